@@ -8,6 +8,7 @@ import { refusalProblem } from "../errors.ts";
 import type { Readiness } from "../readiness.ts";
 import type { Answer } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
+import type { Documents } from "./documents/documents.ts";
 import type { JobEvents } from "./events/job-events.ts";
 
 /** The parts of the server that the resources of `/api/v1` use. */
@@ -18,6 +19,10 @@ export interface ApiParts {
   readonly events: JobEvents;
   readonly readiness: () => Readiness;
 }
+
+/** Returns a document as the answer. `name` is its name in the OpenAPI document; a lacking field does not compile. */
+export const documentAnswer = <N extends keyof Documents>(_name: N, value: Documents[N], status = 200): Answer =>
+  json(value, status);
 
 export const json = (value: unknown, status = 200): Answer => ({
   status,
@@ -36,8 +41,8 @@ export const doing = (handle: Handler["handle"]): Resource => ({
 });
 
 /** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. */
-export const viewAnswer = (view: Result<unknown, Refusal>): Answer =>
-  view.ok ? json(view.value) : refusalProblem(view.error);
+export const viewAnswer = <N extends keyof Documents>(name: N, view: Result<Documents[N], Refusal>): Answer =>
+  view.ok ? documentAnswer(name, view.value) : refusalProblem(view.error);
 
 /** Reads `layer` of a query. Absent or empty: undefined, which means all layers. */
 export function layerOf(query: URLSearchParams, { layers }: Catalogue): Result<string | undefined, Refusal> {

@@ -27,7 +27,7 @@ export function batchResource(parts: ApiParts, id: number): Resource {
       if (leftMs <= 0 || signal.aborted) break;
       await waitForJob(job.id, leftMs, parts, signal);
     }
-    return viewAnswer(viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
+    return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
   });
 }
 
@@ -37,12 +37,12 @@ export function batchActionResource(parts: ApiParts, id: number, action: string)
   switch (action) {
     case "cancel":
       return doing(async ({ by }) =>
-        viewAnswer(await toAll(parts, id, (job) => operations.cancel(job, by), "aborted")),
+        viewAnswer("Batch", await toAll(parts, id, (job) => operations.cancel(job, by), "aborted")),
       );
     case "pause":
-      return doing(async ({ by }) => viewAnswer(await toAll(parts, id, (job) => operations.pause(job, by))));
+      return doing(async ({ by }) => viewAnswer("Batch", await toAll(parts, id, (job) => operations.pause(job, by))));
     case "resume":
-      return doing(async () => viewAnswer(await toAll(parts, id, (job) => operations.unpause(job))));
+      return doing(async () => viewAnswer("Batch", await toAll(parts, id, (job) => operations.unpause(job))));
     default:
       return undefined;
   }

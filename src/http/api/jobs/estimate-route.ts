@@ -6,6 +6,7 @@ import { refusalProblem } from "../../errors.ts";
 import { ClientGone } from "../../request.ts";
 import type { Exchange, Resource } from "../../resource.ts";
 import { type ApiParts, json } from "../api-parts.ts";
+import type { Documents } from "../documents/documents.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
@@ -59,7 +60,7 @@ async function estimateOf(
   { catalogue }: Exchange,
   bytes: Uint8Array,
   signal: AbortSignal,
-): Promise<Result<unknown, Refusal>> {
+): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
   const decoded = decodeJobBody(bytes);
   if (!decoded.ok) return decoded;
   const requested = decoded.value;

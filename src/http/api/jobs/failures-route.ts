@@ -10,7 +10,7 @@ import type { JobView } from "../../../plan/job-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, json, limitOf, reader } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, limitOf, reader } from "../api-parts.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
@@ -25,7 +25,7 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
     const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
     switch (format) {
       case "json":
-        return json({
+        return documentAnswer("Failures", {
           gridSet: job.gridSet,
           failures: failures.tiles.map((tile) => tileDocument(tile, job)),
           next: failures.next,

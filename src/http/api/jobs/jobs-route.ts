@@ -18,7 +18,7 @@ import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
@@ -34,7 +34,9 @@ export function jobsResource(parts: ApiParts): Resource {
         need: "read",
         async handle({ query }) {
           const filter = decodeFilter(query, catalogue());
-          return filter.ok ? json({ jobs: await operations.jobs(filter.value) }) : refusalProblem(filter.error);
+          return filter.ok
+            ? documentAnswer("Jobs", { jobs: await operations.jobs(filter.value) })
+            : refusalProblem(filter.error);
         },
       },
       POST: {
@@ -109,7 +111,7 @@ export function jobResource(parts: ApiParts, id: number): Resource {
           const waitMs = waitOf(query);
           if (!waitMs.ok) return refusalProblem(waitMs.error);
           const job = await waitForJob(id, waitMs.value, parts, signal);
-          return job === undefined ? refusalProblem(unknownJob(id)) : json(job);
+          return job === undefined ? refusalProblem(unknownJob(id)) : documentAnswer("Job", job);
         },
       },
       PATCH: {
@@ -118,7 +120,9 @@ export function jobResource(parts: ApiParts, id: number): Resource {
           const body = await exchange.body();
           if (!body.ok) return refusalProblem(body.error);
           const terms = decodeTermsChange(body.value);
-          return terms.ok ? viewAnswer(await parts.operations.change(id, terms.value)) : refusalProblem(terms.error);
+          return terms.ok
+            ? viewAnswer("Job", await parts.operations.change(id, terms.value))
+            : refusalProblem(terms.error);
         },
       },
       DELETE: {
@@ -137,11 +141,11 @@ export function jobActionResource(parts: ApiParts, id: number, action: string): 
   const { operations } = parts;
   switch (action) {
     case "cancel":
-      return doing(async ({ by }) => viewAnswer(await operations.cancel(id, by)));
+      return doing(async ({ by }) => viewAnswer("Job", await operations.cancel(id, by)));
     case "pause":
-      return doing(async ({ by }) => viewAnswer(await operations.pause(id, by)));
+      return doing(async ({ by }) => viewAnswer("Job", await operations.pause(id, by)));
     case "resume":
-      return doing(async () => viewAnswer(await operations.unpause(id)));
+      return doing(async () => viewAnswer("Job", await operations.unpause(id)));
     case "retry":
       return doing(async (exchange) => {
         const origin = originOf(exchange, `retry of job ${id}`);
@@ -187,7 +191,7 @@ export async function submittedAllAnswer(
     Location: `${base}/api/v1/batches/${jobId}`,
     ...(known ? { "Idempotency-Replayed": "true" } : {}),
   };
-  return { ...json({ jobs: [...jobs].reverse() }, 201), headers };
+  return { ...documentAnswer("Jobs", { jobs: [...jobs].reverse() }, 201), headers };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { Resource } from "../../resource.ts";
-import { json, reader } from "../api-parts.ts";
+import { documentAnswer, reader } from "../api-parts.ts";
 
 /**
  * `layers`: the layers and grid sets of which jobs can be requested, in the order of the configuration. The first
@@ -11,7 +11,7 @@ export const layersResource = (): Resource =>
   reader(async ({ catalogue }) => {
     const layers = [...catalogue.layers.values()];
     const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
-    return json({ layers: layers.map(layerDocument), gridSets: [...used].map(gridSetDocument) });
+    return documentAnswer("Layers", { layers: layers.map(layerDocument), gridSets: [...used].map(gridSetDocument) });
   });
 
 const layerDocument = ({ name, title, formats, gridSubsets, parameterFilters, jobs }: Layer) => ({

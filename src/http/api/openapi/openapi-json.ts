@@ -35,6 +35,36 @@ export function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
   return json;
 }
 
+/**
+ * Returns the JSON Schemas of documents that the server sends, by their names. Where one contains another, it refers to
+ * it by name.
+ */
+export function documentsJson(documents: Readonly<Record<string, z.ZodType>>): Readonly<Record<string, object>> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(documents)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { io: "input", unrepresentable: "any", uri: componentUri });
+  return JSON.parse(JSON.stringify(schemas), simplified);
+}
+
+export const componentUri = (name: string): string => `#/components/schemas/${name}`;
+
+/** Returns a value inside a JSON Schema in a shorter form with the same meaning. A reviver: it sees inner values first. */
+function simplified(key: string, value: unknown): unknown {
+  // Keys are always text. A component of OpenAPI has its address by its place.
+  if (key === "propertyNames" || key === "$schema" || key === "$id") return undefined;
+  // The limits of exact integers in JavaScript say nothing to a client.
+  if (value === Number.MIN_SAFE_INTEGER || value === Number.MAX_SAFE_INTEGER) return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  const { anyOf, prefixItems, ...rest }: z.core.JSONSchema.JSONSchema = { ...value };
+  if (prefixItems !== undefined) {
+    const { length } = prefixItems;
+    return { ...rest, items: prefixItems[0], minItems: length, maxItems: length };
+  }
+  const [form, other, ...more] = anyOf ?? [];
+  const isNullable = typeof other === "object" && other.type === "null" && more.length === 0;
+  return isNullable && typeof form === "object" && form.$ref === undefined ? { ...orNull(form), ...rest } : value;
+}
+
 /** Returns the schema of a value or null. */
 export function orNull({ type, enum: values, anyOf, ...rest }: z.core.JSONSchema.JSONSchema): object {
   if (anyOf !== undefined) return { ...rest, anyOf: [...anyOf, { type: "null" }] };

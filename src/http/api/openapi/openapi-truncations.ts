@@ -1,39 +1,12 @@
-import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
+import { TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { requestJson } from "./openapi-json.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
-import { int64, object, ref } from "./openapi-schemas.ts";
+import { int64, ref } from "./openapi-schemas.ts";
 
 const id = { name: "id", in: "path", required: true, schema: int64 };
-const moment = { type: "string", format: "date-time" };
-const momentOrNull = { type: ["string", "null"], format: "date-time" };
-const account = { type: ["string", "null"] };
-const int64OrNull = { ...int64, type: ["integer", "null"] };
-const parameters = { type: ["object", "null"], additionalProperties: { type: "string" } };
 
-export const truncationSchemas = {
-  TruncationRequest: requestJson(truncationRequestSchema),
-  Truncation: object({
-    id: int64,
-    layer: { type: "string" },
-    type: { enum: MASS_TRUNCATION_TYPES },
-    mode: { enum: TRUNCATION_MODES },
-    parameters,
-    state: { description: "Only what is kept can be undone", enum: TRUNCATION_STATES },
-    createdAt: moment,
-    createdBy: account,
-    undoUntil: { description: "Its tiles stay on the disk until then; null: they do not", ...momentOrNull },
-    endedAt: { description: "When it was undone, or its space reclaimed", ...momentOrNull },
-    endedBy: account,
-    tiles: { description: "What it took away, or made stale; null: some had not been counted", ...int64OrNull },
-    bytes: int64OrNull,
-    discarded: {
-      description: "Tiles stored after it that its undo discarded; null: not undone, or some had not been counted",
-      ...int64OrNull,
-    },
-  }),
-  Truncations: object({ truncations: { type: "array", items: ref("Truncation") } }),
-};
+export const truncationSchemas = { TruncationRequest: requestJson(truncationRequestSchema) };
 
 /** The paths under `/truncations`. */
 export const truncationPaths = {

@@ -1,8 +1,9 @@
-import { batchPaths, batchSchemas } from "./openapi-batches.ts";
+import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
+import { batchPaths } from "./openapi-batches.ts";
 import { jobPaths, webhooks } from "./openapi-jobs.ts";
 import { failed, ok, parameter } from "./openapi-parts.ts";
 import { schedulePaths, scheduleSchemas } from "./openapi-schedules.ts";
-import { policy, ref, schemas } from "./openapi-schemas.ts";
+import { ref, schemas } from "./openapi-schemas.ts";
 import { truncationPaths, truncationSchemas } from "./openapi-truncations.ts";
 
 /** The description of `/api/v1` (OpenAPI 3.1). */
@@ -17,7 +18,7 @@ export function openApi(base: string): unknown {
     },
     servers: [{ url: `${base}/api/v1` }],
     components: {
-      schemas: { ...schemas, ...batchSchemas, ...scheduleSchemas, ...truncationSchemas },
+      schemas: { ...schemas, ...scheduleSchemas, ...truncationSchemas },
       securitySchemes: { basic: { type: "http", scheme: "basic" } },
     },
     security: [{ basic: [] }, {}],
@@ -76,7 +77,7 @@ export function openApi(base: string): unknown {
           summary: "Replays sampled reads against other sizes and policies",
           parameters: [
             parameter("size", { type: "array", items: { type: "string", examples: ["20GiB"] } }),
-            parameter("policy", { type: "array", items: policy }),
+            parameter("policy", { type: "array", items: { enum: EXPIRATION_POLICIES } }),
           ],
           responses: { 200: ok(ref("Simulation")), 400: failed, 409: failed },
         },

@@ -1,6 +1,6 @@
 import { ownVersion } from "../../../lib/version.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, json, reader } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, reader } from "../api-parts.ts";
 
 /**
  * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
@@ -14,13 +14,15 @@ export function statusResource({ operations, readiness }: ApiParts): Resource {
       operations.usage({ tileSets: false, layer: undefined }),
     ]);
     const state = readiness();
-    return json({
+    const countOf = (name: (typeof jobs)[number]["state"]): number =>
+      jobs.find((each) => each.state === name)?.count ?? 0;
+    return documentAnswer("Status", {
       version,
       ready: state.ready,
       reason: state.ready ? null : state.reason,
       stateLoss,
       layers: catalogue.layers.size,
-      jobs: Object.fromEntries(jobs.map((each) => [each.state, each.count])),
+      jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
       usage: { ...total, allocatedBytes, quota },
       disk: { freeBytes: disk.freeBytes, totalBytes: disk.totalBytes },
     });

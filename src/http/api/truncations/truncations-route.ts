@@ -9,7 +9,7 @@ import {
 } from "../../../truncation/mass-truncation.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, doing, idOf, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { truncationRequestSchema } from "./truncation-document.ts";
 
@@ -22,7 +22,7 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
         async handle({ query }) {
           const filter = decodeFilter(query, catalogue());
           if (!filter.ok) return refusalProblem(filter.error);
-          return json({ truncations: await operations.truncations(filter.value) });
+          return documentAnswer("Truncations", { truncations: await operations.truncations(filter.value) });
         },
       },
       POST: {
@@ -34,7 +34,10 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
           if (!requested.ok) return refusalProblem(requested.error);
           if (!layers.has(requested.value.layer)) return refusalProblem(unknownLayer(requested.value.layer));
           const made = await operations.truncate(requested.value, by);
-          return { ...json(made, 201), headers: { Location: `${base}/api/v1/truncations/${made.id}` } };
+          return {
+            ...documentAnswer("Truncation", made, 201),
+            headers: { Location: `${base}/api/v1/truncations/${made.id}` },
+          };
         },
       },
     },
@@ -49,17 +52,20 @@ export function truncationResource({ operations }: ApiParts, id: number): Resour
         need: "read",
         async handle() {
           const view = await operations.truncation(id);
-          return view === undefined ? refusalProblem(unknownTruncation(id)) : json(view);
+          return view === undefined ? refusalProblem(unknownTruncation(id)) : documentAnswer("Truncation", view);
         },
       },
-      DELETE: { need: "operate", handle: async ({ by }) => viewAnswer(await operations.reclaimTruncation(id, by)) },
+      DELETE: {
+        need: "operate",
+        handle: async ({ by }) => viewAnswer("Truncation", await operations.reclaimTruncation(id, by)),
+      },
     },
   };
 }
 
 /** `truncations/ID/undo`: undoes a truncation. */
 export const undoResource = ({ operations }: ApiParts, id: number): Resource =>
-  doing(async ({ by }) => viewAnswer(await operations.undoTruncation(id, by)));
+  doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by)));
 
 /**
  * Decodes the body of a POST. Without `type` and `mode` it means the same as `truncateLayer` of the classic interface.

@@ -12,7 +12,7 @@ import type { WhatIf } from "../../../quota/what-if.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, json, layerOf, reader } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, layerOf, reader } from "../api-parts.ts";
 
 /** `usage`: the stored tiles and bytes by layer; with `by=tileSet` also by grid set, format, parameters and zoom. */
 export function usageResource({ operations, catalogue }: ApiParts): Resource {
@@ -21,7 +21,7 @@ export function usageResource({ operations, catalogue }: ApiParts): Resource {
     if (by !== undefined && by !== "tileSet") return refusalProblem(badField("by", "tileSet", by));
     const layer = layerOf(query, catalogue());
     if (!layer.ok) return refusalProblem(layer.error);
-    return json(await operations.usage({ tileSets: by !== undefined, layer: layer.value }));
+    return documentAnswer("Usage", await operations.usage({ tileSets: by !== undefined, layer: layer.value }));
   });
 }
 
@@ -34,7 +34,7 @@ export function verificationResource({ operations, catalogue }: ApiParts): Resou
     const verification = await operations.verification();
     return verification === undefined
       ? refusalProblem({ code: "not_found", message: "Nothing has been verified since the start." })
-      : json(verification);
+      : documentAnswer("Verification", verification);
   };
   return {
     methods: {
@@ -75,7 +75,9 @@ export function simulationResource({ operations }: ApiParts): Resource {
     const choices = choicesOf(query, await operations.quota());
     if (!choices.ok) return refusalProblem(choices.error);
     const simulation = await operations.simulate(choices.value);
-    return simulation === undefined ? refusalProblem(conflict("Another simulation is running.")) : json(simulation);
+    return simulation === undefined
+      ? refusalProblem(conflict("Another simulation is running."))
+      : documentAnswer("Simulation", simulation);
   });
 }
 

@@ -1,0 +1,170 @@
+import * as z from "zod";
+import { jobFields, type ShownFields } from "../../../plan/job-fields.ts";
+import { JOB_STATES } from "../../../plan/job-request.ts";
+import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { parameterSetJson } from "../jobs/value-choice-codec.ts";
+import {
+  bigint64,
+  int64,
+  moment,
+  momentOrNull,
+  numbers4,
+  parameters,
+  text,
+  textOrNull,
+  time,
+  whole,
+} from "./fields.ts";
+
+const tiles = z
+  .object({
+    total: bigint64,
+    stored: bigint64,
+    skipped: bigint64,
+    failed: bigint64,
+    unchanged: bigint64.exactOptional(),
+    deleted: bigint64.exactOptional(),
+  })
+  .meta({ description: "unchanged: reseeds only, of those stored; deleted: truncates only" });
+
+const parameterSets = z
+  .array(z.record(text, z.unknown()).meta(parameterSetJson))
+  .nullable()
+  .meta({
+    description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
+  });
+
+type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K]> };
+
+/** Returns the schemas of the fields that a job keeps from its request. */
+function shownSchemas(): ShownSchemas;
+function shownSchemas(): object {
+  const schemas = Object.entries(jobFields).map(([name, { schema, otherwise, description }]) => {
+    const field: z.ZodType = schema(z);
+    return [name, (otherwise === null ? field.nullable() : field).meta({ description })];
+  });
+  return Object.fromEntries(schemas);
+}
+
+/** What a job and a batch both show. */
+const progress = {
+  state: z.enum(JOB_STATES),
+  outcome: z.enum(["done", "done_with_failures", "aborted"]).nullable(),
+  paused: z.boolean(),
+  tiles,
+  bytes: bigint64,
+  createdAt: moment,
+  startedAt: momentOrNull,
+  endedAt: momentOrNull,
+  errors: z.array(
+    z.object({ class: text, count: whole, message: text, tile: z.tuple([whole, whole, whole]).nullable() }),
+  ),
+  retries: whole,
+  tilesPerSecond: z.number().nullable(),
+};
+
+export const job = z.object({
+  id: int64,
+  layer: text,
+  type: z.enum(JOB_TYPES),
+  gridSet: textOrNull,
+  format: textOrNull,
+  parameters: parameters.nullable(),
+  parameterSets,
+  bounds: numbers4.nullable(),
+  zoomStart: whole,
+  zoomStop: whole,
+  ...progress,
+  reason: textOrNull,
+  tasks: z.array(int64),
+  createdBy: textOrNull,
+  abortedBy: textOrNull,
+  retryOf: int64.nullable(),
+  schedule: textOrNull,
+  requestedWith: int64.nullable().meta({
+    description: "The first job of the request that made it with others, of that job its own id; null: made alone",
+  }),
+  priority: whole,
+  rateLimit: z.number().nullable().meta({ description: "Tiles per second; null: no limit" }),
+  runWindow: z
+    .strictObject({ from: time, to: time, timeZone: text.meta({ default: "UTC" }) })
+    .nullable()
+    .meta({ description: "null: always, as far as its schedule goes" }),
+  limit: z.enum(["area", "tiles"]).nullable().meta({ description: "What of the bounds it works on; null: all" }),
+  combinations: z
+    .array(parameters)
+    .exactOptional()
+    .meta({ description: "Each combination of parameters, where it names several; not in lists and events" }),
+  area: z
+    .object({
+      type: z.literal("MultiPolygon"),
+      coordinates: z.array(z.array(z.array(z.tuple([z.number(), z.number()])))),
+    })
+    .nullable()
+    .exactOptional()
+    .meta({ description: "GeoJSON in the grid set's CRS; not in lists and events" }),
+  ...shownSchemas(),
+  olderThan: momentOrNull.meta({ description: "null: tiles of any age" }),
+  maxFailures: whole.nullable().meta({ description: "null: any number" }),
+  maxFailurePercent: z.number().nullable(),
+  secondsWorked: z.number(),
+  timeLeft: z
+    .object({ seconds: whole, least: whole, most: whole.nullable(), confidence: z.enum(["low", "medium", "high"]) })
+    .nullable(),
+  zooms: z
+    .array(z.object({ z: whole, tiles, bytes: bigint64 }))
+    .exactOptional()
+    .meta({ description: "Not in lists" }),
+});
+
+export const batch = z.object({
+  id: int64.meta({ description: "Its first job's" }),
+  jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
+  ...progress,
+});
+
+export const failures = z.object({
+  gridSet: textOrNull,
+  failures: z.array(
+    z.object({
+      z: whole,
+      x: whole,
+      y: whole,
+      class: text,
+      message: text,
+      parameters: parameters.optional().meta({ description: "Where the job has several combinations" }),
+    }),
+  ),
+  next: int64.nullable(),
+});
+
+const estimated = { tiles: bigint64, kept: bigint64.nullable(), missing: bigint64.nullable() };
+const weighed = {
+  ...estimated,
+  bytes: bigint64.nullable(),
+  fitsQuota: z.boolean().nullable(),
+  fitsDisk: z.boolean().nullable(),
+  seconds: whole.nullable(),
+};
+
+export const estimate = z.object({
+  ...weighed,
+  tilesPerSecond: z.number().nullable(),
+  zooms: z.array(z.object({ z: whole, ...estimated })),
+});
+
+export const estimates = z.object({
+  ...weighed,
+  jobs: z.array(
+    z.object({
+      layer: text,
+      gridSet: textOrNull,
+      format: textOrNull,
+      parameters: parameters.nullable(),
+      parameterSets,
+      zoomStart: whole,
+      zoomStop: whole,
+      ...estimate.shape,
+    }),
+  ),
+});
