@@ -1,12 +1,14 @@
+import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { png } from "../../test/support/upstream.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
 import { contentTypeOf } from "../layer/format.ts";
 import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
-import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
+import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source/source.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
@@ -213,3 +215,56 @@ test("a user who joins a job's render before its picture has arrived has their t
   expect(reports).toEqual(["1/0", "0/0"]);
   expect(result).toMatchObject({ written: [], stale: false, storeFailure: undefined });
 });
+
+const STRIDE = 512 * 3 + 1;
+
+/** Returns a picture of two tiles, side by side, whose last row begins with the given filter. */
+function twoTiles(lastFilter: number, missingBytes = 0): Buffer {
+  const rows = Buffer.alloc(STRIDE * 256, 0);
+  for (let i = 0; i < rows.byteLength; i++) if (i % STRIDE !== 0) rows[i] = (i * 7) & 255;
+  rows[STRIDE * 255] = lastFilter;
+  return png(512, 256, rows.subarray(0, rows.byteLength - missingBytes));
+}
+
+/** Returns a picture with a wrong checksum at the end of its deflated data. The checksums of its chunks are right. */
+function wronglyDeflated(): Buffer {
+  const bytes = twoTiles(0);
+  const at = bytes.indexOf("IDAT");
+  const end = at + 4 + bytes.readUInt32BE(at - 4);
+  bytes[end - 1] = (bytes[end - 1] ?? 0) ^ 1;
+  bytes.writeUInt32BE(crc32(bytes.subarray(at, end)), end);
+  return bytes;
+}
+
+test.each([
+  ["that is whole", twoTiles(0), 2],
+  ["whose last row lacks a byte", twoTiles(0, 1), 0],
+  ["whose last row has an unknown filter", twoTiles(9), 0],
+  ["whose deflated data ends in a wrong checksum", wronglyDeflated(), 0],
+])(
+  "of a picture %s, with right checksums of its chunks, a user's miss stores and reports all tiles or none",
+  async (_, bytes, count) => {
+    await using store = createMemoryStore();
+    const [subset] = plain.gridSubsets;
+    if (subset === undefined) throw new Error("no grid subset");
+    const tileSet = { layer: plain.name, gridSet: subset.gridSet.id, format: "image/png", parametersId: "" };
+    const source: Source = { render: async () => ({ kind: "encoded", bytes }), async [Symbol.asyncDispose]() {} };
+    const reported: string[] = [];
+    const report = ({ written, tiles }: EarlyTiles): void =>
+      void reported.push(...new Set([...written, ...tiles].map(({ x, y }) => `${x}/${y}`)));
+    const done = renderMetatile(
+      { tileSet, parameters: {}, rect: ROW, wanted: null },
+      {
+        ...{ layer: plain, subset, format: formatNamed("image/png"), source, store, ...undisturbed },
+        user: () => ({ missed: { x: 0, y: 0, z: 0 }, report }),
+      },
+      new AbortController().signal,
+    );
+    const outcome = await done.then(
+      () => "rendered",
+      (error: unknown) => (error instanceof SourceError ? error.failure : "another error"),
+    );
+    const isStored = [0, 1].filter((x) => store.get({ tileSet, x, y: 0, z: 0 }) !== undefined);
+    expect([outcome, reported.length, isStored.length]).toEqual([count === 0 ? "truncated" : "rendered", count, count]);
+  },
+);
