@@ -4,7 +4,7 @@ import { DEFAULT_ENCODING } from "../layer/layer.ts";
 import { type Composition, composePicture } from "./compose.ts";
 import { decodePicture } from "./decode.ts";
 import { encodePng } from "./png-encode.ts";
-import type { Raster } from "./raster.ts";
+import { pixelsOf, type Raster } from "./raster.ts";
 
 const png = formatOf("image/png");
 if (png?.kind !== "image") throw new Error("there is PNG");
@@ -47,7 +47,9 @@ test("a window over the corner of four tiles holds each pixel where it belongs",
     windowHeight: 12,
     ...size,
   });
-  const { data, channels } = await decodePicture(bytes, size);
+  const raster = await decodePicture(bytes, size);
+  const { channels } = raster;
+  const data = pixelsOf(raster);
   for (let y = 0; y < 12; y++)
     for (let x = 0; x < 20; x++)
       expect([...data.subarray((y * 20 + x) * channels, (y * 20 + x) * channels + 3)]).toEqual([x + 5, y + 9, 7]);
@@ -61,7 +63,9 @@ test("what no tile covers is transparent, also after resampling", async () => {
     windowHeight: 16,
     ...size,
   });
-  const { data, channels } = await decodePicture(bytes, size);
+  const raster = await decodePicture(bytes, size);
+  const { channels } = raster;
+  const data = pixelsOf(raster);
   expect(channels).toBe(4);
   expect(data[3]).toBe(0);
   expect(data[(8 - 1) * 4 + 3]).toBe(255);
@@ -95,7 +99,9 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
     cut: { left: 1.25, top: 0.5, width: 2, height: 1 },
     ...size,
   });
-  const { data, channels } = await decodePicture(bytes, size);
+  const raster = await decodePicture(bytes, size);
+  const { channels } = raster;
+  const data = pixelsOf(raster);
   // A pixel has the colour of its middle: 20 pixels of the picture show one pixel of the window.
   for (const [x, y] of [
     [0, 0],

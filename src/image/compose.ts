@@ -5,7 +5,7 @@ import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { PictureError } from "./picture-error.ts";
-import type { Raster } from "./raster.ts";
+import { pixelAt, type Raster } from "./raster.ts";
 
 /** A rectangle in pixels. Its sides and position may be fractions of pixels. */
 export interface Cutting {
@@ -81,7 +81,7 @@ function paste(tile: Raster, window: Raster, left: number, top: number): void {
   const toX = Math.min(tile.width, window.width - left);
   for (let y = Math.max(0, -top); y < Math.min(tile.height, window.height - top); y++) {
     let to = ((top + y) * window.width + left + fromX) * 4;
-    let from = (y * tile.width + fromX) * tile.channels;
+    let from = pixelAt(tile, fromX, y);
     for (let x = fromX; x < toX; x++, from += tile.channels, to += 4) {
       window.data[to] = tile.data[from] ?? 0;
       window.data[to + 1] = tile.data[from + 1] ?? 0;

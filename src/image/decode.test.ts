@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { decodePicture, provePicture } from "./decode.ts";
 import { PictureError } from "./picture-error.ts";
+import { pixelsOf } from "./raster.ts";
 
 const WIDTH = 96;
 const HEIGHT = 64;
@@ -79,15 +80,12 @@ const kinds: readonly (readonly [string, () => Promise<Buffer>])[] = [
 describe.each(kinds)("a %s", (_, make) => {
   test("is decoded to its pixels", async () => {
     const raster = await decodePicture(await make(), size);
-    expect([raster.width, raster.height, raster.data.byteLength]).toEqual([
-      WIDTH,
-      HEIGHT,
-      WIDTH * HEIGHT * raster.channels,
-    ]);
+    const pixels = pixelsOf(raster);
+    expect([raster.width, raster.height, pixels.byteLength]).toEqual([WIDTH, HEIGHT, WIDTH * HEIGHT * raster.channels]);
     let worst = 0;
     for (let i = 0; i < WIDTH * HEIGHT; i++)
       for (let c = 0; c < 3; c++)
-        worst = Math.max(worst, Math.abs((raster.data[i * raster.channels + c] ?? 0) - (rgb[i * 3 + c] ?? 0)));
+        worst = Math.max(worst, Math.abs((pixels[i * raster.channels + c] ?? 0) - (rgb[i * 3 + c] ?? 0)));
     expect(worst).toBeLessThan(40);
   });
 
@@ -115,11 +113,11 @@ test("grey, grey with alpha, 16 bits and a palette with transparency become RGB 
   const grey = await decodePicture(await picture().greyscale().png().toBuffer(), size);
   expect(grey.channels).toBe(3);
   const greyAlpha = await decodePicture(await picture().greyscale().ensureAlpha(0.5).png().toBuffer(), size);
-  expect([greyAlpha.channels, greyAlpha.data[3]]).toEqual([4, 127]);
+  expect([greyAlpha.channels, pixelsOf(greyAlpha)[3]]).toEqual([4, 127]);
   const deep = await decodePicture(await picture().toColourspace("rgb16").png().toBuffer(), size);
-  expect([deep.channels, deep.data.byteLength]).toEqual([3, rgb.byteLength]);
+  expect([deep.channels, pixelsOf(deep).byteLength]).toEqual([3, rgb.byteLength]);
   const palette = await decodePicture(await picture().ensureAlpha(0.5).png({ palette: true }).toBuffer(), size);
-  expect([palette.channels, palette.data[3]]).toEqual([4, 127]);
+  expect([palette.channels, pixelsOf(palette)[3]]).toEqual([4, 127]);
 });
 
 test("what is no picture is told so", async () => {

@@ -3,7 +3,7 @@ import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeOnce, oneColourKey, onlyColour } from "./one-colour.ts";
 import { type BegunPng, beginPalettePng, beginPng, finishPng, finishPngAside, isOpaque } from "./png-encode.ts";
-import type { Cut, Raster } from "./raster.ts";
+import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
 /**
@@ -74,8 +74,8 @@ async function encodeBySharp(
   options: EncodingOptions,
 ): Promise<Uint8Array> {
   const sharp = await loadSharp();
-  const { width, height, channels, data } = raster;
-  const part = sharp(data, { raw: { width, height, channels } }).extract(cut);
+  const { width, height } = cut;
+  const part = sharp(pixelsOf(raster, cut), { raw: { width, height, channels: raster.channels } });
   switch (encoding) {
     case "png8":
       return part.png({ palette: true, colours: 256, effort: 2 }).toBuffer();

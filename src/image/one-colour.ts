@@ -1,4 +1,4 @@
-import type { Cut, Raster } from "./raster.ts";
+import { type Cut, pixelAt, type Raster } from "./raster.ts";
 
 /**
  * The most encoded tiles of one colour (often sea) that are stored. Each is encoded once per colour, size and encoding.
@@ -39,10 +39,11 @@ export async function madeOnce(key: string, make: () => Promise<Uint8Array>): Pr
 }
 
 /** Returns the colour of all pixels of a part, as `colourAt` returns it; undefined when they differ. */
-export function onlyColour({ width, channels, data }: Raster, cut: Cut): number | undefined {
+export function onlyColour(raster: Raster, cut: Cut): number | undefined {
+  const { channels, data } = raster;
   let only: number | undefined;
   for (let y = 0; y < cut.height; y++) {
-    let at = ((cut.top + y) * width + cut.left) * channels;
+    let at = pixelAt(raster, cut.left, cut.top + y);
     for (let x = 0; x < cut.width; x++, at += channels) {
       const colour = colourAt(data, at, channels);
       only ??= colour;

@@ -170,9 +170,7 @@ export function decodePlainPng(parts: Parts): Raster | undefined {
   const raw = inflate(deflated, stride * height);
   for (let y = 0; y < height; y++) if (raw[y * stride] !== 0) return undefined;
   if (colour === INDEXED) return fromPalette(raw, width, height, palette ?? new Uint8Array(0), transparency);
-  const row = width * channels;
-  for (let y = 0; y < height; y++) raw.copyWithin(y * row, y * stride + 1, (y + 1) * stride);
-  return { width, height, channels: channels === 3 ? 3 : 4, data: raw.subarray(0, row * height) };
+  return { width, height, channels: channels === 3 ? 3 : 4, data: raw, rowPrefix: 1 };
 }
 
 const PEEK_BYTES = 2048;

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { expect, test } from "vitest";
 import { decodePicture } from "./decode.ts";
 import { beginPalettePng, encodePng } from "./png-encode.ts";
-import type { Cut, Raster } from "./raster.ts";
+import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
 /** Returns the RGBA of a picture as sharp reads it. Transparent pixels have no colour. */
 async function rgba(png: Uint8Array): Promise<number[]> {
@@ -14,14 +14,11 @@ function seen(pixels: Uint8Array): number[] {
   for (let i = 0; i < out.length; i += 4) if (out[i + 3] === 0) out.fill(0, i, i + 3);
   return out;
 }
-function cutRgba({ width, channels, data }: Raster, cut: Cut): number[] {
+function cutRgba(raster: Raster, cut: Cut): number[] {
   const out: number[] = [];
-  for (let y = cut.top; y < cut.top + cut.height; y++) {
-    for (let x = cut.left; x < cut.left + cut.width; x++) {
-      const at = (y * width + x) * channels;
-      out.push(...data.subarray(at, at + 3), channels === 4 ? (data[at + 3] ?? 0) : 255);
-    }
-  }
+  const pixels = pixelsOf(raster, cut);
+  for (let at = 0; at < pixels.length; at += raster.channels)
+    out.push(...pixels.subarray(at, at + 3), raster.channels === 4 ? (pixels[at + 3] ?? 0) : 255);
   return seen(Uint8Array.from(out));
 }
 

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { crc32, deflate, deflateSync } from "node:zlib";
 import { DEFAULT_ENCODING, type PngCompression } from "../layer/layer.ts";
 import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
-import type { Cut, Raster } from "./raster.ts";
+import { type Cut, pixelAt, type Raster } from "./raster.ts";
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /**
@@ -85,7 +85,8 @@ const ROWS = [
 ] as const;
 
 /** Returns the colours of a part and the index of each pixel; undefined when there are more than 256. */
-function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undefined {
+function coloursOf(raster: Raster, cut: Cut): Colours | undefined {
+  const { channels, data } = raster;
   slotIndex.fill(FREE);
   const list: number[] = [];
   const indexes = new Uint8Array(cut.width * cut.height);
@@ -93,7 +94,7 @@ function coloursOf({ width, channels, data }: Raster, cut: Cut): Colours | undef
   let lastIndex = 0;
   for (const [first, step] of ROWS) {
     for (let y = first; y < cut.height; y += step) {
-      let at = ((cut.top + y) * width + cut.left) * channels;
+      let at = pixelAt(raster, cut.left, cut.top + y);
       for (let out = y * cut.width; out < (y + 1) * cut.width; at += channels, out++) {
         const colour = colourAt(data, at, channels);
         if (colour !== last) {
@@ -144,13 +145,13 @@ function palette(cut: Cut, { list, indexes }: Colours, compression: PngCompressi
 }
 
 function trueColour(raster: Raster, cut: Cut, compression: PngCompression): BegunPng {
-  const { width, channels, data } = raster;
+  const { channels, data } = raster;
   const opaque = isOpaque(raster, cut);
   const out = opaque ? 3 : 4;
   const stride = cut.width * out + 1;
   const rows = new Uint8Array(stride * cut.height);
   for (let y = 0; y < cut.height; y++) {
-    const from = ((cut.top + y) * width + cut.left) * channels;
+    const from = pixelAt(raster, cut.left, cut.top + y);
     if (out === channels) rows.set(data.subarray(from, from + cut.width * channels), y * stride + 1);
     else {
       for (let x = 0, at = from, to = y * stride + 1; x < cut.width; x++, at += 4, to += 3) {
@@ -164,10 +165,11 @@ function trueColour(raster: Raster, cut: Cut, compression: PngCompression): Begu
 }
 
 /** Returns whether every pixel of a part is opaque. */
-export function isOpaque({ width, channels, data }: Raster, cut: Cut): boolean {
+export function isOpaque(raster: Raster, cut: Cut): boolean {
+  const { channels, data } = raster;
   if (channels === 3) return true;
   for (let y = 0; y < cut.height; y++) {
-    let at = ((cut.top + y) * width + cut.left) * 4 + 3;
+    let at = pixelAt(raster, cut.left, cut.top + y) + 3;
     for (let x = 0; x < cut.width; x++, at += 4) if (data[at] !== 255) return false;
   }
   return true;

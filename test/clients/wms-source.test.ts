@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { decodePicture } from "../../src/image/decode.ts";
-import type { Raster } from "../../src/image/raster.ts";
+import { pixelsOf, type Raster } from "../../src/image/raster.ts";
 import { formatOf } from "../../src/layer/format.ts";
 import type { WmsSourceOptions } from "../../src/layer/layer.ts";
 import { describeSource } from "../../src/source/source.conformance.ts";
@@ -57,8 +57,8 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
     if (found === undefined) throw new Error(id);
     return found;
   };
-  const colourAt = ({ width, channels, data }: Raster, x: number, y: number): string =>
-    data.subarray((y * width + x) * channels, (y * width + x) * channels + 3).join(",");
+  const colourAt = (raster: Raster, x: number, y: number): string =>
+    pixelsOf(raster, { left: x, top: y, width: 1, height: 1 }).subarray(0, 3).join(",");
 
   describe.each(["1.1.1", "1.3.0"] as const)("version %s", (version) => {
     test.each(["EPSG:4326", "EPSG:900913", "WebMercatorQuad"])("renders %s the right way round", async (id) => {
@@ -74,7 +74,8 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
 
   test("a transparent layer has no colour where nothing is", async () => {
     const raster = await render({ transparent: true }, grid("EPSG:4326"));
-    expect([raster.channels, raster.data[3], raster.data[(127 * 512 + 156) * 4 + 3]]).toEqual([4, 0, 255]);
+    const pixels = pixelsOf(raster);
+    expect([raster.channels, pixels[3], pixels[(127 * 512 + 156) * 4 + 3]]).toEqual([4, 0, 255]);
   });
 
   test.each(["image/png8", "image/jpeg"])("%s is rendered too", async (mimeType) => {
