@@ -257,6 +257,29 @@ test("a list of the jobs of a state has none of another state, also while jobs y
   expect(steps).toBeGreaterThan(40);
 });
 
+test("a long list of jobs is read in parts, and a job that ends or begins meanwhile is in it at most once", async () => {
+  const { jobs, service, submit } = live(stubborn().work, 0);
+  const ids = Array.from({ length: 100 }, () => submit(seed)).reverse();
+  const [newest = 0] = ids;
+  const parts: number[] = [];
+  const list = jobs.list.bind(jobs);
+  vi.spyOn(jobs, "list").mockImplementation((filter) => {
+    const part = list(filter);
+    parts.push(part.length);
+    return part;
+  });
+  const all = service.jobs({ limit: 1_000 });
+  const pending = service.jobs({ limit: 90, state: "pending" });
+  await service.cancel(newest, null);
+  const late = submit(seed);
+  expect(await service.cancel(1, null)).toMatchObject({ ok: true });
+  expect((await all).map(({ id }) => id)).toEqual(ids);
+  expect((await pending).map(({ id }) => id)).toEqual(ids.slice(0, 90));
+  expect(Math.max(...parts)).toBeLessThan(50);
+  const left = await service.jobs({ limit: 1_000, state: "pending" });
+  expect(left.map(({ id }) => id)).toEqual([late, ...ids.slice(1, -1)]);
+});
+
 test("a job with a rate limit goes on, however much time passes between two looks at the clock", async () => {
   let nowMs = Date.UTC(2026, 0, 1);
   let looks = 0;
