@@ -5,7 +5,6 @@ import type { ArchiveSourceOptions, GridSubset } from "../../layer/layer.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../source/archive/open-archive.ts";
-import { buildConnections } from "./build-upstream.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
 import type { ArchiveSourceDocument } from "./schema/source-schema.ts";
@@ -44,11 +43,9 @@ export function buildArchive(
   path: Path,
   problems: Problems,
 ): ArchiveSourceOptions {
-  const { type } = document;
   const { file, report } = archives.of(document);
   if (!report.ok) problems.add([...path, "file"], `${JSON.stringify(file)}: ${report.error}`);
-  const connections = buildConnections(document, path, problems);
-  return { type, file, ...connections, stamp: report.ok ? report.value.stamp : "" };
+  return { ...document, file, stamp: report.ok ? report.value.stamp : "" };
 }
 
 /** Returns the grid subsets of a layer. Zooms and bounds that the configuration does not give come from the archive. */

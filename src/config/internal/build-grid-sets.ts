@@ -3,8 +3,8 @@ import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Path, Problems } from "./problems.ts";
+import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSetDocument } from "./schema/grid-set-schema.ts";
-import { hasControlCharacter } from "./schema/server-schema.ts";
 
 /** GWC's number of levels, for a grid set without resolutions, scale denominators and levels. */
 const DEFAULT_LEVELS = 18;

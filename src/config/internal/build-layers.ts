@@ -18,8 +18,8 @@ import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
+import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
-import { hasControlCharacter } from "./schema/server-schema.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;

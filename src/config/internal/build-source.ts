@@ -1,27 +1,10 @@
 import type { SourceOptions } from "../../layer/layer.ts";
 import { type Archives, buildArchive } from "./archives.ts";
-import { buildArcgis } from "./build-arcgis-source.ts";
-import { buildWmts, buildXyz } from "./build-tile-source.ts";
-import { buildConnections, buildUpstream, checkAddresses } from "./build-upstream.ts";
+import { buildTls } from "./build-tls.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { SourceDocument, WmsSourceDocument } from "./schema/source-schema.ts";
+import type { SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
 
-/** Parameters that Nuthatch sets itself. `vendorParameters` must not contain them. */
-const PROTOCOL_PARAMETERS = [
-  "SERVICE",
-  "REQUEST",
-  "VERSION",
-  "LAYERS",
-  "STYLES",
-  "SRS",
-  "CRS",
-  "BBOX",
-  "WIDTH",
-  "HEIGHT",
-  "FORMAT",
-  "TRANSPARENT",
-];
-
+/** Builds the options of a source. `layer` is the name of the layer, the default of the layer to request. */
 export function buildSource(
   document: SourceDocument,
   layer: string,
@@ -31,32 +14,34 @@ export function buildSource(
 ): SourceOptions {
   switch (document.type) {
     case "demo":
-      return { type: "demo", dataset: document.dataset, ...buildConnections(document, path, problems) };
-    case "wms":
-      return buildWms(document, layer, path, problems);
+      return document;
+    case "wms": {
+      const { layers = [layer], ...plain } = buildUpstream(document, path, problems);
+      return { ...plain, layers };
+    }
     case "xyz":
-      return buildXyz(document, path, problems);
-    case "wmts":
-      return buildWmts(document, layer, path, problems);
-    case "arcgis":
-      return buildArcgis(document, path, problems);
+      return buildUpstream(document, path, problems);
+    case "wmts": {
+      const { layer: own = layer, ...plain } = buildUpstream(document, path, problems);
+      return { ...plain, layer: own };
+    }
+    case "arcgis": {
+      const { mode, layers = [], transparent = true, ...plain } = buildUpstream(document, path, problems);
+      return mode === "export" ? { ...plain, mode, layers, transparent } : { ...plain, mode };
+    }
     case "mbtiles":
     case "pmtiles":
       return buildArchive(document, archives, path, problems);
   }
 }
 
-function buildWms(document: WmsSourceDocument, layer: string, path: Path, problems: Problems): SourceOptions {
-  checkAddresses(document.url, [...path, "url"], problems, { expected: () => undefined, subdomains: [] });
-  const { version, layers = [layer], styles, transparent } = document;
-  if (styles.length > layers.length)
-    problems.add([...path, "styles"], `expected at most one per layer (${layers.length}), got ${styles.length}`);
+/** Builds the options of a source over HTTP. Reads the files of its TLS options. */
+function buildUpstream<D extends UpstreamDocument>(document: D, path: Path, problems: Problems) {
+  const { timeoutSeconds, ca: _, cert: __, key: ___, ...plain } = document;
+  const tls = buildTls(document, path, problems);
   return {
-    type: "wms",
-    version,
-    layers,
-    styles,
-    transparent,
-    ...buildUpstream(document, PROTOCOL_PARAMETERS, path, problems),
+    ...plain,
+    timeoutMs: Math.max(1, Math.round(timeoutSeconds * 1000)),
+    ...(tls === undefined ? {} : { tls }),
   };
 }

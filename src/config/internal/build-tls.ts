@@ -19,8 +19,6 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TR
  */
 export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: Problems): TlsOptions | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
-  if ((cert === undefined) !== (key === undefined))
-    problems.add([...path, cert === undefined ? "key" : "cert"], "cert and key are needed together");
   const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
     if (file === undefined) return undefined;
     try {

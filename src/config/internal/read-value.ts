@@ -16,7 +16,8 @@ const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
 
 /**
  * Returns a value of the document as its schema puts out. Each part that does not fit adds a problem with its
- * position; the result is then undefined unless only checks failed. Keys with empty values count as absent, and texts of variables are parsed.
+ * position; the result is then undefined unless only checks failed. Keys with empty values count as absent, and texts
+ * of variables are parsed.
  */
 export function readValue<S extends z.ZodType>(
   schema: S,
@@ -31,14 +32,16 @@ export function readValue<S extends z.ZodType>(
   const second = cleaned === given ? first : schema.safeParse(cleaned);
   if (second.success) return second.data;
   const issues = cleaned === given ? firstIssues : innermost(second.error?.issues ?? [], cleaned);
+  const hasShape = issues.every(({ code }) => code === "custom");
   const reported = new Set<string>();
   for (const issue of issues) {
+    if (!hasShape && issue.code === "custom" && issue.params?.["isLate"] === true) continue;
     // A value may fail several checks that have the same message.
     const key = JSON.stringify([issue.path, issue.message]);
     if (!reported.has(key)) report(issue, { given, cleaned, at }, reading.problems);
     reported.add(key);
   }
-  return issues.every(({ code }) => code === "custom") ? checkedValue(schema, cleaned) : undefined;
+  return hasShape ? checkedValue(schema, cleaned) : undefined;
 }
 
 /**
@@ -105,7 +108,8 @@ function report(issue: Issue, { given, cleaned, at }: Documents, problems: Probl
   const value = valueAt(given, inner);
   if (code === "unrecognized_keys")
     for (const [i, line] of message.split("\n").entries()) problems.add([...path, issue.keys[i] ?? ""], line, "key");
-  else if (code === "custom" && issue.params?.["isSentence"] === true) problems.add(path, message);
+  else if (code === "custom" && issue.params?.["isSentence"] === true)
+    problems.add(path, message, issue.params["part"] === "key" ? "key" : "value");
   else if (inner.length > 0 && valueAt(cleaned, inner) === undefined)
     problems.add(path.slice(0, -1), `${path.at(-1)} is missing${"discriminator" in issue ? `: ${message}` : ""}`);
   else if (code === "too_small" && Array.isArray(value) && value.length === 0)

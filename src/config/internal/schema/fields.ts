@@ -75,12 +75,25 @@ export const sentence = (message: string) => ({
   when: ({ issues }: z.core.ParsePayload) => issues.length === 0,
 });
 
-/** Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value stays in use. */
+/**
+ * Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value stays in use. `isLate`: the
+ * problem is left out if anything in the value has another shape than the schema describes.
+ */
 export const expected = (context: z.RefinementCtx, path: Path, what: string): void =>
-  context.addIssue({ code: "custom", path: [...path], message: what, continue: true });
+  context.addIssue({ code: "custom", path: [...path], message: what, params: { isLate: true }, continue: true });
 
-/** Adds the problem `KEY: SENTENCE` of a key of the checked value. The value stays in use. */
-export const wrong = (context: z.RefinementCtx, path: Path, message: string): void =>
-  context.addIssue({ code: "custom", path: [...path], message, params: { isSentence: true }, continue: true });
+/** Adds the problem `KEY: SENTENCE` of a key of the checked value, as `expected` does. */
+export function wrong(context: z.RefinementCtx, path: Path, message: string, part: "key" | "value" = "value"): void {
+  const params = { isLate: true, isSentence: true, part };
+  context.addIssue({ code: "custom", path: [...path], message, params, continue: true });
+}
+
+export const hasControlCharacter = (value: string): boolean => /\p{Cc}/u.test(value);
+
+/** Returns the URL of an address with http:// or https://; undefined for every other text. */
+export function httpUrl(address: string): URL | undefined {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
+}
 
 export const MAX_SECONDS = 10 * 366 * 86_400;

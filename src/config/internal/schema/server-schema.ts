@@ -1,8 +1,6 @@
 import type * as z from "zod";
 import { trimEndOf } from "../../../lib/trim-end.ts";
-import { flag, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
-
-export const hasControlCharacter = (value: string): boolean => /\p{Cc}/u.test(value);
+import { flag, hasControlCharacter, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 
 const host = text
   .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")

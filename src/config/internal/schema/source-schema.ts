@@ -1,14 +1,43 @@
 import * as z from "zod";
-import { anyText, either, flag, kinds, list, map, number, oneOf, optional, someOf, text, whole } from "./fields.ts";
-
-const DEFAULT_CONNECTIONS = 8;
+import { addressesOf, withSubdomains } from "../../../source/http/servers.ts";
+import { placeholdersOf } from "../../../source/tiles/tile-template.ts";
+import {
+  anyText,
+  either,
+  expected,
+  flag,
+  hasControlCharacter,
+  httpUrl,
+  kinds,
+  list,
+  map,
+  number,
+  oneOf,
+  optional,
+  sentence,
+  someOf,
+  text,
+  whole,
+  wrong,
+} from "./fields.ts";
 
 const connectionLimits = {
-  connections: whole(1, 1024).default(DEFAULT_CONNECTIONS).describe("The most requests at once."),
+  connections: whole(1, 1024).default(8).describe("The most requests at once."),
   jobConnections: optional(whole(1, 1024)).describe("The most of these connections that jobs use; all."),
 };
 
-/** The keys of all sources over HTTP. */
+function checkConnections(
+  { connections, jobConnections = connections }: { readonly connections: number; readonly jobConnections?: number },
+  context: z.RefinementCtx,
+): void {
+  if (jobConnections > connections) expected(context, ["jobConnections"], `at most connections (${connections})`);
+}
+
+const vendorParameter = either("a text or a number or true or false", [z.string(), z.number(), z.boolean()]).transform(
+  String,
+);
+
+/** The keys of all sources over HTTP. `checkUpstream` and `checkAddresses` check them. */
 const upstream = {
   url: either("a text that is not empty or a list (each a text that is not empty)", [text, someOf(text)]).describe(
     "The address of the server, or of several servers with the same maps.",
@@ -16,17 +45,89 @@ const upstream = {
   timeoutSeconds: number({ above: 0, most: 3600 }).default(30).describe("The time for one request."),
   ...connectionLimits,
   vendorParameters: z
-    .record(z.string(), either("a text or a number or true or false", [z.string(), z.number(), z.boolean()]), "a map")
+    .record(z.string(), vendorParameter, "a map")
     .default({})
     .describe("Further parameters of each request. They may be secrets and are not shown."),
-  username: optional(anyText),
+  username: optional(anyText.refine((name) => !name.includes(":"), sentence("expected a name without a colon"))),
   password: optional(anyText),
   allowPrivateRedirects: optional(flag).describe("Follow redirects to this machine and into private networks."),
-  proxy: optional(text).describe("`none`, or the address of an HTTP proxy; that of HTTP_PROXY and NO_PROXY."),
+  proxy: optional(
+    text.refine(
+      (proxy) => proxy === "none" || httpUrl(proxy) !== undefined,
+      "none, or the address of a proxy with http:// or https://",
+    ),
+  ).describe("`none`, or the address of an HTTP proxy; that of HTTP_PROXY and NO_PROXY."),
   ca: optional(text).describe("A file of certificates of authorities in PEM form."),
   cert: optional(text).describe("A file with the client certificate in PEM form."),
   key: optional(text).describe("A file with the key of the client certificate in PEM form."),
 };
+
+export type UpstreamDocument = z.output<ReturnType<typeof map<typeof upstream>>>;
+
+/** Checks the keys of a source over HTTP. `protocolParameters` are the parameters that Nuthatch sets itself. */
+function checkUpstream(
+  source: UpstreamDocument,
+  protocolParameters: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  const { url, username = "", password, vendorParameters, ca, cert, key } = source;
+  checkConnections(source, context);
+  if (password !== undefined && username === "") wrong(context, [], "password is given, but username is missing");
+  for (const name of Object.keys(vendorParameters)) {
+    const at = ["vendorParameters", name];
+    if (protocolParameters.includes(name.toUpperCase()))
+      wrong(context, at, "is set by the source itself; see the other keys of the source", "key");
+    if (name === "" || hasControlCharacter(name)) wrong(context, at, "expected the name of a parameter", "key");
+  }
+  if ((cert === undefined) !== (key === undefined))
+    wrong(context, [cert === undefined ? "key" : "cert"], "cert and key are needed together");
+  const hasTls = [ca, cert, key].some((file) => file !== undefined);
+  if (hasTls && !addressesOf({ url }).some((address) => /^https:/i.test(address)))
+    wrong(context, [], "ca, cert and key are for addresses with https://");
+}
+
+/**
+ * Checks each address of a source. `lackOf` returns what the kind of source misses in an address; undefined if nothing.
+ * `subdomains` are the values of `{s}`.
+ */
+function checkAddresses(
+  { url, subdomains = [] }: Pick<UpstreamDocument, "url"> & { readonly subdomains?: readonly string[] },
+  lackOf: (address: string) => string | undefined,
+  context: z.RefinementCtx,
+): void {
+  const addresses = addressesOf({ url });
+  for (const [i, address] of addresses.entries()) {
+    const at = typeof url === "string" ? ["url"] : ["url", i];
+    const lacking = /^https?:\/\//i.test(address) ? lackOf(address) : undefined;
+    const servers = withSubdomains(address, subdomains).map(httpUrl);
+    if (lacking !== undefined) expected(context, at, lacking);
+    else if (servers.includes(undefined)) expected(context, at, "an address with http:// or https://");
+    // The servers must be known at start: credentials are sent to them, and messages must not name them.
+    else if (servers.some((server) => server?.host.includes("{")))
+      expected(context, at, "no placeholder in the host but {s} of a source of type xyz");
+    // Logs and pages show the address.
+    else if (servers.some((server) => server?.username !== "" || server.password !== ""))
+      wrong(context, at, "expected no credentials in the address; source.username and source.password are for them");
+    else if (addresses.indexOf(address) < i) wrong(context, at, "the same address is given twice");
+  }
+}
+
+const braced = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(", ");
+
+const WMS_PARAMETERS = [
+  "SERVICE",
+  "REQUEST",
+  "VERSION",
+  "LAYERS",
+  "STYLES",
+  "SRS",
+  "CRS",
+  "BBOX",
+  "WIDTH",
+  "HEIGHT",
+  "FORMAT",
+  "TRANSPARENT",
+];
 
 const WmsSourceSchema = map({
   type: z.literal("wms"),
@@ -35,13 +136,39 @@ const WmsSourceSchema = map({
   styles: list(anyText).default([]).describe("At most one style for each layer."),
   transparent: flag.default(true),
   ...upstream,
+}).superRefine((source, context) => {
+  checkAddresses(source, () => undefined, context);
+  checkUpstream(source, WMS_PARAMETERS, context);
+  const { styles, layers } = source;
+  const most = layers?.length ?? 1;
+  if (styles.length > most)
+    wrong(context, ["styles"], `expected at most one per layer (${most}), got ${styles.length}`);
 });
+
+const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "q", "s"];
 
 const XyzSourceSchema = map({
   type: z.literal("xyz"),
   subdomains: someOf(text).default([]).describe("The values of {s} in an address."),
   ...upstream,
+}).superRefine((source, context) => {
+  const { subdomains } = source;
+  const lackOf = (address: string): string | undefined => {
+    const names = placeholdersOf(address);
+    const has = (name: string) => names.includes(name);
+    if (names.some((name) => !XYZ_PLACEHOLDERS.includes(name)))
+      return `no other placeholders than ${braced(XYZ_PLACEHOLDERS)}`;
+    if (!has("q") && !(has("z") && has("x") && (has("y") || has("-y")))) return "{z}, {x} and {y} or {-y}, or else {q}";
+    return has("s") && subdomains.length === 0 ? "subdomains beside it, as it has {s}" : undefined;
+  };
+  checkAddresses(source, lackOf, context);
+  checkUpstream(source, [], context);
+  if (subdomains.length > 0 && !addressesOf(source).some((address) => address.includes("{s}")))
+    wrong(context, ["subdomains"], "is given, but no address has {s}");
 });
+
+const WMTS_PLACEHOLDERS = ["TileMatrix", "TileRow", "TileCol", "TileMatrixSet", "Style", "Layer", "Format"];
+const WMTS_PARAMETERS = ["SERVICE", "REQUEST", "VERSION", ...WMTS_PLACEHOLDERS.map((name) => name.toUpperCase())];
 
 const WmtsSourceSchema = map({
   type: z.literal("wmts"),
@@ -52,7 +179,27 @@ const WmtsSourceSchema = map({
   tileMatrices: optional(someOf(text)).describe("The names of the levels."),
   format: optional(text).describe("The format to request; that of the tile."),
   ...upstream,
+}).superRefine((source, context) => {
+  const { style, tileMatrixSet, tileMatrixPrefix, tileMatrices } = source;
+  const lackOf = (address: string): string | undefined => {
+    const names = placeholdersOf(address).map((name) => name.toLowerCase());
+    const has = (name: string) => names.includes(name.toLowerCase());
+    if (names.length === 0)
+      return tileMatrixSet === "" ? "tileMatrixSet beside it, as it has no placeholders" : undefined;
+    if (names.some((name) => !WMTS_PLACEHOLDERS.some((known) => known.toLowerCase() === name)))
+      return `no other placeholders than ${braced(WMTS_PLACEHOLDERS)}`;
+    const missing = ["TileMatrix", "TileRow", "TileCol"].filter((name) => !has(name));
+    if (missing.length > 0) return `${braced(missing)} too, as it has placeholders`;
+    if (has("TileMatrixSet") && tileMatrixSet === "") return "tileMatrixSet beside it, as it has {TileMatrixSet}";
+    return has("Style") && style === "" ? "style beside it, as it has {Style}" : undefined;
+  };
+  checkAddresses(source, lackOf, context);
+  checkUpstream(source, WMTS_PARAMETERS, context);
+  if (tileMatrixPrefix !== undefined && tileMatrices !== undefined)
+    wrong(context, ["tileMatrixPrefix"], "is given beside tileMatrices; expected one of them");
 });
+
+const EXPORT_PARAMETERS = ["BBOX", "BBOXSR", "IMAGESR", "SIZE", "FORMAT", "TRANSPARENT", "LAYERS", "F"];
 
 const ArcgisSourceSchema = map({
   type: z.literal("arcgis"),
@@ -60,13 +207,27 @@ const ArcgisSourceSchema = map({
   layers: optional(someOf(whole(0, 1_000_000))).describe("The layers to render; only for mode export."),
   transparent: optional(flag).describe("Only for mode export; true."),
   ...upstream,
+}).superRefine((source, context) => {
+  const lackOf = (address: string): string | undefined => {
+    if (placeholdersOf(address).length > 0) return "no placeholders";
+    return /\/MapServer\/?(\?|$)/i.test(address) ? undefined : "the address of a map service, ending in /MapServer";
+  };
+  checkAddresses(source, lackOf, context);
+  checkUpstream(source, source.mode === "export" ? EXPORT_PARAMETERS : [], context);
+  for (const key of ["layers", "transparent"] as const)
+    if (source.mode === "tile" && source[key] !== undefined)
+      wrong(context, [key], "is of mode export only: the tiles of a cache are rendered already", "key");
 });
 
 const archive = { file: text.describe("The path of the archive."), ...connectionLimits };
-const MbtilesSourceSchema = map({ type: z.literal("mbtiles"), ...archive });
-const PmtilesSourceSchema = map({ type: z.literal("pmtiles"), ...archive });
+const MbtilesSourceSchema = map({ type: z.literal("mbtiles"), ...archive }).superRefine(checkConnections);
+const PmtilesSourceSchema = map({ type: z.literal("pmtiles"), ...archive }).superRefine(checkConnections);
 
-const DemoSourceSchema = map({ type: z.literal("demo"), dataset: oneOf(["states", "world"]), ...connectionLimits });
+const DemoSourceSchema = map({
+  type: z.literal("demo"),
+  dataset: oneOf(["states", "world"]),
+  ...connectionLimits,
+}).superRefine(checkConnections);
 
 export const SourceSchema = kinds([
   WmsSourceSchema,
@@ -79,10 +240,4 @@ export const SourceSchema = kinds([
 ]);
 
 export type SourceDocument = z.output<typeof SourceSchema>;
-type SourceOf<T extends SourceDocument["type"]> = Extract<SourceDocument, { readonly type: T }>;
-export type WmsSourceDocument = SourceOf<"wms">;
-export type XyzSourceDocument = SourceOf<"xyz">;
-export type WmtsSourceDocument = SourceOf<"wmts">;
-export type ArcgisSourceDocument = SourceOf<"arcgis">;
-export type ArchiveSourceDocument = SourceOf<"mbtiles" | "pmtiles">;
-export type UpstreamDocument = SourceOf<"wms" | "xyz" | "wmts" | "arcgis">;
+export type ArchiveSourceDocument = Extract<SourceDocument, { readonly type: "mbtiles" | "pmtiles" }>;
