@@ -98,7 +98,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     { wanted, outcome, reservation }: Rendered,
   ): Promise<"finished" | "again" | RenderFailure> {
-    const { results, guards, outage, storeWait, spaceWait: roomWait } = this.#parts;
+    const { results, guards, outage, storeWait, spaceWait } = this.#parts;
     if (signal.aborted) {
       // The tiles were stored before the abort arrived. The metatiles of a killed task go back to the job, so count
       // this one only if no other task has taken it since.
@@ -120,7 +120,7 @@ export class MetatileAttempts {
       case "stale":
         return "again";
       case "full":
-        await roomWait.afterRefusal(job, reservation.refused ?? { kind: "disk_full", reason: outcome.reason }, signal);
+        await spaceWait.afterRefusal(job, reservation.refused ?? { kind: "disk_full", reason: outcome.reason }, signal);
         return "again";
       case "store_away":
         await storeWait.wait(job, outcome.reason, signal);
@@ -176,7 +176,7 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     attempts: Attempts,
   ): Promise<Rendered | undefined> {
-    const { tiles, results, room, spaceWait: roomWait, stop, monotonicNow, renders, batchSize } = this.#parts;
+    const { tiles, results, room, spaceWait, stop, monotonicNow, renders, batchSize } = this.#parts;
     const wanted = tiles.wanted(job, layer, metatile, metatile.isCounted);
     if (wanted === "none") {
       results.skipped(job, task, metatile);
@@ -184,7 +184,7 @@ export class MetatileAttempts {
     }
     const reservation = room.begin(job.request.layer);
     try {
-      await roomWait.forOneTile(job, reservation, signal);
+      await spaceWait.forOneTile(job, reservation, signal);
       if (stop.isDue(signal)) return undefined;
       const nowMs = monotonicNow();
       if (!job.mayRender(task, nowMs)) {
