@@ -14,6 +14,7 @@ import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, openDatabase, text } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Store } from "../store/store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import { buildCoordinator, type Coordinator } from "./coordinator.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
 
@@ -312,4 +313,34 @@ test("a close writes the use of all blocks, however short ago they were read and
   const used = [...ledger.usedCells(tileSet, { z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 127 })].flat();
   expect(used).toHaveLength(blocks);
   db.close();
+});
+
+test("a store that stays read-only is told of once, and when it can be written again", async () => {
+  const store = createMemoryStore();
+  let attempts = 0;
+  let isReadOnly = true;
+  store.noteAlive = async () => {
+    attempts++;
+    if (isReadOnly) throw new StoreError("read_only", "the volume is read-only", undefined);
+  };
+  const lines: (readonly [string, unknown])[] = [];
+  const note = (message: string, fields?: unknown): void => {
+    if (message.startsWith("the store can")) lines.push([message, fields]);
+  };
+  const { coordinator } = live(store, { parts: { log: { info: note, warn: note, error: note } } });
+  // Each change of the ledger has the store marked as in use.
+  const markedAgain = async (n: number): Promise<void> => {
+    const before = attempts;
+    coordinator.userWrites.wrote(tileSet, [{ x: n, y: 0, z: 4, bytes: 9, replaced: undefined }], undefined);
+    await vi.waitFor(() => expect(attempts).toBeGreaterThan(before), 5_000);
+  };
+  for (let n = 0; n < 3; n++) await markedAgain(n);
+  const failed = attempts;
+  isReadOnly = false;
+  await markedAgain(3);
+  await vi.waitFor(() => expect(lines).toHaveLength(2), 5_000);
+  expect(lines).toEqual([
+    ["the store cannot be marked as in use", { error: "StoreError: the volume is read-only" }],
+    ["the store can be marked as in use again", { failedAttempts: failed }],
+  ]);
 });

@@ -38,6 +38,8 @@ export class PeriodicWork {
   readonly #freeSpace: FreeSpace;
   #timer: NodeJS.Timeout | undefined;
   #alive: Promise<void> | undefined;
+  /** Why the store cannot be marked as in use, and how often that was tried; undefined: it can. */
+  #notMarked: { readonly error: string; attempts: number } | undefined;
   #emptying: Promise<void> | undefined;
   #writing: Promise<void> | undefined;
   #writingUse: Promise<void> | undefined;
@@ -99,13 +101,31 @@ export class PeriodicWork {
 
   /** Records that this server owns the store. The next server checks for changes that others made after this time. */
   #noteAlive(): void {
-    const { adoption, log } = this.#parts;
-    this.#alive ??= adoption
+    this.#alive ??= this.#parts.adoption
       .noteAlive()
-      .catch((error: unknown) => log.error("the store cannot be marked as in use", { error: String(error) }))
+      .then(
+        () => this.#marked(),
+        (error: unknown) => this.#failedToMark(String(error)),
+      )
       .finally(() => {
         this.#alive = undefined;
       });
+  }
+
+  #marked(): void {
+    if (this.#notMarked === undefined) return;
+    const { attempts } = this.#notMarked;
+    this.#notMarked = undefined;
+    this.#parts.log.info("the store can be marked as in use again", { failedAttempts: attempts });
+  }
+
+  /** Logs each failure once: a read-only volume fails several times a second. */
+  #failedToMark(error: string): void {
+    if (this.#notMarked?.error !== error) {
+      this.#parts.log.error("the store cannot be marked as in use", { error });
+      this.#notMarked = { error, attempts: 0 };
+    }
+    this.#notMarked.attempts++;
   }
 
   /**

@@ -137,15 +137,26 @@ function statementCache(db: Sqlite.Database, reserve: OpenOptions["reserve"]): P
   const compile = (sql: string, bigints: boolean): Statement => {
     const statement = db.prepare(sql);
     if (bigints) statement.safeIntegers(true);
+    // A read of libsql from a closed database finds nothing instead of throwing.
+    const checkOpen = (): void => {
+      if (!db.open) throw new TypeError("The database connection is not open");
+    };
     return {
       run(...values) {
+        checkOpen();
         if (!db.inTransaction) reserve?.beforeWrite();
         const { changes, lastInsertRowid } = statement.run(values);
         return { changes, lastInsertRowid: Number(lastInsertRowid) };
       },
       // libsql takes bigints only inside an array of parameters.
-      get: (...values) => rowOf(statement.get(values)),
-      all: (...values) => statement.all(values).map((row) => rowOf(row) ?? {}),
+      get(...values) {
+        checkOpen();
+        return rowOf(statement.get(values));
+      },
+      all(...values) {
+        checkOpen();
+        return statement.all(values).map((row) => rowOf(row) ?? {});
+      },
     };
   };
   const compiled = new Map<string, Statement>();
