@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { LATENCY_BUCKETS_SECONDS } from "../../render/upstream-meter.ts";
-import type { Sample } from "./metrics-sample.ts";
+import type { Sample, ServerMetrics } from "./metrics-sample.ts";
 
 /** The metrics of the process. Collection starts with the first scrape. */
 const ofProcess = new Registry();
@@ -12,16 +12,26 @@ export const METRICS_TYPE = ofProcess.contentType;
 type Labels = Readonly<Record<string, string>>;
 type Values = readonly (readonly [labels: Labels, value: number | bigint])[];
 
+interface Metric {
+  readonly Kind: typeof Counter | typeof Gauge;
+  readonly name: string;
+  readonly help: string;
+  readonly values: Values;
+}
+
+const counter = (name: string, help: string, values: Values): Metric => ({ Kind: Counter, name, help, values });
+const gauge = (name: string, help: string, values: Values): Metric => ({ Kind: Gauge, name, help, values });
+
 /**
  * Returns the metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed
  * sets.
  */
 export async function metricsText(sample: Sample): Promise<string> {
   const registry = new Registry();
-  const make = (Kind: typeof Counter | typeof Gauge, name: string, help: string, values: Values): void => {
+  for (const { Kind, name, help, values } of metricsOf(sample)) {
     const [first] = values;
     // A metric without values would be reported as 0.
-    if (first === undefined) return;
+    if (first === undefined) continue;
     const metric = new Kind({
       name: `nuthatch_${name}`,
       help,
@@ -29,82 +39,107 @@ export async function metricsText(sample: Sample): Promise<string> {
       registers: [registry],
     });
     for (const [labels, value] of values) metric.inc({ ...labels }, Number(value));
-  };
-  const counter = (name: string, help: string, values: Values): void => make(Counter, name, help, values);
-  const gauge = (name: string, help: string, values: Values): void => make(Gauge, name, help, values);
+  }
+  return `${await registry.metrics()}\n${latencyText(sample.server.measures)}${await ofProcess.metrics()}`;
+}
 
-  const { jobs, usage, quota, server } = sample;
+/** Returns all metrics in the order of the text. */
+const metricsOf = ({ jobs, usage, quota, server }: Sample): readonly Metric[] => [
+  ...jobMetrics(jobs),
+  ...webhookMetrics(jobs),
+  ...tileMetrics(server),
+  ...upstreamMetrics(server),
+  gauge("event_listeners", "Requests that wait for events of jobs", [[{}, server.listeners]]),
+  ...usageMetrics(usage, quota),
+  counter("ledger_corrupt_blocks_total", "Rows of the ledger that were corrupt, and counted from the store", [
+    [{}, jobs.corruptBlocks],
+  ]),
+  counter(
+    "coordinator_failed_notes_total",
+    "Reports and orders of the server that the coordinator could not carry out",
+    [[{}, jobs.failedNotes]],
+  ),
+  gauge("disk_free_bytes", "Free on the disk of the tiles", [[{}, usage.disk.freeBytes]]),
+];
+
+const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
   gauge(
     "jobs",
     "Jobs that have not ended",
     jobs.jobs.map(({ state, count }) => [{ state }, count]),
-  );
+  ),
   gauge(
     "tasks",
     "Tasks of those jobs; pending ones wait for a place",
     jobs.tasks.map(({ state, count }) => [{ state }, count]),
-  );
+  ),
   counter(
     "jobs_ended_total",
     "Jobs that have ended",
     jobs.ended.map(({ count, ...labels }) => [labels, count]),
-  );
+  ),
   counter(
     "job_tiles_total",
     "Tiles of jobs, by what became of them",
     jobs.tiles.map(({ count, ...labels }) => [labels, count]),
-  );
+  ),
   counter(
     "job_tile_failures_total",
     "Failed tiles of jobs, by class",
     jobs.failures.map(({ count, ...labels }) => [labels, count]),
-  );
-  counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]);
-  gauge("job_history_bytes", "What jobs take up in the state database", [[{}, jobs.history.bytes]]);
+  ),
+  counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]),
+  gauge("job_history_bytes", "What jobs take up in the state database", [[{}, jobs.history.bytes]]),
   counter(
     "jobs_trimmed_total",
     "Ended jobs that have left the history, by the limit that they were beyond",
     jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
-  );
-  counter("job_retries_total", "Renders of jobs that were tried again", [[{}, jobs.retries]]);
+  ),
+  counter("job_retries_total", "Renders of jobs that were tried again", [[{}, jobs.retries]]),
+];
 
+const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metric[] => [
   counter("webhook_deliveries_total", "What webhooks were to be told, by what became of it; failed: given up", [
-    [{ outcome: "delivered" }, jobs.webhooks.delivered],
-    [{ outcome: "failed" }, jobs.webhooks.failed],
-  ]);
+    [{ outcome: "delivered" }, webhooks.delivered],
+    [{ outcome: "failed" }, webhooks.failed],
+  ]),
   counter("state_losses_total", "Starts of this server that found some of its state missing", [
-    [{}, jobs.stateLoss === null ? 0 : 1],
-  ]);
-  gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, jobs.webhooks.pending]]);
+    [{}, stateLoss === null ? 0 : 1],
+  ]),
+  gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, webhooks.pending]]),
+];
 
-  const { tiles, memory, upstreams, servers, measures, throttledRenders, renderersHung, listeners } = server;
+const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly Metric[] => [
   counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
     [{ result: "memory_hit" }, tiles.memoryHits],
     [{ result: "store_hit" }, tiles.storeHits],
     [{ result: "stale" }, tiles.staleServed],
     [{ result: "absent" }, tiles.absent],
     [{ result: "expired" }, tiles.expired],
-  ]);
-  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", [[{}, tiles.failures]]);
+  ]),
+  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", [[{}, tiles.failures]]),
   counter("tile_failures_remembered_total", "Those that were answered without asking the upstream again", [
     [{}, tiles.failuresRemembered],
-  ]);
+  ]),
   counter("store_faults_total", "Tiles that the store could not read, and that were rendered", [
     [{}, tiles.storeFaults],
-  ]);
-  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", [[{}, renderersHung]]);
-  gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]);
-  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]);
+  ]),
+  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", [[{}, renderersHung]]),
+  gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]),
+  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]),
+];
+
+const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: ServerMetrics): readonly Metric[] => [
   gauge(
     "upstream_in_flight",
     "Connections in use",
     upstreams.map(({ upstream, inUse }) => [{ upstream }, inUse]),
-  );
+  ),
   gauge(
     "upstream_connections",
     "Connections that may be in use now",
     upstreams.map(({ upstream, bearable }) => [{ upstream }, bearable]),
-  );
+  ),
   gauge(
     "upstream_queue",
     "Renders that wait for a connection",
@@ -114,69 +149,60 @@ export async function metricsText(sample: Sample): Promise<string> {
         [{ upstream, who: "jobs" }, jobsWaiting],
       ],
     ),
-  );
-  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, throttledRenders]]);
+  ),
+  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, throttledRenders]]),
   gauge(
     "upstream_up",
     "0: it is known to be down",
     upstreams.map(({ upstream, down }) => [{ upstream }, down ? 0 : 1]),
-  );
+  ),
   gauge(
     "upstream_server_up",
     "Of several servers of an upstream; 0: it is known to be down, and another stands in for it",
     servers.map(({ upstream, server, isUp }) => [{ upstream, server }, isUp ? 1 : 0]),
-  );
+  ),
   counter(
     "upstream_errors_total",
     "Requests for pictures that failed, by class",
     measures.flatMap(({ upstream, failures }) =>
       Object.entries(failures).map(([name, count]) => [{ upstream, class: name }, count] as const),
     ),
-  );
-  gauge("event_listeners", "Requests that wait for events of jobs", [[{}, listeners]]);
+  ),
+];
 
+const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly Metric[] => [
   gauge(
     "usage_tiles",
     "Tiles kept",
     usage.layers.map(({ layer, tiles: kept }) => [{ layer }, kept]),
-  );
+  ),
   gauge(
     "usage_bytes",
     "Bytes of tiles kept",
     usage.layers.map(({ layer, bytes }) => [{ layer }, bytes]),
-  );
+  ),
   gauge(
     "usage_allocated_bytes",
     "Bytes that the disk takes for them",
     usage.layers.map(({ layer, allocatedBytes }) => [{ layer }, allocatedBytes]),
-  );
-  gauge("quota_enabled", "1: the disk quota is enforced", [[{}, quota.enabled ? 1 : 0]]);
-  gauge("quota_bytes", "The global quota, enforced or not", [[{}, quotaBytes(quota.globalQuota)]]);
+  ),
+  gauge("quota_enabled", "1: the disk quota is enforced", [[{}, quota.enabled ? 1 : 0]]),
+  gauge("quota_bytes", "The global quota, enforced or not", [[{}, quotaBytes(quota.globalQuota)]]),
   gauge(
     "layer_quota_bytes",
     "Quotas of single layers",
     quota.layerQuotas.map(({ layer, quota: own }) => [{ layer }, quotaBytes(own)]),
-  );
-  counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]);
-  counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]);
-  counter("quota_not_stored_total", "Renders that were served and not stored", [[{}, usage.enforcement.notStored]]);
-  counter("ledger_corrupt_blocks_total", "Rows of the ledger that were corrupt, and counted from the store", [
-    [{}, jobs.corruptBlocks],
-  ]);
-  counter(
-    "coordinator_failed_notes_total",
-    "Reports and orders of the server that the coordinator could not carry out",
-    [[{}, jobs.failedNotes]],
-  );
-  gauge("disk_free_bytes", "Free on the disk of the tiles", [[{}, usage.disk.freeBytes]]);
-  return `${await registry.metrics()}\n${latencyText(measures)}${await ofProcess.metrics()}`;
-}
+  ),
+  counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]),
+  counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]),
+  counter("quota_not_stored_total", "Renders that were served and not stored", [[{}, usage.enforcement.notStored]]),
+];
 
 /**
  * A histogram that has been counted elsewhere, without the library, which is loaded by the first scrape only; it has no way
  * to take one over, so the text is made here.
  */
-function latencyText(measures: Sample["server"]["measures"]): string {
+function latencyText(measures: ServerMetrics["measures"]): string {
   const name = "nuthatch_upstream_request_seconds";
   const lines = measures.flatMap(({ upstream, buckets, requests, seconds }) => {
     const label = `upstream="${upstream.replace(/["\\]/g, "\\$&")}"`;
