@@ -1,5 +1,6 @@
 import type { Operations } from "../../coordinator/operations.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import { defined } from "../../lib/defined.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -10,6 +11,7 @@ import type { Answer } from "../reply.ts";
 import type { Handler, Resource } from "../resource.ts";
 import type { Documents } from "./documents/documents.ts";
 import type { JobEvents } from "./events/job-events.ts";
+import { parseId } from "./id.ts";
 
 /** The parts of the server that the resources of `/api/v1` use. */
 export interface ApiParts {
@@ -50,11 +52,31 @@ export function layerOf(query: URLSearchParams, { layers }: Catalogue): Result<s
   return layer === undefined || layers.has(layer) ? ok(layer) : refuse(unknownLayer(layer));
 }
 
+/** The part of a list that a request asks for: `limit` entries after the last one of the previous page. */
+interface Page {
+  readonly limit: number;
+  readonly after?: number;
+}
+
+interface Limits {
+  readonly standard: number;
+  readonly most: number;
+}
+
+/**
+ * Reads `limit` and the cursor `after` of a query.
+ * @param cursor the words of a refusal for what `after` accepts
+ */
+export function pageOf(query: URLSearchParams, limits: Limits, cursor: string): Result<Page, Refusal> {
+  const limit = limitOf(query, limits);
+  if (!limit.ok) return limit;
+  const after = idOf(query, "after", cursor);
+  if (!after.ok) return after;
+  return ok({ limit: limit.value, ...defined({ after: after.value }) });
+}
+
 /** Reads `limit` of a query: the number of entries that one page of the answer may hold. */
-export function limitOf(
-  query: URLSearchParams,
-  { standard, most }: { readonly standard: number; readonly most: number },
-): Result<number, Refusal> {
+function limitOf(query: URLSearchParams, { standard, most }: Limits): Result<number, Refusal> {
   const text = query.get("limit") || String(standard);
   const isFine = /^\d+$/.test(text) && text.length <= String(most).length && Number(text) >= 1 && Number(text) <= most;
   return isFine ? ok(Number(text)) : refuse(badField("limit", `a whole number from 1 to ${most}`, text));
@@ -71,12 +93,10 @@ export function oneOf<T extends string>(
   return word === requested ? ok(word) : refuse(badField(name, `one of ${words.join(", ")}`, requested));
 }
 
-/**
- * Reads an id in a query, for example of a job. `after`, the cursor of a list, is the id of the last entry of the
- * previous page. Absent or empty: undefined.
- */
-export function idOf(query: URLSearchParams, name: string, what: string): Result<number | undefined, Refusal> {
-  const id = query.get(name) || undefined;
-  if (id === undefined) return ok(undefined);
-  return /^\d{1,15}$/.test(id) ? ok(Number(id)) : refuse(badField(name, `the id of a ${what}`, id));
+/** Reads an id in a query, for example of a job. Absent or empty: undefined. */
+export function idOf(query: URLSearchParams, name: string, expected: string): Result<number | undefined, Refusal> {
+  const text = query.get(name) || undefined;
+  if (text === undefined) return ok(undefined);
+  const id = parseId(text);
+  return id === undefined ? refuse(badField(name, expected, text)) : ok(id);
 }

@@ -1,6 +1,7 @@
 import type { Resource, Route } from "../resource.ts";
 import { type ApiParts, json, reader } from "./api-parts.ts";
 import { eventsResource } from "./events/events-route.ts";
+import { parseId } from "./id.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { failuresResource } from "./jobs/failures-route.ts";
@@ -36,17 +37,19 @@ export function apiRoute(parts: ApiParts): Route {
   };
 }
 
-function jobsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Resource | undefined {
+function jobsAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
-  if (id === undefined) return jobsResource(parts);
-  if (!/^\d{1,15}$/.test(id)) return undefined;
-  if (action === "failures") return failuresResource(parts, Number(id));
-  return action === undefined ? jobResource(parts, Number(id)) : jobActionResource(parts, Number(id), action);
+  if (name === undefined) return jobsResource(parts);
+  const id = parseId(name);
+  if (id === undefined) return undefined;
+  if (action === "failures") return failuresResource(parts, id);
+  return action === undefined ? jobResource(parts, id) : jobActionResource(parts, id, action);
 }
 
-function batchesAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Resource | undefined {
-  if (more.length > 0 || id === undefined || !/^\d{1,15}$/.test(id)) return undefined;
-  return action === undefined ? batchResource(parts, Number(id)) : batchActionResource(parts, Number(id), action);
+function batchesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+  const id = name === undefined ? undefined : parseId(name);
+  if (more.length > 0 || id === undefined) return undefined;
+  return action === undefined ? batchResource(parts, id) : batchActionResource(parts, id, action);
 }
 
 function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
@@ -55,12 +58,13 @@ function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]
   return action === undefined ? scheduleResource(parts, name) : scheduleActionResource(parts, name, action);
 }
 
-function truncationsAt(parts: ApiParts, [id, action, ...more]: readonly string[]): Resource | undefined {
+function truncationsAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
-  if (id === undefined) return truncationsResource(parts);
-  if (!/^\d{1,15}$/.test(id)) return undefined;
-  if (action === undefined) return truncationResource(parts, Number(id));
-  return action === "undo" ? undoResource(parts, Number(id)) : undefined;
+  if (name === undefined) return truncationsResource(parts);
+  const id = parseId(name);
+  if (id === undefined) return undefined;
+  if (action === undefined) return truncationResource(parts, id);
+  return action === "undo" ? undoResource(parts, id) : undefined;
 }
 
 function usageAt(parts: ApiParts, [what, ...more]: readonly string[]): Resource | undefined {

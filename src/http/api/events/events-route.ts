@@ -1,12 +1,12 @@
 import type { Operations } from "../../../coordinator/operations.ts";
 import { jsonText } from "../../../lib/json-text.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
 import type { JobEvent, JobView } from "../../../plan/job-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, layerOf, reader } from "../api-parts.ts";
+import { type ApiParts, idOf, layerOf, reader } from "../api-parts.ts";
 import type { JobEvents } from "./job-events.ts";
 
 /**
@@ -49,9 +49,8 @@ export function eventsResource({ operations, catalogue, events }: EventParts): R
 
 function wantedOf(query: URLSearchParams, layer: Result<string | undefined, Refusal>): Result<Wanted, Refusal> {
   if (!layer.ok) return layer;
-  const job = query.get("job") || undefined;
-  if (job !== undefined && !/^\d{1,15}$/.test(job)) return refuse(badField("job", "the id of a job", job));
-  return ok({ layer: layer.value, job: job === undefined ? undefined : Number(job) });
+  const job = idOf(query, "job", "the id of a job");
+  return job.ok ? ok({ layer: layer.value, job: job.value }) : job;
 }
 
 async function* stream(

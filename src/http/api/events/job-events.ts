@@ -1,5 +1,6 @@
 import { jsonText } from "../../../lib/json-text.ts";
 import type { JobEvent } from "../../../plan/job-request.ts";
+import { parseId } from "../id.ts";
 
 /** An event and its serialized data, which is made once for all listeners. */
 interface Numbered {
@@ -55,7 +56,7 @@ export class JobEvents {
   /** Returns the number of an id; undefined if the id comes from another start of the server or is invalid. */
   numberOf(id: string): number | undefined {
     const digits = id.startsWith(`${this.#instance}-`) ? id.slice(this.#instance.length + 1) : "";
-    const number = /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
+    const number = parseId(digits);
     return number !== undefined && number <= this.last ? number : undefined;
   }
 

@@ -5,6 +5,7 @@ import type { JobView } from "../../../plan/job-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Resource } from "../../resource.ts";
 import { type ApiParts, doing, reader, viewAnswer } from "../api-parts.ts";
+import { jobAction } from "./job-action.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
 
 /** One more than the jobs that one request can make, so that a list of this length is complete. */
@@ -33,19 +34,10 @@ export function batchResource(parts: ApiParts, id: number): Resource {
 
 /** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`; undefined for an unknown action. */
 export function batchActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
-  const { operations } = parts;
-  switch (action) {
-    case "cancel":
-      return doing(async ({ by }) =>
-        viewAnswer("Batch", await toAll(parts, id, (job) => operations.cancel(job, by), "aborted")),
-      );
-    case "pause":
-      return doing(async ({ by }) => viewAnswer("Batch", await toAll(parts, id, (job) => operations.pause(job, by))));
-    case "resume":
-      return doing(async () => viewAnswer("Batch", await toAll(parts, id, (job) => operations.unpause(job))));
-    default:
-      return undefined;
-  }
+  const act = jobAction(parts, action);
+  if (act === undefined) return undefined;
+  const wanted = action === "cancel" ? "aborted" : undefined;
+  return doing(async ({ by }) => viewAnswer("Batch", await toAll(parts, id, (job) => act(job, by), wanted)));
 }
 
 /**

@@ -4,23 +4,22 @@ import type { FailedTile, FailedTilePage } from "../../../jobs/failed-tile.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { jsonText } from "../../../lib/json-text.ts";
-import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { badField, unknownJob } from "../../../lib/refusal.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, limitOf, reader } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, pageOf, reader } from "../api-parts.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
 /** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
 export function failuresResource({ operations, catalogue }: ApiParts, id: number): Resource {
   return reader(async ({ query, headers }) => {
-    const page = pageOf(query);
+    const page = pageOf(query, { standard: 1_000, most: 10_000 }, "what next of the page before says");
     if (!page.ok) return refusalProblem(page.error);
     const job = await operations.job(id);
-    const failures = await operations.failedTiles(id, page.value.after, page.value.limit);
+    const failures = await operations.failedTiles(id, page.value.after ?? 0, page.value.limit);
     if (job === undefined || failures === undefined) return refusalProblem(unknownJob(id));
     const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
     switch (format) {
@@ -36,14 +35,6 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
         return refusalProblem(badField("format", "json or geojson", format));
     }
   });
-}
-
-function pageOf(query: URLSearchParams): Result<{ readonly after: number; readonly limit: number }, Refusal> {
-  const limit = limitOf(query, { standard: 1_000, most: 10_000 });
-  if (!limit.ok) return limit;
-  const after = query.get("after") || "0";
-  if (!/^\d{1,15}$/.test(after)) return refuse(badField("after", "what next of the page before says", after));
-  return ok({ after: Number(after), limit: limit.value });
 }
 
 /**

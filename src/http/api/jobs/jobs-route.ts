@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { defined } from "../../../lib/defined.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { Slices } from "../../../lib/slices.ts";
@@ -18,7 +19,8 @@ import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, doing, idOf, json, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, doing, idOf, json, layerOf, oneOf, pageOf, viewAnswer } from "../api-parts.ts";
+import { jobAction } from "./job-action.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitOf } from "./wait-for-job.ts";
@@ -138,24 +140,17 @@ export function jobResource(parts: ApiParts, id: number): Resource {
 
 /** Returns the resource `jobs/ID/cancel`, `/pause`, `/resume` or `/retry`; undefined for an unknown action. */
 export function jobActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
-  const { operations } = parts;
-  switch (action) {
-    case "cancel":
-      return doing(async ({ by }) => viewAnswer("Job", await operations.cancel(id, by)));
-    case "pause":
-      return doing(async ({ by }) => viewAnswer("Job", await operations.pause(id, by)));
-    case "resume":
-      return doing(async () => viewAnswer("Job", await operations.unpause(id)));
-    case "retry":
-      return doing(async (exchange) => {
-        const origin = originOf(exchange, `retry of job ${id}`);
-        if (!origin.ok) return refusalProblem(origin.error);
-        return submittedAnswer(parts, exchange, await operations.retry(id, origin.value));
-      });
-    default:
-      return undefined;
-  }
+  if (action === "retry") return retryResource(parts, id);
+  const act = jobAction(parts, action);
+  return act === undefined ? undefined : doing(async ({ by }) => viewAnswer("Job", await act(id, by)));
 }
+
+const retryResource = (parts: ApiParts, id: number): Resource =>
+  doing(async (exchange) => {
+    const origin = originOf(exchange, `retry of job ${id}`);
+    if (!origin.ok) return refusalProblem(origin.error);
+    return submittedAnswer(parts, exchange, await parts.operations.retry(id, origin.value));
+  });
 
 /**
  * Returns the answer to a request that makes one job. A repeated idempotency key gets a 201 too: a client that lost the
@@ -219,19 +214,16 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobF
   if (!type.ok) return type;
   // The name is not checked: jobs outlive the schedule that made them.
   const schedule = query.get("schedule") || undefined;
-  const requestedWith = idOf(query, "requestedWith", "job");
+  const requestedWith = idOf(query, "requestedWith", "the id of a job");
   if (!requestedWith.ok) return requestedWith;
-  const limit = limitOf(query, { standard: 100, most: 1_000 });
-  if (!limit.ok) return limit;
-  const after = idOf(query, "after", "job");
-  if (!after.ok) return after;
-  return ok({
-    limit: limit.value,
-    ...(layer.value === undefined ? {} : { layer: layer.value }),
-    ...(state.value === undefined ? {} : { state: state.value }),
-    ...(type.value === undefined ? {} : { type: type.value }),
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(requestedWith.value === undefined ? {} : { requestedWith: requestedWith.value }),
-    ...(after.value === undefined ? {} : { after: after.value }),
-  });
+  const page = pageOf(query, { standard: 100, most: 1_000 }, "the id of a job");
+  if (!page.ok) return page;
+  const fields = {
+    layer: layer.value,
+    state: state.value,
+    type: type.value,
+    schedule,
+    requestedWith: requestedWith.value,
+  };
+  return ok({ ...page.value, ...defined(fields) });
 }

@@ -1,4 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { defined } from "../../../lib/defined.ts";
 import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
@@ -9,7 +10,7 @@ import {
 } from "../../../truncation/mass-truncation.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, doing, idOf, layerOf, limitOf, oneOf, viewAnswer } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, doing, layerOf, oneOf, pageOf, viewAnswer } from "../api-parts.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { truncationRequestSchema } from "./truncation-document.ts";
 
@@ -95,14 +96,7 @@ function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<Mass
   if (!layer.ok) return layer;
   const state = oneOf(query, "state", TRUNCATION_STATES);
   if (!state.ok) return state;
-  const limit = limitOf(query, { standard: 100, most: 1_000 });
-  if (!limit.ok) return limit;
-  const after = idOf(query, "after", "truncation");
-  if (!after.ok) return after;
-  return ok({
-    limit: limit.value,
-    ...(layer.value === undefined ? {} : { layer: layer.value }),
-    ...(state.value === undefined ? {} : { state: state.value }),
-    ...(after.value === undefined ? {} : { after: after.value }),
-  });
+  const page = pageOf(query, { standard: 100, most: 1_000 }, "the id of a truncation");
+  if (!page.ok) return page;
+  return ok({ ...page.value, ...defined({ layer: layer.value, state: state.value }) });
 }
