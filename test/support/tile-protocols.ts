@@ -1,17 +1,17 @@
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SaxesParser } from "saxes";
-import { formatNamed, layerNamed } from "../../../test/support/layer.ts";
-import { MapRenderer } from "../../cache/map-renderer.ts";
-import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
-import type { TileState } from "../../cache/tile-state.ts";
-import type { Extent, GridSet } from "../../grid/grid-set.ts";
-import { atEveryZoom } from "../../layer/by-zoom.ts";
-import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
-import type { TileFormat } from "../../layer/format.ts";
-import { gridSubset, type Layer } from "../../layer/layer.ts";
-import { explainTile } from "./explanation.ts";
-import { createTileProtocols, type TileProtocolOptions } from "./tile-protocols.ts";
+import { MapRenderer } from "../../src/cache/map-renderer.ts";
+import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../src/cache/tile-reader.ts";
+import type { TileState } from "../../src/cache/tile-state.ts";
+import type { Extent, GridSet } from "../../src/grid/grid-set.ts";
+import { explainTile } from "../../src/http/tiles/explanation.ts";
+import { createTileProtocols, type TileProtocolOptions } from "../../src/http/tiles/tile-protocols.ts";
+import { atEveryZoom } from "../../src/layer/by-zoom.ts";
+import { type Catalogue, catalogueOf } from "../../src/layer/catalogue.ts";
+import type { TileFormat } from "../../src/layer/format.ts";
+import { gridSubset, type Layer } from "../../src/layer/layer.ts";
+import { formatNamed, layerNamed } from "./layer.ts";
 
 /** Returns a grid set for tests of the tile protocols. The resolutions halve from `resolution`. */
 function grid(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { catalogue, geodetic, mercator, quad, states, textsOf } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
-import { catalogue, geodetic, mercator, quad, states, textsOf } from "./tiles-fixture.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms/tms-documents.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms/wms-capabilities.ts";
 import { wmtsCapabilities } from "./wmts/wmts-capabilities.ts";

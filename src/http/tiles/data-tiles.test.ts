@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { sentAsIs } from "../../../test/support/sent-as-is.ts";
+import { served, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf, type TileFormat } from "../../layer/format.ts";
-import { served, startProtocols, states } from "./tiles-fixture.ts";
 
 function formatNamed(mimeType: string): TileFormat {
   const found = formatOf(mimeType);

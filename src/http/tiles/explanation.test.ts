@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { jobView as job } from "../../../test/support/job-view.ts";
+import { geodetic, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { DEFAULT_PARAMETERS } from "../../layer/parameter-filter.ts";
 import type { JobView } from "../../plan/job-request.ts";
 import { explainTile } from "./explanation.ts";
-import { geodetic, startProtocols, states } from "./tiles-fixture.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const subset = states.gridSubsets.find((s) => s.gridSet === geodetic);

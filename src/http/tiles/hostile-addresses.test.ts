@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
+import { catalogue } from "../../../test/support/tile-protocols.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
-import { catalogue } from "./tiles-fixture.ts";
 
 /** The longest allowed address. */
 const filled = (text: string): string => text.repeat(Math.floor((8 * 1024 - 300) / text.length));

@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { catalogue, served, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import type { TileOutcome } from "../../cache/tile-reader.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf } from "../../layer/format.ts";
-import { catalogue, served, startProtocols, states } from "./tiles-fixture.ts";
 
 const TILE = "/xyz/topp:states/2/1/0.png";
 

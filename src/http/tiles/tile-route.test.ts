@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { catalogue } from "../../../test/support/tile-protocols.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
-import { catalogue } from "./tiles-fixture.ts";
 
 const layers = [...catalogue.layers.values()];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { catalogue, geodetic, startProtocols, textsOf } from "../../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import { gridSubset } from "../../../layer/layer.ts";
-import { catalogue, geodetic, startProtocols, textsOf } from "../tiles-fixture.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";
 

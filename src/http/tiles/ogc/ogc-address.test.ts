@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ProtocolServer, startProtocols } from "../tiles-fixture.ts";
+import { type ProtocolServer, startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 const read = async (protocols: ProtocolServer, address: string) => {
   const reply = await protocols.ask(address);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startProtocols } from "../tiles-fixture.ts";
+import { startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 const MAP = "/service/wms?SERVICE=WMS&REQUEST=GetMap&LAYERS=full&SRS=EPSG:4326&FORMAT=image/png&STYLES=";
 

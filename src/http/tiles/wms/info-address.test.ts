@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startProtocols } from "../tiles-fixture.ts";
+import { startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 const KVP =
   "/service/wmts?REQUEST=GetFeatureInfo&LAYER=full&TILEMATRIXSET=EPSG:4326&TILEMATRIX=EPSG:4326:1&TILEROW=0&TILECOL=1&INFOFORMAT=text/plain";

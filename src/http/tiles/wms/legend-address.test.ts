@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { catalogue, startProtocols, states } from "../../../../test/support/tile-protocols.ts";
 import { atEveryZoom } from "../../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../../layer/catalogue.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { catalogue, startProtocols, states } from "../tiles-fixture.ts";
 import { wmtsCapabilities } from "../wmts/wmts-capabilities.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startProtocols } from "../tiles-fixture.ts";
+import { startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 test("TileJSON says where the tiles of a layer are, also at GWC's address", async () => {
   await using protocols = await startProtocols();

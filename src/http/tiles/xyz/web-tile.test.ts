@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { startProtocols } from "../tiles-fixture.ts";
+import { startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 test("quadkeys, GWC's ve, gmaps and mgmaps lead to the tiles of the web's grid set", async () => {
   await using protocols = await startProtocols();
