@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { idleGate } from "../../test/support/idle-gate.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
@@ -22,22 +23,7 @@ const z = 8;
 const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
 const FORMATS = ["image/png", "image/jpeg"];
 
-const gate: RenderGate = {
-  render: async () => ({ kind: "cancelled" }),
-  renderBatch: async () => [],
-  endBatches: async () => {},
-  block: async () => {},
-  unblock: () => {},
-  renew: () => {},
-  overtake: async () => {},
-  truncated: () => {},
-  forget: async () => {},
-  sweep: async () => {},
-  expireBefore: () => {},
-  evicted: () => {},
-};
-
-function open(root: string, requested = gate) {
+function open(root: string, requested: RenderGate = idleGate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });

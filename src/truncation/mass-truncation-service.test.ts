@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { idleGate } from "../../test/support/idle-gate.ts";
+import { layerNamed } from "../../test/support/layer.ts";
+import { catalogueOf } from "../layer/catalogue.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import { type Database, openDatabase } from "../state/database.ts";
+import { createFileStore } from "../store/file/file-store.ts";
+import { MassTruncationService } from "./mass-truncation-service.ts";
+import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
+import { LedgerTruncations, truncationMigrations } from "./truncations.ts";
+
+const layers = [layerNamed("a"), layerNamed("b")];
+const gridSet = layers[0]?.gridSubsets[0]?.gridSet.id ?? "";
+const WINDOW_SECONDS = 600;
+const hard = (layer: string) => ({ type: "truncateLayer", mode: "hard", layer }) as const;
+
+let root = "";
+let open: Database[] = [];
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "nuthatch-mass-truncation-"));
+});
+afterEach(() => {
+  for (const db of open) db.close();
+  open = [];
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** A clock of the wall and one that only goes forward. */
+const clocks = () => ({ wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 });
+
+function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
+  const db = openDatabase(join(root, "state.db"));
+  open.push(db);
+  db.migrate([ledgerMigrations, truncationMigrations, massTruncationMigrations]);
+  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const [now, monotonicNow] = [() => at.wallMs, () => at.monotonicMs];
+  const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow });
+  const expired: (readonly [string, number])[] = [];
+  const gate: RenderGate = {
+    ...idleGate,
+    expireBefore: (layer, beforeMs) => void expired.push([layer, beforeMs]),
+  };
+  const service = new MassTruncationService({
+    db,
+    store,
+    ledger,
+    catalogue: () => catalogueOf(layers),
+    truncations: new MassTruncationStore(db),
+    ledgerTruncations: new LedgerTruncations(db, store, ledger, gate),
+    gate,
+    undoSeconds: () => undoSeconds,
+    sweep: () => undefined,
+    restored: () => undefined,
+    now,
+    monotonicNow,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    closing: new AbortController().signal,
+  });
+  const address = (layer: string, x: number) => ({
+    tileSet: { layer, gridSet, format: "image/png", parametersId: "" },
+    x,
+    y: 0,
+    z: 3,
+  });
+  const put = async (layer: string, x: number): Promise<void> => {
+    const { tileSet } = address(layer, x);
+    const cells = ledger.writers.open(tileSet, { z: 3, minX: x, minY: 0, maxX: x, maxY: 0 });
+    db.transaction(() => ledger.writeMarks());
+    const outcome = await store.put(address(layer, x), new Uint8Array(10), () => true);
+    if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 3, bytes: 10, replaced: outcome.replaced });
+    ledger.writers.close(cells);
+  };
+  const isStored = (layer: string, x: number): boolean => store.stat(address(layer, x)) !== undefined;
+  return { at, store, ledger, service, put, isStored, expired };
+}
+
+test("an undo brings back the tiles of the truncation and discards those stored since", async () => {
+  const { service, put, isStored, ledger } = start();
+  await put("a", 0);
+  await put("a", 1);
+  const made = await service.truncate(hard("a"), "ann");
+  expect(made).toMatchObject({ state: "kept", tiles: 2n, bytes: 20n, createdBy: "ann", discarded: null });
+  expect([isStored("a", 0), ledger.total.tiles]).toEqual([false, 0n]);
+  await put("a", 2);
+  expect(await service.undoTruncation(made.id, "bob")).toMatchObject({
+    ok: true,
+    value: { state: "undone", endedBy: "bob", discarded: 1n },
+  });
+  expect([0, 1, 2].map((x) => isStored("a", x))).toEqual([true, true, false]);
+  expect(ledger.total).toMatchObject({ tiles: 2n, bytes: 20n });
+  expect(await service.undoTruncation(made.id, "bob")).toMatchObject({ ok: false, error: { code: "conflict" } });
+});
+
+test("a step of the wall clock does not change how long a truncation can be undone", async () => {
+  const { service, put, at } = start();
+  await put("a", 0);
+  const { id } = await service.truncate(hard("a"), null);
+  at.wallMs += 86_400_000;
+  at.monotonicMs = WINDOW_SECONDS * 1000 - 1;
+  service.tick();
+  expect(await service.truncation(id)).toMatchObject({ state: "kept" });
+  at.wallMs -= 2 * 86_400_000;
+  at.monotonicMs++;
+  service.tick();
+  expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
+});
+
+test("without a window, and without tiles, a truncation keeps nothing", async () => {
+  const { service, put, store } = start({ undoSeconds: 0 });
+  await put("a", 0);
+  expect(await service.truncate(hard("a"), null)).toMatchObject({ state: "reclaimed", tiles: 1n, undoUntil: null });
+  expect(await service.truncate(hard("b"), null)).toMatchObject({ state: "reclaimed", tiles: 0n });
+  expect(store.keptIds()).toEqual([]);
+});
+
+test("only the latest truncation of a layer can be undone, and then the one before", async () => {
+  const { service, put, isStored } = start();
+  await put("a", 0);
+  const first = await service.truncate(hard("a"), null);
+  await put("a", 1);
+  const second = await service.truncate(hard("a"), null);
+  const refused = await service.undoTruncation(first.id, null);
+  expect(refused).toMatchObject({ ok: false, error: { code: "conflict" } });
+  expect(JSON.stringify(refused)).toContain(`Truncation ${second.id} of the layer came after ${first.id}`);
+  expect(await service.undoTruncation(second.id, null)).toMatchObject({ ok: true, value: { discarded: 0n } });
+  expect(await service.undoTruncation(first.id, null)).toMatchObject({ ok: true, value: { discarded: 1n } });
+  expect([isStored("a", 0), isStored("a", 1)]).toEqual([true, false]);
+});
+
+test("truncations of one layer are reclaimed for space, those of others stay", async () => {
+  const { service, put, store } = start();
+  await put("a", 0);
+  await put("b", 0);
+  const [a, b] = [await service.truncate(hard("a"), null), await service.truncate(hard("b"), null)];
+  service.giveUp("a");
+  expect(await service.truncation(a.id)).toMatchObject({ state: "reclaimed" });
+  expect(await service.truncation(b.id)).toMatchObject({ state: "kept" });
+  expect(store.keptIds()).toEqual([String(b.id)]);
+  expect(await service.undoTruncation(a.id, null)).toMatchObject({ ok: false });
+  expect(await service.undoTruncation(b.id, null)).toMatchObject({ ok: true });
+});
+
+test("after a restart the wall clock gives the time that is left", async () => {
+  const before = start();
+  await before.put("a", 0);
+  await before.put("b", 0);
+  const kept = await before.service.truncate(hard("a"), null);
+  open.pop()?.close();
+  const at = { wallMs: before.at.wallMs + 1_000, monotonicMs: 5 };
+  const { service, isStored } = start({ at });
+  at.monotonicMs += WINDOW_SECONDS * 1000 - 1_001;
+  service.tick();
+  expect(await service.undoTruncation(kept.id, null)).toMatchObject({ ok: true });
+  expect(isStored("a", 0)).toBe(true);
+});
+
+test("after a restart, files without a record are given up, and a record without files is reclaimed", async () => {
+  const before = start();
+  await before.put("a", 0);
+  await before.put("b", 0);
+  const { id } = await before.service.truncate(hard("a"), null);
+  before.store.discard(String(id));
+  before.store.truncate("4711", before.store.plan({ kind: "layer", layer: "b" }), "keep");
+  open.pop()?.close();
+  const { service, store } = start();
+  expect(store.keptIds()).toEqual([]);
+  service.tick();
+  expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
+});
+
+test("a soft truncation expires the layer's tiles from its time on, until it is undone", async () => {
+  const { service, put, isStored, expired, at } = start();
+  await put("a", 0);
+  const soft = { type: "truncateLayer", mode: "soft", layer: "a" } as const;
+  const { id } = await service.truncate(soft, null);
+  expect([isStored("a", 0), expired, service.softTimes.get("a")]).toEqual([true, [["a", at.wallMs]], at.wallMs]);
+  expect(await service.reclaimTruncation(id, null)).toMatchObject({ ok: false });
+  expect(await service.undoTruncation(id, null)).toMatchObject({ ok: true, value: { state: "undone" } });
+  expect([expired.at(-1), service.softTimes.get("a")]).toEqual([["a", 0], undefined]);
+});

@@ -1,0 +1,17 @@
+import type { RenderGate } from "../../src/render/render-order.ts";
+
+/** A server that renders nothing and has no tiles in memory. */
+export const idleGate: RenderGate = {
+  render: async () => ({ kind: "cancelled" }),
+  renderBatch: async () => [],
+  endBatches: async () => {},
+  block: async () => {},
+  unblock: () => {},
+  renew: () => {},
+  overtake: async () => {},
+  truncated: () => {},
+  forget: async () => {},
+  sweep: async () => {},
+  expireBefore: () => {},
+  evicted: () => {},
+};
