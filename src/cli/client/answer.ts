@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { addServerFlags, type ServerFlags } from "./server-client.ts";
+import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
 
-/** Flags of every command that shows what a server answered. */
+/** Flags of every command that prints the answer of a server. */
 export interface AnswerFlags extends ServerFlags {
   readonly json?: boolean;
 }
@@ -9,18 +9,24 @@ export interface AnswerFlags extends ServerFlags {
 /** A count from the server's answer. It is a string where a JavaScript number would not be exact. */
 export type Count = number | string;
 
-/** An empty query string. */
-export const NONE = new URLSearchParams();
-
-/** Creates a command that sends requests to a running server and shows the answer. */
-export const askingCommand = (name: string, description: string): Command =>
+/** Creates a command that sends requests to a running server and prints the answer. */
+export const serverCommand = (name: string, description: string): Command =>
   addServerFlags(new Command(name).description(description)).option("--json", "the server's answer as it is");
 
-export const say = (text: string): void => void process.stdout.write(text);
+export const print = (text: string): void => void process.stdout.write(text);
+
+/** Sends one request to the server of the flags and prints the answer. */
+export async function requestAndPrint<T>(
+  flags: AnswerFlags,
+  show: (answer: T) => string,
+  ...request: Parameters<ServerClient["request"]>
+): Promise<void> {
+  printAnswer(await new ServerClient(flags).request(...request), flags, show);
+}
 
 /** Writes an answer to stdout: formatted by `show`, or with `--json` as the server's own text. */
-export function tell<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {
-  say(json === true ? `${text.trimEnd()}\n` : show(JSON.parse(exactNumbers(text))));
+export function printAnswer<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {
+  print(json === true ? `${text.trimEnd()}\n` : show(JSON.parse(exactNumbers(text))));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { CommandFailure, EXIT } from "../exit.ts";
 import { acceptedText, type JobAnswer, type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
-import { type AnswerFlags, exactNumbers, say, tell } from "./answer.ts";
+import { type AnswerFlags, exactNumbers, print, printAnswer } from "./answer.ts";
 import type { ServerClient } from "./server-client.ts";
 import { readJob, waitForJobs } from "./wait-for-jobs.ts";
 
@@ -11,15 +11,15 @@ export interface FollowFlags extends AnswerFlags {
 /** Shows a job that has just been created. With `--wait`, waits until the job ends and shows its outcome. */
 export async function printMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made = readJob(text);
-  if (flags.wait !== true) return tell(text, flags, acceptedText);
-  if (flags.json !== true) say(acceptedText(made));
+  if (flags.wait !== true) return printAnswer(text, flags, acceptedText);
+  if (flags.json !== true) print(acceptedText(made));
   await printEndedJob(made.id, flags, client);
 }
 
 /** Waits until a job ends and shows the job. The outcome sets the exit code. */
 export async function printEndedJob(id: number, flags: FollowFlags, client: ServerClient): Promise<void> {
   const texts = await waitForJobs([id], client);
-  tell(texts.join(""), flags, showJob);
+  printAnswer(texts.join(""), flags, showJob);
   process.exitCode = exitCodeOf(texts);
 }
 
@@ -27,8 +27,8 @@ export async function printEndedJob(id: number, flags: FollowFlags, client: Serv
 export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
   const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
   if (!("jobs" in made)) return printMadeJob(text, flags, client);
-  if (flags.wait !== true) return tell(text, flags, showJobs);
-  if (flags.json !== true) say(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
+  if (flags.wait !== true) return printAnswer(text, flags, showJobs);
+  if (flags.json !== true) print(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
   await printEndedJobs(made, flags, client);
 }
 
@@ -38,7 +38,7 @@ export async function printEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, c
     jobs.map(({ id }) => id),
     client,
   );
-  tell(`{"jobs":[${texts.join(",")}]}`, flags, showJobs);
+  printAnswer(`{"jobs":[${texts.join(",")}]}`, flags, showJobs);
   process.exitCode = exitCodeOf(texts);
 }
 

@@ -7,12 +7,12 @@ const PAUSE_MS = 1_000;
 /** Statuses of a proxy whose server is down, or of a server that is starting. */
 const AWAY = [502, 503, 504];
 
-/** Repeats a request until the server answers, for about two minutes. Passes each failure to `tell`. */
-export async function retryWhileBusy(ask: () => Promise<string>, report: (text: string) => void): Promise<string> {
+/** Repeats a request until the server answers, for about two minutes. Passes each failure to `report`. */
+export async function retryWhileBusy(request: () => Promise<string>, report: (text: string) => void): Promise<string> {
   const sinceMs = performance.now();
   for (;;) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));

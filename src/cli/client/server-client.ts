@@ -3,7 +3,7 @@ import { trimEndOf } from "../../lib/trim-end.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
 
-/** Flags of every command that asks a running server. */
+/** Flags of every command that sends requests to a running server. */
 export interface ServerFlags {
   readonly url: string;
   readonly user?: string;
@@ -14,6 +14,17 @@ export interface ClientOptions {
   readonly credentials?: "found" | "none";
   /** Aborts all requests. Absent: each request times out after a minute. */
   readonly signal?: AbortSignal;
+}
+
+type QueryValue = string | number | boolean | readonly string[] | undefined;
+
+export interface RequestOptions {
+  /** An undefined value is left out. A list repeats its name. */
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  /** Sent as JSON. */
+  readonly document?: object;
+  /** The request may be repeated with the same key. */
+  readonly idempotencyKey?: string;
 }
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
@@ -28,11 +39,11 @@ export const addServerFlags = (command: Command): Command =>
 export class ServerUnreachable extends CommandFailure {
   override readonly name = "ServerUnreachable";
   /** Whether the server may have received the request and carried it out. */
-  readonly mayHaveHeard: boolean;
+  readonly mayHaveReceived: boolean;
 
-  constructor(message: string, mayHaveHeard: boolean) {
+  constructor(message: string, mayHaveReceived: boolean) {
     super(message, EXIT.failure);
-    this.mayHaveHeard = mayHaveHeard;
+    this.mayHaveReceived = mayHaveReceived;
   }
 }
 
@@ -71,17 +82,15 @@ export class ServerClient {
   }
 
   /**
-   * Sends one request and returns the body of a successful answer. A request with an `idempotencyKey` may be repeated.
+   * Sends one request and returns the body of a successful answer.
    * @throws ServerRefusal with the server's message; ServerUnreachable with the reason
    */
-  async ask(
+  async request(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
-    query: URLSearchParams,
-    document?: object,
-    idempotencyKey?: string,
+    { query = {}, document, idempotencyKey }: RequestOptions = {},
   ): Promise<string> {
-    const address = `${this.#base}${path}${query.size > 0 ? `?${query}` : ""}`;
+    const address = `${this.#base}${path}${queryText(query)}`;
     const headers = {
       ...this.#authorization(),
       ...(document === undefined ? {} : { "Content-Type": "application/json" }),
@@ -92,12 +101,16 @@ export class ServerClient {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
       throw new ServerUnreachable(
         `${this.#base} cannot be asked: ${cause?.message || String(cause ?? error)}`,
-        mayHaveHeard(cause ?? error),
+        mayHaveReceived(cause ?? error),
       );
     });
     if (answer.ok) return answer.text;
-    const words = `${address}: ${answer.status} ${wordsOf(answer.text)}`;
-    throw new ServerRefusal(answer.status === 401 ? `${words} ${this.#asWhom()}` : words, answer.status, answer.text);
+    const message = `${address}: ${answer.status} ${messageOf(answer.text)}`;
+    throw new ServerRefusal(
+      answer.status === 401 ? `${message} ${this.#credentialsText()}` : message,
+      answer.status,
+      answer.text,
+    );
   }
 
   #authorization(): { readonly Authorization?: string } {
@@ -106,7 +119,7 @@ export class ServerClient {
     return { Authorization: `Basic ${Buffer.from(`${name}:${password}`, "utf8").toString("base64")}` };
   }
 
-  #asWhom(): string {
+  #credentialsText(): string {
     if (this.#credentials === undefined) return "(asked without a password: NUTHATCH_PASSWORD or a netrc file has one)";
     return `(asked as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
   }
@@ -117,16 +130,23 @@ export class ServerClient {
   }
 }
 
+function queryText(query: NonNullable<RequestOptions["query"]>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, values] of Object.entries(query))
+    for (const value of [values].flat()) if (value !== undefined) parameters.append(name, String(value));
+  return parameters.size > 0 ? `?${parameters}` : "";
+}
+
 /** Codes of errors after the connection was established: it broke, or the answer did not come in time. */
 const BREAKS = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"];
 
-function mayHaveHeard(error: unknown): boolean {
+function mayHaveReceived(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === "TimeoutError" || ("code" in error && BREAKS.some((code) => code === error.code));
 }
 
 /** Returns the `detail` of a problem document, else the first line of the body. */
-function wordsOf(text: string): string {
+function messageOf(text: string): string {
   try {
     const problem: unknown = JSON.parse(text);
     if (typeof problem === "object" && problem !== null && "detail" in problem) return String(problem.detail);

@@ -1,14 +1,17 @@
 import type { JobAnswer, JobsAnswer } from "../output/job-text.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { barOf, progressText } from "../output/progress-text.ts";
-import { exactNumbers, NONE } from "./answer.ts";
+import { exactNumbers } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
-import type { ServerClient } from "./server-client.ts";
+import type { RequestOptions, ServerClient } from "./server-client.ts";
 
 /** A terminal's progress line is rewritten every second; a log gets a line every ten seconds. */
 const TERMINAL_WAIT_SECONDS = 1;
 const PIPE_WAIT_SECONDS = 10;
 const MOST_LISTED = 1_000;
+
+/** Sends a GET request. */
+type Read = (path: string, options?: RequestOptions) => Promise<string>;
 
 export const readJob = (text: string): JobAnswer => JSON.parse(exactNumbers(text));
 
@@ -21,20 +24,19 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
   using _ = watch(line, () => [...seen.values()].filter(({ outcome }) => outcome === null));
   const wait = process.stderr.isTTY ? TERMINAL_WAIT_SECONDS : PIPE_WAIT_SECONDS;
   // The first request is not repeated: a wrong address is likelier than a restart.
-  const ask = (path: string, query: URLSearchParams): Promise<string> =>
+  const read: Read = (path, options) =>
     seen.size === 0
-      ? client.ask("GET", path, query)
+      ? client.request("GET", path, options)
       : retryWhileBusy(
-          () => client.ask("GET", path, query),
+          () => client.request("GET", path, options),
           (why) => line.show(why),
         );
   let reportedMs = Number.NEGATIVE_INFINITY;
   for (let [first, ...others] = left(); first !== undefined; [first, ...others] = left()) {
-    const query = seen.size === 0 ? NONE : new URLSearchParams({ wait: String(wait) });
-    const text = await ask(`/api/v1/jobs/${first}`, query);
+    const text = await read(`/api/v1/jobs/${first}`, seen.size === 0 ? {} : { query: { wait } });
     texts.set(first, text);
     seen.set(first, readJob(text));
-    for await (const job of listed(others, ask)) seen.set(job.id, job);
+    for await (const job of listed(others, read)) seen.set(job.id, job);
     if (left().length === 0) break;
     // The jobs of a long list may end in quick succession: a line for each would flood the log.
     if (!process.stderr.isTTY && performance.now() - reportedMs < wait * 1000 - 500) continue;
@@ -44,21 +46,18 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
   }
   const documents: string[] = [];
   // A list has fewer fields than a job's own document, so request the jobs that were seen only in a list.
-  for (const id of ids) documents.push((texts.get(id) ?? (await ask(`/api/v1/jobs/${id}`, NONE))).trim());
+  for (const id of ids) documents.push((texts.get(id) ?? (await read(`/api/v1/jobs/${id}`))).trim());
   return documents;
 }
 
 /** Yields the given jobs from pages of the job list. Ids of one request are neighbours, so few other jobs are read. */
-async function* listed(
-  ids: readonly number[],
-  ask: (path: string, query: URLSearchParams) => Promise<string>,
-): AsyncGenerator<JobAnswer> {
+async function* listed(ids: readonly number[], read: Read): AsyncGenerator<JobAnswer> {
   const requested = new Set(ids);
   const lowest = Math.min(...ids);
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
-    const page = new URLSearchParams({ limit: String(limit), after: String(after) });
-    const { jobs }: JobsAnswer = JSON.parse(exactNumbers(await ask("/api/v1/jobs", page)));
+    const text = await read("/api/v1/jobs", { query: { limit, after } });
+    const { jobs }: JobsAnswer = JSON.parse(exactNumbers(text));
     for (const job of jobs) if (requested.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;

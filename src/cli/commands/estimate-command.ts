@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type JobAnswer, selectionText } from "../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
 import {
@@ -79,15 +78,15 @@ function showEstimates(answer: EstimatesAnswer): string {
 
 /** `nuthatch estimate LAYER`: estimates the tiles, bytes and time of a seed or reseed. */
 export function estimateCommand(): Command {
-  const command = askingCommand("estimate", "tiles, bytes and time that a seed would take").argument(
+  const command = serverCommand("estimate", "tiles, bytes and time that a seed would take").argument(
     "<layer...>",
     LAYERS,
   );
   return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too")).action(
-    async (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
+    (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
       const type = flags.reseed === true ? "reseed" : "seed";
-      const request = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags) };
-      tell(await new ServerClient(flags).ask("POST", "/api/v1/estimate", NONE, request), flags, showEstimate);
+      const document = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags) };
+      return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
     },
   );
 }

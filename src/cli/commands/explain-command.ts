@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { trimEndOf } from "../../lib/trim-end.ts";
-import { type AnswerFlags, askingCommand, tell } from "../client/answer.ts";
+import { type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { factList, parametersText } from "../output/text-table.ts";
@@ -65,12 +65,11 @@ function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerCli
 
 /** `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. */
 export function explainCommand(): Command {
-  return askingCommand("explain", "where a tile is, or why it is not there")
+  return serverCommand("explain", "where a tile is, or why it is not there")
     .argument("<url>", "the tile's address, or its path on the server of --url")
     .action(async (tile: string, flags: AnswerFlags) => {
       const { client, at } = placeOf(tile, flags);
-      const query = new URLSearchParams(at.search);
-      query.set("explain", "");
-      tell(await client.ask("GET", at.pathname, query), flags, show);
+      at.searchParams.set("explain", "");
+      printAnswer(await client.request("GET", `${at.pathname}${at.search}`), flags, show);
     });
 }

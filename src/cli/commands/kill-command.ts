@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type AnswerFlags, askingCommand, NONE, say, tell } from "../client/answer.ts";
+import { type AnswerFlags, print, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { parseJobId } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -16,7 +16,7 @@ interface KillFlags extends AnswerFlags {
  * variable never kills all jobs.
  */
 export function killCommand(): Command {
-  return askingCommand(
+  return serverCommand(
     "kill",
     "ends one job, those of a layer, or all; once it returns nothing more is rendered for them",
   )
@@ -28,18 +28,14 @@ export function killCommand(): Command {
       const { all, layer, requestedWith, json } = flags;
       if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
         throw new CommandFailure("expected either the id of a job, --requested-with, --layer or --all", EXIT.usage);
-      const client = new ServerClient(flags);
-      if (id !== undefined) {
-        const text = await client.ask("POST", `/api/v1/jobs/${id}/cancel`, NONE);
-        return tell(text, flags, showProgress);
-      }
+      if (id !== undefined) return requestAndPrint(flags, showProgress, "POST", `/api/v1/jobs/${id}/cancel`);
       if (requestedWith !== undefined)
-        return tell(await client.ask("POST", `/api/v1/batches/${requestedWith}/cancel`, NONE), flags, showBatch);
+        return requestAndPrint(flags, showBatch, "POST", `/api/v1/batches/${requestedWith}/cancel`);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
       // One request kills all jobs, so that the jobs of a request posted meanwhile are killed together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
-      const page = await client.ask("POST", path, new URLSearchParams({ kill_all: "all" }));
+      const page = await new ServerClient(flags).request("POST", path, { query: { kill_all: "all" } });
       const ended = page.match(/<li>\[\d+: /g)?.length ?? 0;
-      say(`${ended} ${ended === 1 ? "task has" : "tasks have"} been ended.\n`);
+      print(`${ended} ${ended === 1 ? "task has" : "tasks have"} been ended.\n`);
     });
 }

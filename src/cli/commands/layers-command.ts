@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { type AnswerFlags, askingCommand, NONE, tell } from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { textTable } from "../output/text-table.ts";
 
 interface LayersAnswer {
@@ -29,9 +28,7 @@ const showLayers = ({ layers }: LayersAnswer): string =>
 
 /** `nuthatch layers`: lists the layers that can be seeded. */
 export function layersCommand(): Command {
-  return askingCommand("layers", "layers of a running server with their grid sets, levels and formats").action(
-    async (flags: AnswerFlags) => {
-      tell(await new ServerClient(flags).ask("GET", "/api/v1/layers", NONE), flags, showLayers);
-    },
+  return serverCommand("layers", "layers of a running server with their grid sets, levels and formats").action(
+    (flags: AnswerFlags) => requestAndPrint(flags, showLayers, "GET", "/api/v1/layers"),
   );
 }

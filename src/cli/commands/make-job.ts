@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { exactNumbers } from "../client/answer.ts";
-import { askOnce, type KeyFlags } from "../client/ask-once.ts";
+import { type KeyFlags, requestOnce } from "../client/request-once.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
@@ -16,15 +16,15 @@ export const addConfirmFlag = (command: Command): Command =>
 
 /** Sends a job request to the server, confirmed if the server requires it. */
 export const makeJob = (request: object, flags: ConfirmFlags, client: ServerClient): Promise<string> =>
-  askConfirmed((confirm) => askOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
+  requestConfirmed((confirm) => requestOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
 
 /** Sends a request that the server may want confirmed. `--yes` confirms it, else the user at the terminal does. */
-export async function askConfirmed(
-  ask: (confirm: { readonly confirm?: true }) => Promise<string>,
+export async function requestConfirmed(
+  request: (confirm: { readonly confirm?: true }) => Promise<string>,
   { yes }: ConfirmFlags,
 ): Promise<string> {
-  if (yes === true) return ask({ confirm: true });
-  const answer = await ask({}).catch((error: unknown) => {
+  if (yes === true) return request({ confirm: true });
+  const answer = await request({}).catch((error: unknown) => {
     const tiles = error instanceof ServerRefusal ? tilesToConfirm(error.text) : undefined;
     if (tiles === undefined) throw error;
     return { tiles };
@@ -32,7 +32,8 @@ export async function askConfirmed(
   if (typeof answer === "string") return answer;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new CommandFailure(`this would be a job of ${answer.tiles} tiles: --yes makes it`, EXIT.failure);
-  if (await isSelected(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `)) return ask({ confirm: true });
+  if (await isConfirmed(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `))
+    return request({ confirm: true });
   throw new CommandFailure("nothing was done", EXIT.failure);
 }
 
@@ -49,7 +50,7 @@ function tilesToConfirm(text: string): string | undefined {
   return problem.code === "confirmation_needed" ? String(problem.tiles) : undefined;
 }
 
-async function isSelected(question: string): Promise<boolean> {
+async function isConfirmed(question: string): Promise<boolean> {
   // The question goes to stderr, because stdout has only the answer.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

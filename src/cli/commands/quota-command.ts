@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { type AnswerFlags, askingCommand, collect, NONE, say, tell } from "../client/answer.ts";
+import { type AnswerFlags, collect, print, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
@@ -68,6 +68,11 @@ interface SimulationAnswer {
     readonly bytesKept: number;
     readonly tilesDrawn: number;
   }[];
+}
+
+interface VerifyFlags extends AnswerFlags {
+  readonly layer?: string;
+  readonly repair?: boolean;
 }
 
 const PROGRESS_MS = 500;
@@ -176,17 +181,17 @@ function showSimulation({ reads, share, since, results }: SimulationAnswer): str
   );
 }
 
-async function verify(client: ServerClient, query: URLSearchParams): Promise<VerificationAnswer> {
+async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<VerificationAnswer> {
   const path = "/api/v1/usage/verification";
-  await client.ask("POST", path, query);
+  await client.request("POST", path, { query: { layer, repair } });
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
   process.once("SIGINT", interrupt);
   try {
     for (;;) {
-      const now: VerificationAnswer = JSON.parse(await client.ask("GET", path, NONE));
+      const now: VerificationAnswer = JSON.parse(await client.request("GET", path));
       if (now.state !== "running") return now;
-      if (interrupted.signal.aborted) await client.ask("DELETE", path, NONE);
+      if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);
       await sleep(PROGRESS_MS, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
@@ -198,47 +203,35 @@ async function verify(client: ServerClient, query: URLSearchParams): Promise<Ver
 
 /** `nuthatch quota …`: shows a running server's quota and usage, verifies its ledger, and simulates other quotas. */
 export function quotaCommand(): Command {
-  const quota = askingCommand("quota", "the disk quota of a running server")
+  const quota = serverCommand("quota", "the disk quota of a running server")
     .enablePositionalOptions()
-    .action(async (flags: AnswerFlags) => {
-      const text = await new ServerClient(flags).ask("GET", "/rest/diskquota.json", NONE);
-      tell(text, flags, showQuota);
-    });
+    .action((flags: AnswerFlags) => requestAndPrint(flags, showQuota, "GET", "/rest/diskquota.json"));
 
-  const usage = askingCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
+  const usage = serverCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
     .option("--layer <layer>", "of one layer")
     .option("--by-tile-set", "also by grid set, format, parameters and zoom")
-    .action(async (flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
-      const query = new URLSearchParams();
-      if (flags.layer !== undefined) query.set("layer", flags.layer);
-      if (flags.byTileSet === true) query.set("by", "tileSet");
-      const text = await new ServerClient(flags).ask("GET", "/api/v1/usage", query);
-      tell(text, flags, showUsage);
+    .action((flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
+      const query = { layer: flags.layer, by: flags.byTileSet === true ? "tileSet" : undefined };
+      return requestAndPrint(flags, showUsage, "GET", "/api/v1/usage", { query });
     });
 
-  const verification = askingCommand("verify", "compares the records with the store while the server runs")
+  const verification = serverCommand("verify", "compares the records with the store while the server runs")
     .option("--repair", "count differing cells again")
     .option("--layer <layer>", "of one layer")
-    .action(async (flags: AnswerFlags & { layer?: string; repair?: boolean }) => {
-      const query = new URLSearchParams();
-      if (flags.layer !== undefined) query.set("layer", flags.layer);
-      if (flags.repair === true) query.set("repair", "true");
-      const ended = await verify(new ServerClient(flags), query);
-      say(flags.json === true ? `${JSON.stringify(ended)}\n` : showDifferences(ended));
+    .action(async (flags: VerifyFlags) => {
+      const ended = await verify(new ServerClient(flags), flags);
+      print(flags.json === true ? `${JSON.stringify(ended)}\n` : showDifferences(ended));
       if (ended.state === "failed") throw new CommandFailure(`failed: ${ended.reason ?? ""}`, EXIT.failure);
       if (ended.state === "cancelled") throw new CommandFailure("cancelled", EXIT.failure);
       if (ended.differing > 0 && flags.repair !== true) process.exitCode = EXIT.failure;
     });
 
-  const simulation = askingCommand("simulate", "replays sampled reads against other sizes and policies")
+  const simulation = serverCommand("simulate", "replays sampled reads against other sizes and policies")
     .option("--size <size>", "such as 20GiB; may be repeated", collect)
     .option("--policy <policy>", "LRU or LFU; may be repeated", collect)
-    .action(async (flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
-      const query = new URLSearchParams();
-      for (const size of flags.size ?? []) query.append("size", size);
-      for (const policy of flags.policy ?? []) query.append("policy", policy);
-      const text = await new ServerClient(flags).ask("GET", "/api/v1/usage/simulation", query);
-      tell(text, flags, showSimulation);
+    .action((flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
+      const { size, policy } = flags;
+      return requestAndPrint(flags, showSimulation, "GET", "/api/v1/usage/simulation", { query: { size, policy } });
     });
 
   return quota.addCommand(usage).addCommand(verification).addCommand(simulation);

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { type AnswerFlags, askingCommand, NONE, say, tell } from "../client/answer.ts";
+import { type AnswerFlags, print, printAnswer, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
-import { type ScheduleAnswer, showSchedule, showSchedules } from "../output/schedule-text.ts";
-import { addConfirmFlag, askConfirmed, type ConfirmFlags } from "./make-job.ts";
+import { showSchedule, showSchedules } from "../output/schedule-text.ts";
+import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "./make-job.ts";
 import {
   addAgeFlags,
   addRangeFlags,
@@ -34,15 +34,15 @@ interface AddFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, AnswerFlags, T
 
 /** `nuthatch schedule …`: manages the recurring jobs of a running server. */
 export function scheduleCommand(): Command {
-  const list = askingCommand("list", "schedules with their next and last run; of one all runs that are remembered")
+  const list = serverCommand("list", "schedules with their next and last run; of one all runs that are remembered")
     .argument("[schedule]")
-    .action(async (name: string | undefined, flags: AnswerFlags) => {
-      const client = new ServerClient(flags);
-      if (name === undefined) tell(await client.ask("GET", SCHEDULES, NONE), flags, showSchedules);
-      else tell(await client.ask("GET", pathOf(name), NONE), flags, showSchedule);
-    });
+    .action((name: string | undefined, flags: AnswerFlags) =>
+      name === undefined
+        ? requestAndPrint(flags, showSchedules, "GET", SCHEDULES)
+        : requestAndPrint(flags, showSchedule, "GET", pathOf(name)),
+    );
 
-  const adding = askingCommand("add", "makes jobs of layers again and again")
+  const adding = serverCommand("add", "makes jobs of layers again and again")
     .argument("<name>")
     .argument("<layer...>", LAYERS);
   const add = addConfirmFlag(addRateFlags(addRenderFlags(addAgeFlags(addRangeFlags(adding)))))
@@ -66,26 +66,26 @@ export function scheduleCommand(): Command {
       const schedule = { name, cron, timeZone, missed, window };
       const client = new ServerClient(flags);
       const [method, path] = replace === true ? (["PUT", pathOf(name)] as const) : (["POST", SCHEDULES] as const);
-      const text = await askConfirmed(
-        (confirm) => client.ask(method, path, NONE, { ...schedule, job: { ...job, ...confirm } }),
+      const text = await requestConfirmed(
+        (confirm) => client.request(method, path, { document: { ...schedule, job: { ...job, ...confirm } } }),
         flags,
       );
-      tell(text, flags, showSchedule);
+      printAnswer(text, flags, showSchedule);
     });
 
-  const remove = askingCommand("remove", "makes no more jobs; those it has made stay")
+  const remove = serverCommand("remove", "makes no more jobs; those it has made stay")
     .argument("<schedule>")
     .action(async (name: string, flags: AnswerFlags) => {
-      await new ServerClient(flags).ask("DELETE", pathOf(name), NONE);
-      if (flags.json !== true) say(`${name} is removed.\n`);
+      await new ServerClient(flags).request("DELETE", pathOf(name));
+      if (flags.json !== true) print(`${name} is removed.\n`);
     });
 
-  const run = askingCommand("run", "makes its jobs now")
+  const run = serverCommand("run", "makes its jobs now")
     .argument("<schedule>")
     .option("--wait", "until it has ended; the exit code is its outcome")
     .action(async (name: string, flags: FollowFlags) => {
       const client = new ServerClient(flags);
-      await printMade(await client.ask("POST", pathOf(name, "/run"), NONE), flags, client);
+      await printMade(await client.request("POST", pathOf(name, "/run")), flags, client);
     });
 
   return new Command("schedule")
@@ -93,15 +93,14 @@ export function scheduleCommand(): Command {
     .addCommand(list)
     .addCommand(add)
     .addCommand(remove)
-    .addCommand(holdingCommand("pause", "makes no jobs until it is resumed, over restarts too"))
-    .addCommand(holdingCommand("resume", "goes on with the next time"))
+    .addCommand(pauseOrResumeCommand("pause", "makes no jobs until it is resumed, over restarts too"))
+    .addCommand(pauseOrResumeCommand("resume", "goes on with the next time"))
     .addCommand(run);
 }
 
-const holdingCommand = (action: "pause" | "resume", description: string): Command =>
-  askingCommand(action, description)
+const pauseOrResumeCommand = (action: "pause" | "resume", description: string): Command =>
+  serverCommand(action, description)
     .argument("<schedule>")
-    .action(async (name: string, flags: AnswerFlags) => {
-      const text = await new ServerClient(flags).ask("POST", pathOf(name, `/${action}`), NONE);
-      tell<ScheduleAnswer>(text, flags, showSchedule);
-    });
+    .action((name: string, flags: AnswerFlags) =>
+      requestAndPrint(flags, showSchedule, "POST", pathOf(name, `/${action}`)),
+    );

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { askingCommand } from "../client/answer.ts";
-import { addKeyFlag } from "../client/ask-once.ts";
+import { serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
+import { addKeyFlag } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { addConfirmFlag, type ConfirmFlags, makeJob } from "./make-job.ts";
 import {
@@ -28,7 +28,7 @@ interface SeedFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, FollowFlags, 
 export function seedCommand(type: "seed" | "reseed"): Command {
   const what = type === "seed" ? "renders the tiles that are missing or expired" : "renders every tile anew";
   const command = addRangeFlags(
-    askingCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
+    serverCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
   );
   if (type === "reseed")
     addAgeFlags(command).option("--supersede", "older seeds and reseeds of the layer that lie within it end");

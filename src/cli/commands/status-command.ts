@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
+import { type AnswerFlags, type Count, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
 import { bytesText, factList } from "../output/text-table.ts";
@@ -35,10 +35,10 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Statu
 
 /** `nuthatch status`: shows the server in a few lines. The exit code is 1 if the server is not ready. */
 export function statusCommand(): Command {
-  return askingCommand("status", "version, readiness, jobs and usage of a running server").action(
+  return serverCommand("status", "version, readiness, jobs and usage of a running server").action(
     async (flags: AnswerFlags) => {
-      const text = await new ServerClient(flags).ask("GET", "/api/v1/status", NONE);
-      tell(text, flags, showStatus);
+      const text = await new ServerClient(flags).request("GET", "/api/v1/status");
+      printAnswer(text, flags, showStatus);
       const { ready }: StatusAnswer = JSON.parse(text);
       if (!ready) process.exitCode = EXIT.failure;
     },

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { askingCommand, NONE, tell } from "../client/answer.ts";
-import { addKeyFlag, askOnce, type KeyFlags } from "../client/ask-once.ts";
+import { requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
+import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
@@ -11,7 +11,7 @@ import { showTruncated } from "./truncation-commands.ts";
 export function truncateCommand(): Command {
   return addKeyFlag(
     addRangeFlags(
-      askingCommand(
+      serverCommand(
         "truncate",
         "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
       ).argument("<layer...>", LAYERS),
@@ -23,7 +23,6 @@ export function truncateCommand(): Command {
     )
     .option("--wait", "until the job has ended; the exit code is its outcome")
     .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
-      const client = new ServerClient(flags);
       const fields = layerFields(layers);
       if (isRangeGiven(flags) || !("layer" in fields)) {
         if (flags.soft === true)
@@ -31,7 +30,8 @@ export function truncateCommand(): Command {
         // Several layers without a range: truncate every stored combination of parameters.
         const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
         const request = { ...fields, type: "truncate", ...range };
-        return printMade(await askOnce(client, "/api/v1/jobs", flags, request), flags, client);
+        const client = new ServerClient(flags);
+        return printMade(await requestOnce(client, "/api/v1/jobs", flags, request), flags, client);
       }
       if (flags.idempotencyKey !== undefined)
         throw new CommandFailure(
@@ -39,7 +39,7 @@ export function truncateCommand(): Command {
           EXIT.usage,
         );
       // The server answers when no reader can see the tiles any more.
-      const request = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
-      tell(await client.ask("POST", "/api/v1/truncations", NONE, request), flags, showTruncated);
+      const document = { ...fields, mode: flags.soft === true ? "soft" : "hard" };
+      await requestAndPrint(flags, showTruncated, "POST", "/api/v1/truncations", { document });
     });
 }

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
-import { type AnswerFlags, askingCommand, type Count, NONE, tell } from "../client/answer.ts";
+import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { parseJobId } from "../client/follow-job.ts";
-import { ServerClient } from "../client/server-client.ts";
 import { timeText } from "../output/job-text.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
 import { parseWhole } from "./range-flags.ts";
@@ -63,26 +62,24 @@ const showTruncations = ({ truncations }: { readonly truncations: readonly Trunc
 
 /** `nuthatch truncations`: lists mass truncations, and which can be undone. */
 export function truncationsCommand(): Command {
-  return askingCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
+  return serverCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
     .option("--layer <layer>", "of one layer")
     .addOption(new Option("--state <state>", "in one state").choices(["kept", "undoing", "undone", "reclaimed"]))
     .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
-    .action(async (flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
-      const query = new URLSearchParams({ limit: String(flags.limit) });
-      if (flags.layer !== undefined) query.set("layer", flags.layer);
-      if (flags.state !== undefined) query.set("state", flags.state);
-      tell(await new ServerClient(flags).ask("GET", "/api/v1/truncations", query), flags, showTruncations);
+    .action((flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
+      const { limit, layer, state } = flags;
+      return requestAndPrint(flags, showTruncations, "GET", "/api/v1/truncations", { query: { limit, layer, state } });
     });
 }
 
 /** `nuthatch undo ID`: undoes a mass truncation. */
 export function undoCommand(): Command {
-  return askingCommand(
+  return serverCommand(
     "undo",
     "takes a mass truncation back: its tiles are there again, those stored since are discarded",
   )
     .argument("<truncation>", "its id", parseJobId)
-    .action(async (id: number, flags: AnswerFlags) => {
-      tell(await new ServerClient(flags).ask("POST", `/api/v1/truncations/${id}/undo`, NONE), flags, showUndone);
-    });
+    .action((id: number, flags: AnswerFlags) =>
+      requestAndPrint(flags, showUndone, "POST", `/api/v1/truncations/${id}/undo`),
+    );
 }

@@ -14,11 +14,11 @@ async function readPassword(): Promise<string> {
   if (process.stdin.isTTY !== true) return readFileSync(0, "utf8").replace(/\r?\n$/, "");
   process.stderr.write("Password: ");
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const asker = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
   try {
-    return await asker.question("");
+    return await terminal.question("");
   } finally {
-    asker.close();
+    terminal.close();
     process.stderr.write("\n");
   }
 }

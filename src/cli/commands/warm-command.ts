@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
-import { type AnswerFlags, askingCommand, type Count, exactNumbers, NONE, say } from "../client/answer.ts";
-import { askOnce } from "../client/ask-once.ts";
+import { type AnswerFlags, type Count, exactNumbers, print, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
+import { requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { progressLine } from "../output/progress-line.ts";
@@ -49,7 +49,7 @@ function parseSize(text: string): number {
 
 /** `nuthatch warm FILE…`: seeds the tiles that were requested most according to access logs. */
 export function warmCommand() {
-  return askingCommand("warm", "seeds the tiles that were asked for most, by access logs of nginx or Apache")
+  return serverCommand("warm", "seeds the tiles that were asked for most, by access logs of nginx or Apache")
     .argument("[file...]", "logs in the common or combined format, gzip or not; - (or none): standard input")
     .option(
       "--max-tiles <n>",
@@ -64,7 +64,7 @@ export function warmCommand() {
     .option("--wait", "until the jobs have ended; the exit code is the outcome of the worst")
     .action(async (files: readonly string[], flags: WarmFlags) => {
       const client = new ServerClient(flags);
-      const answer: CatalogueAnswer = JSON.parse(await client.ask("GET", "/api/v1/layers", NONE));
+      const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
       const hasOther = flags.maxBytes !== undefined || flags.maxMinutes !== undefined;
       const maxTiles = flags.maxTiles ?? (hasOther ? MOST_TILES : TILES_BY_DEFAULT);
       const use = new TileUse(remoteCatalogue(answer), {
@@ -82,7 +82,7 @@ export function warmCommand() {
       const plan = planWarm(used, { maxTiles, maxBytes: flags.maxBytes, maxSeconds: secondsOf(flags) }, costs);
       checkKnown(plan, flags);
       if (flags.dryRun === true) return printPlan(plan, use, flags);
-      if (flags.json !== true) say(`${linesText(use)}\n`);
+      if (flags.json !== true) print(`${linesText(use)}\n`);
       await make(plan, flags, client);
     });
 }
@@ -131,8 +131,8 @@ async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise
     if (!first.has(tileSet) && first.size < MOST_REQUESTED) first.set(tileSet, tile);
   const costs = new Map<string, TileCost>();
   for (const [tileSet, tile] of first) {
-    const request = { ...usedTileSet(tileSet), type: "reseed", tiles: [tile] };
-    const text = await client.ask("POST", "/api/v1/estimate", NONE, request);
+    const document = { ...usedTileSet(tileSet), type: "reseed", tiles: [tile] };
+    const text = await client.request("POST", "/api/v1/estimate", { document });
     const { bytes, tilesPerSecond }: MeanAnswer = JSON.parse(exactNumbers(text));
     costs.set(tileSet, {
       bytes: bytes === null ? undefined : Number(bytes),
@@ -147,14 +147,14 @@ async function make({ jobs }: WarmPlan, flags: WarmFlags, client: ServerClient):
   for (const { requests: _, ...job } of jobs) {
     // No confirmation is needed: the budget already limits the size.
     const request = { ...job, type: "seed", threadCount: flags.threads, confirm: true };
-    const text = await askOnce(client, "/api/v1/jobs", {}, request).catch((error: unknown) => {
+    const text = await requestOnce(client, "/api/v1/jobs", {}, request).catch((error: unknown) => {
       if (!(error instanceof CommandFailure)) throw error;
       const message = `${made.length} of ${jobs.length} jobs were made, then ${error.message}`;
       throw new CommandFailure(message, error.exitCode);
     });
     made.push(text.trim());
   }
-  if (jobs.length === 0 && flags.json !== true) return say("There is nothing to warm.\n");
+  if (jobs.length === 0 && flags.json !== true) return print("There is nothing to warm.\n");
   await printMade(`{"jobs":[${made.join(",")}]}`, flags, client);
 }
 
@@ -179,7 +179,7 @@ function printPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
   if (json === true) {
     const listed = jobs.map(({ tiles: names, ...job }) => ({ ...job, tiles: names.length }));
     const sums = { tiles, requests, bytes: bytes ?? null, seconds: seconds ?? null, limitedBy };
-    say(`${JSON.stringify({ log: { ...use.counts, shortBy: use.shortBy }, ...sums, jobs: listed })}\n`);
+    print(`${JSON.stringify({ log: { ...use.counts, shortBy: use.shortBy }, ...sums, jobs: listed })}\n`);
     return;
   }
   const share = use.counts.tiles === 0 ? 0 : (100 * requests) / use.counts.tiles;
@@ -189,7 +189,7 @@ function printPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
     ["time", seconds === undefined ? undefined : `about ${durationText(seconds)}, if none is kept`],
     ["limited by", limitedBy === null ? undefined : LIMITS[limitedBy]],
   ]);
-  say(`${linesText(use)}${facts}${jobs.length === 0 ? "" : `\n${jobTable(jobs)}`}`);
+  print(`${linesText(use)}${facts}${jobs.length === 0 ? "" : `\n${jobTable(jobs)}`}`);
 }
 
 const jobTable = (jobs: readonly WarmJob[]): string =>

@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { say } from "../client/answer.ts";
+import { print } from "../client/answer.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -72,4 +72,4 @@ zsh:  nuthatch completion zsh > "\${fpath[1]}/_nuthatch"                (once, b
 fish: nuthatch completion fish > ~/.config/fish/completions/nuthatch.fish
 `,
     )
-    .action((shell: (typeof SHELLS)[number]) => say(SCRIPTS[shell]));
+    .action((shell: (typeof SHELLS)[number]) => print(SCRIPTS[shell]));

@@ -1,4 +1,4 @@
-import { exactNumbers, NONE } from "../client/answer.ts";
+import { exactNumbers } from "../client/answer.ts";
 import type { CatalogueAnswer } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import type { TruncationAnswer } from "../commands/truncation-commands.ts";
@@ -12,7 +12,7 @@ export interface Candidate {
 }
 
 /** The parts of the command line that a list of values depends on. */
-export interface Asking {
+export interface CompletionContext {
   readonly command: string;
   readonly layers: readonly string[];
 }
@@ -34,7 +34,7 @@ export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
   ["directory", "directories"],
 ]);
 
-type Values = (client: ServerClient, asking: Asking) => Promise<readonly Candidate[]>;
+type Values = (client: ServerClient, context: CompletionContext) => Promise<readonly Candidate[]>;
 
 /** Values that are requested from the server, by the name of the placeholder. */
 export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values>([
@@ -47,15 +47,15 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
   ],
   [
     "grid-set",
-    async (client, asking) =>
-      distinct((await selected(client, asking)).flatMap(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))),
+    async (client, context) =>
+      distinct((await selected(client, context)).flatMap(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))),
   ],
-  ["format", async (client, asking) => distinct((await selected(client, asking)).flatMap(({ formats }) => formats))],
+  ["format", async (client, context) => distinct((await selected(client, context)).flatMap(({ formats }) => formats))],
   [
     "parameter=value",
-    async (client, asking) =>
+    async (client, context) =>
       distinct(
-        (await selected(client, asking)).flatMap(({ parameters }) =>
+        (await selected(client, context)).flatMap(({ parameters }) =>
           parameters.flatMap((filter) =>
             "values" in filter ? filter.values.map((value) => `${filter.key}=${value}`) : [],
           ),
@@ -67,7 +67,7 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
     "schedule",
     async (client) => {
       const { schedules }: { schedules: readonly ScheduleAnswer[] } = JSON.parse(
-        await client.ask("GET", "/api/v1/schedules", NONE),
+        await client.request("GET", "/api/v1/schedules"),
       );
       return schedules.map(({ name, cron, job }) => ({
         value: name,
@@ -78,8 +78,8 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
   [
     "truncation",
     async (client) => {
-      const query = new URLSearchParams({ state: "kept", limit: "100" });
-      const text = await client.ask("GET", "/api/v1/truncations", query);
+      const query = { state: "kept", limit: 100 };
+      const text = await client.request("GET", "/api/v1/truncations", { query });
       const { truncations }: { truncations: readonly TruncationAnswer[] } = JSON.parse(exactNumbers(text));
       return truncations.map(({ id, layer, createdAt }) => ({
         value: String(id),
@@ -90,12 +90,15 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
 ]);
 
 async function layers(client: ServerClient): Promise<CatalogueAnswer["layers"]> {
-  const answer: CatalogueAnswer = JSON.parse(await client.ask("GET", "/api/v1/layers", NONE));
+  const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
   return answer.layers;
 }
 
 /** Returns the layers that the line names, or all layers if the line names no known one. */
-async function selected(client: ServerClient, { layers: given }: Asking): Promise<CatalogueAnswer["layers"]> {
+async function selected(
+  client: ServerClient,
+  { layers: given }: CompletionContext,
+): Promise<CatalogueAnswer["layers"]> {
   const all = await layers(client);
   const named = all.filter(({ name }) => given.includes(name));
   return named.length === 0 ? all : named;
@@ -113,12 +116,12 @@ const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonl
     ["retry", { states: ["done", "aborted"], fits: ({ outcome }: JobAnswer) => outcome !== "done" }],
   ]);
 
-async function jobs(client: ServerClient, { command }: Asking): Promise<readonly Candidate[]> {
+async function jobs(client: ServerClient, { command }: CompletionContext): Promise<readonly Candidate[]> {
   const { states, fits } = JOBS_OF.get(command) ?? { states: [""], fits: () => true };
   const found: JobAnswer[] = [];
   for (const state of states) {
-    const query = new URLSearchParams({ limit: "100", state });
-    const answer: JobsAnswer = JSON.parse(exactNumbers(await client.ask("GET", "/api/v1/jobs", query)));
+    const query = { limit: 100, state };
+    const answer: JobsAnswer = JSON.parse(exactNumbers(await client.request("GET", "/api/v1/jobs", { query })));
     found.push(...answer.jobs.filter(fits));
   }
   return found

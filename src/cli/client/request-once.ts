@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { type Command, InvalidArgumentError } from "commander";
 import { CommandFailure } from "../exit.ts";
 import { progressLine } from "../output/progress-line.ts";
-import { NONE } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
 
@@ -28,21 +27,22 @@ function parseKey(text: string): string {
  * Sends a request that creates something. If the answer is lost (the server restarts, for example), sends the request
  * again with the same idempotency key, so that the server creates nothing twice.
  */
-export async function askOnce(
+export async function requestOnce(
   client: ServerClient,
   path: string,
   { idempotencyKey = randomUUID() }: KeyFlags,
   document?: object,
 ): Promise<string> {
-  const ask = (): Promise<string> => client.ask("POST", path, NONE, document, idempotencyKey);
+  const options = { idempotencyKey, ...(document === undefined ? {} : { document }) };
+  const request = (): Promise<string> => client.request("POST", path, options);
   try {
-    return await ask();
+    return await request();
   } catch (error) {
-    if (!(error instanceof ServerUnreachable) || !error.mayHaveHeard) throw error;
+    if (!(error instanceof ServerUnreachable) || !error.mayHaveReceived) throw error;
   }
   const line = progressLine();
   try {
-    return await retryWhileBusy(ask, (why) => line.show(why)).catch((error: unknown) => {
+    return await retryWhileBusy(request, (why) => line.show(why)).catch((error: unknown) => {
       if (!(error instanceof ServerUnreachable)) throw error;
       const remedy = `the same command with --idempotency-key ${idempotencyKey} tells, or does it`;
       throw new CommandFailure(
