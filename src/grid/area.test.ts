@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
+import { atOnce } from "../lib/slices.ts";
 import { type Area, AreaIndex, rectAround } from "./area.ts";
 import { extentAround, type Polygon } from "./area-parts.ts";
 import { metatileNumber, metatileWalk } from "./metatile.ts";
@@ -193,6 +194,35 @@ test("a tile that is named twice in a list counts once", () => {
     ]),
   );
   expect(countSelectedAtOnce(index, { z: 3, minX: 0, minY: 0, maxX: 7, maxY: 7 })).toBe(2n);
+});
+
+test("a search for the metatiles of an area with long rows makes a bounded number of steps in each call", () => {
+  const stepsOfRow = 40;
+  let steps = 0;
+  const selection: TileSelection = {
+    spans(z, y) {
+      return atOnce(this.spansInSteps(z, y));
+    },
+    *spansInSteps() {
+      for (let i = 0; i < stepsOfRow; i++, steps++) yield;
+      return [{ first: 5, last: 5 }];
+    },
+    nextRow: (_z, y) => y,
+  };
+  const walk = metatileWalk({ z: 2, minX: 0, minY: 0, maxX: 15, maxY: 31 }, [2, 2]);
+  const metatiles = new SelectedMetatiles(walk, selection);
+  const calls: number[] = [];
+  const found = new Set<bigint>();
+  for (let n = 0n; n < walk.count; n++) {
+    steps = 0;
+    n = metatiles.next(n);
+    calls.push(steps);
+    found.add(n);
+  }
+  expect(Math.max(...calls)).toBeLessThanOrEqual(stepsOfRow);
+  // Metatile column 2 in each of the 16 metatile rows.
+  const chosen = Array.from({ length: 16 }, (_, row) => metatileNumber(walk, 5, 2 * row));
+  expect(chosen.filter((n) => !found.has(n))).toEqual([]);
 });
 
 test("an area of 250,000 edges in one row is made ready and counted in short steps", () => {

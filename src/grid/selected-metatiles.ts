@@ -3,9 +3,26 @@ import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
 /** A choice of metatiles of a walk. */
 export interface MetatileChoice {
-  /** Returns the first chosen number from n on; the walk's count when there is none. */
+  /**
+   * Returns a number at or after `n`; no metatile from `n` to before it is chosen. The number itself is not chosen if
+   * the search would take too long for one call. Returns the walk's count if no more follow.
+   */
   next(n: bigint): bigint;
 }
+
+/** For each metatile row of a band, the metatile columns that contain selected tiles. */
+type BandRows = readonly (readonly Span[])[];
+
+/** The search for the rows of a band. */
+interface BandSearch {
+  readonly band: number;
+  readonly steps: Generator<undefined, BandRows>;
+  /** Undefined: the search has not ended. */
+  rows: BandRows | undefined;
+}
+
+/** The most steps that one call of `next` makes: about 8 ms of work. */
+const MOST_STEPS = 16;
 
 /**
  * Chooses the metatiles of a walk that contain selected tiles. Finds the next one without visiting those in between.
@@ -13,21 +30,29 @@ export interface MetatileChoice {
 export class SelectedMetatiles implements MetatileChoice {
   readonly #walk: MetatileWalk;
   readonly #selection: TileSelection;
-  /** The band of the latest call: for each of its metatile rows, the metatile columns that contain selected tiles. */
-  #band: { readonly number: number; readonly rows: readonly (readonly Span[])[] } | undefined;
+  /** The search of the latest call. The next call continues it if it has not ended. */
+  #search: BandSearch;
 
   constructor(walk: MetatileWalk, selection: TileSelection) {
     this.#walk = walk;
     this.#selection = selection;
+    this.#search = this.#begin(0);
   }
 
-  /** Returns the first number from n on; the walk's count when there is none. */
   next(n: bigint): bigint {
     const walk = this.#walk;
     let from = n;
+    let stepsLeft = MOST_STEPS;
     while (from < walk.count) {
       const { band, group, inGroup, width } = bandOf(walk, from);
-      const rows = this.#rowsOf(band);
+      if (this.#search.band !== band) this.#search = this.#begin(band);
+      const search = this.#search;
+      for (; search.rows === undefined; stepsLeft--) {
+        if (stepsLeft === 0) return from;
+        const step = search.steps.next();
+        if (step.done === true) search.rows = step.value;
+      }
+      const { rows } = search;
       for (let i = inGroup; i < rows.length * width; i++) {
         const column = group * BAND + (i % width);
         if (holds(rows[Math.floor(i / width)] ?? [], column)) return from + BigInt(i - inGroup);
@@ -51,21 +76,24 @@ export class SelectedMetatiles implements MetatileChoice {
     return Math.floor((Math.floor(y / factorY) - Math.floor(rect.minY / factorY)) / BAND);
   }
 
-  #rowsOf(band: number): readonly (readonly Span[])[] {
-    if (this.#band?.number === band) return this.#band.rows;
+  #begin(band: number): BandSearch {
+    return { band, steps: this.#rowsOf(band), rows: undefined };
+  }
+
+  *#rowsOf(band: number): Generator<undefined, BandRows> {
     const height = Math.min(BAND, this.#walk.rows - band * BAND);
-    const rows = Array.from({ length: height }, (_, i) => this.#columnsOf(metatileRow(this.#walk, band * BAND + i)));
-    this.#band = { number: band, rows };
+    const rows: (readonly Span[])[] = [];
+    for (let i = 0; i < height; i++) rows.push(yield* this.#columnsOf(metatileRow(this.#walk, band * BAND + i)));
     return rows;
   }
 
   /** Returns the metatile columns that contain selected tiles, in the metatile row whose lowest tile row is y. */
-  #columnsOf(y: number): readonly Span[] {
+  *#columnsOf(y: number): Generator<undefined, readonly Span[]> {
     const { rect, factorX, factorY } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
     const columns: Span[] = [];
     for (let row = Math.max(y, rect.minY); row < y + factorY && row <= rect.maxY; row++) {
-      for (const { first, last } of this.#selection.spans(rect.z, row)) {
+      for (const { first, last } of yield* afterFirst(this.#selection.spansInSteps(rect.z, row))) {
         const from = Math.max(first, rect.minX);
         const to = Math.min(last, rect.maxX);
         if (from <= to)
@@ -76,11 +104,17 @@ export class SelectedMetatiles implements MetatileChoice {
   }
 }
 
+/** Leaves out the first yield: most rows need no further step. */
+function* afterFirst<T>(search: Generator<undefined, T>): Generator<undefined, T> {
+  const step = search.next();
+  return step.done === true ? step.value : yield* search;
+}
+
 const holds = (spans: readonly Span[], column: number): boolean =>
   spans.some(({ first, last }) => first <= column && column <= last);
 
 /** Returns the first column from `column` on that any of the rows contains. */
-function firstFrom(rows: readonly (readonly Span[])[], column: number): number | undefined {
+function firstFrom(rows: BandRows, column: number): number | undefined {
   let found: number | undefined;
   for (const row of rows) {
     const span = row.find(({ last }) => last >= column);

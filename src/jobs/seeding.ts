@@ -3,6 +3,7 @@ import { rectCount } from "../grid/grid-set.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { Slices } from "../lib/slices.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { TileStore } from "../store/tile-store.ts";
@@ -107,7 +108,7 @@ export class Seeding implements Work {
     for (let left = job.metatiles.shareOf(job.tasks.length); left > 0; ) {
       if (!job.mayWork(task, this.#parts.monotonicNow())) return true;
       const most = crowded() || isOneByOne(job, layer) ? 1 : Math.min(left, this.#batchSize(job).metatiles);
-      const { batch, skipped } = this.#take(step, most);
+      const { batch, skipped } = await this.#take(step, most);
       const [first] = batch;
       if (first === undefined) {
         if (skipped === LOOKS_PER_TURN) await turn();
@@ -150,14 +151,20 @@ export class Seeding implements Work {
    * Takes metatiles until there are enough for one batch. `skipped` counts the metatiles without wanted tiles. An empty
    * batch means that `LOOKS_PER_TURN` metatiles were checked or that no metatile is left.
    */
-  #take({ job, task, layer }: SeedStep, most: number): { batch: WantedMetatile[]; skipped: number } {
+  async #take(
+    { job, task, layer, signal }: SeedStep,
+    most: number,
+  ): Promise<{ readonly batch: WantedMetatile[]; readonly skipped: number }> {
+    const slices = new Slices();
     const batch: WantedMetatile[] = [];
     let skipped = 0;
     for (let tiles = 0; batch.length < most && tiles < MOST_TILES_IN_BATCH && skipped < LOOKS_PER_TURN; ) {
       const n = job.take(task);
       if (n === undefined) break;
       const place = metatileOf(job, layer, n);
-      const metatile = { ...place, isCounted: this.#tiles.counted(job, place) };
+      const metatile = { ...place, isCounted: await slices.run(this.#tiles.counted(job, place)) };
+      // A kill may have given the metatile back.
+      signal.throwIfAborted();
       const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
       if (wanted === "none") {
         this.#results.skipped(job, task, metatile);

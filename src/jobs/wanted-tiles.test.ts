@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { activeJob } from "../../test/support/active-job.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
+import { atOnce } from "../lib/slices.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";
@@ -38,7 +39,7 @@ function wantedOf(
     ...more,
   });
   const layer = layerNamed("a", { expireCacheSeconds: atEveryZoom(expireSeconds) });
-  const isCounted = tiles.counted(job, metatile);
+  const isCounted = atOnce(tiles.counted(job, metatile));
   const wanted = tiles.wanted(job, layer, metatile, isCounted);
   return wanted instanceof Uint8Array ? [...wanted] : wanted;
 }

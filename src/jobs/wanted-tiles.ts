@@ -1,6 +1,5 @@
 import { rectCount, rectHolds, type TileRect } from "../grid/grid-set.ts";
-import type { TileSelection } from "../grid/tile-selection.ts";
-import { isSelected } from "../grid/tile-selection.ts";
+import { type Span, spanFrom, type TileSelection } from "../grid/tile-selection.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
@@ -52,11 +51,11 @@ export class WantedTiles {
 
   /**
    * Returns which tiles a job counts. A job over existing tiles counts the stored tiles that have not been written or
-   * confirmed since it began, be it by the job itself before a restart or by another writer.
+   * confirmed since it began, be it by the job itself before a restart or by another writer. Yields now and then,
+   * because a row of the selection may take long.
    */
-  counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): IsCounted {
-    const { selection } = job;
-    const isSelected = selectedIn(counted, selection);
+  *counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): Generator<undefined, IsCounted> {
+    const isSelected = yield* selectedIn(counted, job.selection);
     if (job.request.onlyExisting !== true) return isSelected;
     const isStored = this.#kept(tileSet, rect, this.#sinceStart(job)).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
@@ -153,10 +152,16 @@ function isAnyOf(rect: TileRect, isCounted: IsCounted): boolean {
   return false;
 }
 
-const selectedIn =
-  (counted: TileRect, selection: TileSelection | undefined): IsCounted =>
-  (x, y) =>
-    rectHolds(counted, x, y) && (selection === undefined || isSelected(selection, counted.z, x, y));
+function* selectedIn(counted: TileRect, selection: TileSelection | undefined): Generator<undefined, IsCounted> {
+  if (selection === undefined) return (x, y) => rectHolds(counted, x, y);
+  const rows: (readonly Span[])[] = [];
+  for (let y = counted.minY; y <= counted.maxY; y++) rows.push(yield* selection.spansInSteps(counted.z, y));
+  return (x, y) => {
+    const row = rows[y - counted.minY] ?? [];
+    const span = row[spanFrom(row, x)];
+    return rectHolds(counted, x, y) && span !== undefined && span.first <= x;
+  };
+}
 
 const indexIn = (rect: TileRect, x: number, y: number): number =>
   (y - rect.minY) * (rect.maxX - rect.minX + 1) + (x - rect.minX);
