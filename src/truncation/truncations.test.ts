@@ -178,12 +178,12 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
   expect(interruptions).toBeGreaterThan(5);
 });
 
-test("a drop waits for those who are about to store in its layer, and for nobody else", async () => {
+test("a truncation waits for writers that are about to store in its layer, and for no others", async () => {
   const steps: string[] = [];
   const root = join(directory, "waits");
   mkdirSync(root);
   const at = open(root, {
-    ...gate,
+    ...idleGate,
     block: async () => void steps.push("pause"),
     unblock: () => steps.push("resume"),
     renew: () => steps.push("renew"),
