@@ -192,3 +192,24 @@ test("the right one is among the next hashes, though a crowd at its own name and
   for (let n = 0; n < 100; n++) await held.end();
   expect(await right).toBe(false);
 });
+
+test("a crowd from ever new addresses at one name does not delay another name, though its guesses are newer", async () => {
+  const throttle = new Throttle(clock);
+  const held = heldVerification();
+  let guesses = 0;
+  /** A guess of a new address. Its client guesses again once it has its answer. */
+  const guess = (): void => {
+    const sender = from(`address ${guesses++}`, "attacked");
+    const answer = throttle.verify(sender, false, held.of("guess"), stays());
+    void answer.then(() => throttle.wrong(sender)).then(guess);
+  };
+  for (let n = 0; n < 40; n++) guess();
+  for (let n = 0; n < 40; n++) await held.end();
+  // A mistyped password before does not put the user behind the crowd.
+  await throttle.wrong(from("home", "bob"));
+  held.begun.length = 0;
+  void throttle.verify(from("home"), false, held.of("right"), stays());
+  guess();
+  await held.end();
+  expect(held.begun).toEqual(["right"]);
+});

@@ -58,9 +58,15 @@ export interface Sender {
   readonly name: string;
 }
 
+/** The attempts at one name from all addresses. */
+interface Name {
+  failures: number;
+}
+
 interface Queued {
   readonly from: Address;
   readonly attempts: Attempts;
+  readonly named: Name;
   /** The pair was right before, so it is no guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
@@ -89,14 +95,15 @@ export function networkOf(address: string): string {
 
 /**
  * Limits the cost and the rate of password guesses. Verifications wait in a queue: first the pairs that were right
- * before, then the others by the failures of their address at the same name, then by all failures of their address. So
- * a user with the right password never waits behind a crowd of guesses from other addresses or at other names. If the
- * queue is full, its last entry is refused.
+ * before, then the others by the failures of their address at the same name, then by all failures at the name, then by
+ * all failures of their address. So a user with the right password does not wait behind a crowd of guesses at other
+ * names, from however many addresses they come. If the queue is full, its last entry is refused.
  */
 export class Throttle {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Address>;
   readonly #attempts: LRUCache<string, Attempts>;
+  readonly #names: LRUCache<string, Name>;
   readonly #queue: Queued[] = [];
   /** Separate from the queue: right passwords do not wait for comparisons that only wrong ones need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
@@ -110,6 +117,7 @@ export class Throttle {
     const bounds = { max: 10_000, ttl: EXPIRY_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
     this.#addresses = new LRUCache(bounds);
     this.#attempts = new LRUCache(bounds);
+    this.#names = new LRUCache(bounds);
   }
 
   #of(address: string): Address {
@@ -123,6 +131,12 @@ export class Throttle {
     const key = JSON.stringify([networkOf(address), name]);
     const known = this.#attempts.get(key) ?? { failures: 0, queued: 0 };
     this.#attempts.set(key, known);
+    return known;
+  }
+
+  #named(name: string): Name {
+    const known = this.#names.get(name) ?? { failures: 0 };
+    this.#names.set(name, known);
     return known;
   }
 
@@ -142,7 +156,8 @@ export class Throttle {
     if (gone.aborted || (!known && attempts.queued >= QUEUED_PER_NAME)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => this.#drop(this.#queue.indexOf(queued));
-      const queued: Queued = { from, attempts, known, verification, gone, leave, resolve };
+      const named = this.#named(sender.name);
+      const queued: Queued = { from, attempts, named, known, verification, gone, leave, resolve };
       attempts.queued++;
       this.#queue.push(queued);
       gone.addEventListener("abort", leave, { once: true });
@@ -215,8 +230,8 @@ export class Throttle {
    * is then answered as wrong.
    */
   async wrong(sender: Sender): Promise<void> {
-    const attempts = this.#attemptsOf(sender);
-    attempts.failures = Math.min(attempts.failures + 1, MOST_FAILURES);
+    for (const failed of [this.#attemptsOf(sender), this.#named(sender.name)])
+      failed.failures = Math.min(failed.failures + 1, MOST_FAILURES);
     await this.#delay(this.#of(sender.address));
   }
 
@@ -245,5 +260,7 @@ export class Throttle {
 }
 
 /** Returns the rank of an entry; the smallest comes first. */
-const rank = ({ known, from, attempts }: Queued): number =>
-  known ? -1 : attempts.failures * (MOST_FAILURES + 1) + from.failures;
+function rank({ known, from, attempts, named }: Queued): number {
+  if (known) return -1;
+  return [attempts, named, from].reduce((sum, { failures }) => sum * (MOST_FAILURES + 1) + failures, 0);
+}
