@@ -2,6 +2,7 @@ import type { TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Refusal, RefusalCode } from "../lib/refusal.ts";
+import type { Documents } from "./api/documents/documents.ts";
 import type { Answer } from "./reply.ts";
 import { textAnswer, textType } from "./reply.ts";
 import type { Dialect } from "./tiles/ogc-exception.ts";
@@ -116,15 +117,15 @@ export const methodAnswer = (method: string, allow: string): Answer => ({
  */
 export function refusalProblem(refusal: Refusal): Answer {
   const status = resourceStatus(refusal.code);
-  const body = jsonText({
+  const problem: Documents["Problem"] = {
     type: "about:blank",
     title: refusal.code.replaceAll("_", " "),
     status,
     detail: textOf(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
-  });
-  return { status, type: "application/problem+json", body, headers: headersOf(refusal) };
+  };
+  return { status, type: "application/problem+json", body: jsonText(problem), headers: headersOf(refusal) };
 }
 
 function headersOf({ code }: Refusal): Readonly<Record<string, string>> {

@@ -1,10 +1,14 @@
 import * as z from "zod";
+import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
+import { problem } from "./problem-document.ts";
+import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import { layers, simulation, status, usage, verification } from "./server-documents.ts";
 import { truncation } from "./truncation-documents.ts";
 
 /**
- * The documents that `/api/v1` answers with, by their names in the OpenAPI document. Each is described here and nowhere
+ * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is described here and nowhere
  * else: the OpenAPI document and the type of an answer follow from the schema.
  */
 export const documents = {
@@ -16,14 +20,23 @@ export const documents = {
   Estimates: estimates,
   Truncation: truncation,
   Truncations: z.object({ truncations: z.array(truncation) }),
+  Schedule: schedule,
+  Schedules: z.object({ schedules: z.array(schedule) }),
+  ScheduleRun: scheduleRun,
+  ScheduledJob: scheduledJob,
   Layers: layers,
   Status: status,
   Usage: usage,
   Verification: verification,
   Simulation: simulation,
+  WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),
+  Problem: problem,
 };
 
 type ReadonlyDeep<T> = T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
 
-/** The types of the documents. A value that lacks a described field is not assignable. */
-export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.output<(typeof documents)[N]>> };
+/**
+ * The types of the documents. A value that lacks a described field is not assignable. They are the types of the input,
+ * because the fields of a scheduled job are those of a request before it is decoded.
+ */
+export type Documents = { readonly [N in keyof typeof documents]: ReadonlyDeep<z.input<(typeof documents)[N]>> };

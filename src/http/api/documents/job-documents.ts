@@ -27,12 +27,9 @@ const tiles = z
   })
   .meta({ description: "unchanged: reseeds only, of those stored; deleted: truncates only" });
 
-const parameterSets = z
-  .array(z.record(text, z.unknown()).meta(parameterSetJson))
-  .nullable()
-  .meta({
-    description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
-  });
+const parameterSets = z.array(z.record(text, z.unknown()).meta(parameterSetJson)).nullable().meta({
+  description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
+});
 
 type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K]> };
 

@@ -22,7 +22,7 @@ export function requestJson(schema: z.ZodObject): JsonObject {
 }
 
 /** Returns the JSON Schema of a value that clients send. */
-export function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
+function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",

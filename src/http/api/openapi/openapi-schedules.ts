@@ -1,9 +1,8 @@
-import { timeOfDay } from "../jobs/job-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { madeJobs } from "./openapi-jobs.ts";
-import { requestJson, schemaJson } from "./openapi-json.ts";
+import { requestJson } from "./openapi-json.ts";
 import { failed, ok } from "./openapi-parts.ts";
-import { int64, jobRequest, object, ref } from "./openapi-schemas.ts";
+import { ref } from "./openapi-schemas.ts";
 
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
 const body = { required: true, content: { "application/json": { schema: ref("ScheduleRequest") } } };
@@ -17,34 +16,6 @@ const action = (operationId: string, summary: string) => ({
 });
 
 const request = requestJson(scheduleRequestSchema);
-const { name: scheduleName, cron, timeZone, missed, overlap } = scheduleRequestSchema.shape;
-/** The fields of a request that the document of a schedule has too. */
-const requested = {
-  name: schemaJson(scheduleName),
-  cron: schemaJson(cron),
-  timeZone: schemaJson(timeZone),
-  missed: schemaJson(missed),
-  overlap: schemaJson(overlap),
-  window: {
-    description: "When its jobs may work, in its time zone; the end may be on the next day",
-    type: ["object", "null"],
-    required: ["start", "end"],
-    additionalProperties: false,
-    properties: { start: timeOfDay, end: timeOfDay },
-  },
-};
-
-const moment = { type: "string", format: "date-time" };
-const momentOrNull = { type: ["string", "null"], format: "date-time" };
-const run = object({
-  at: moment,
-  dueAt: { description: "null: an operator asked for it", ...momentOrNull },
-  by: { type: ["string", "null"] },
-  result: { enum: ["started", "skipped", "refused"] },
-  job: { description: "The first of jobs", ...int64, type: ["integer", "null"] },
-  jobs: { description: "All that it has made", type: "array", items: int64 },
-  reason: { type: ["string", "null"] },
-});
 
 export const scheduleSchemas = {
   // A PUT has the name in its path.
@@ -53,29 +24,6 @@ export const scheduleSchemas = {
     required: ["cron", "job"],
     properties: { ...request.properties, job: ref("JobRequest") },
   },
-  ScheduledJob: {
-    description: "What is asked for: may be sent again, but not from a list where it has a limit",
-    ...jobRequest,
-    properties: {
-      ...jobRequest.properties,
-      limit: { description: "In lists: what it is limited to and shown without", enum: ["area", "tiles"] },
-    },
-  },
-  ScheduleRun: run,
-  Schedule: object(
-    {
-      ...requested,
-      job: ref("ScheduledJob"),
-      paused: { type: "boolean" },
-      createdBy: { type: ["string", "null"] },
-      createdAt: moment,
-      nextRun: momentOrNull,
-      lastRun: { anyOf: [ref("ScheduleRun"), { type: "null" }] },
-      runs: { description: "Newest first; not in lists", type: "array", items: ref("ScheduleRun") },
-    },
-    ["runs"],
-  ),
-  Schedules: object({ schedules: { type: "array", items: ref("Schedule") } }),
 };
 
 /** The paths under `/schedules`. */

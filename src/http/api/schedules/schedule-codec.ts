@@ -6,6 +6,7 @@ import { decodeBy } from "../../../lib/schema.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import type { ScheduledJob, SchedulePlan, ScheduleRun, ScheduleView } from "../../../schedule/schedule.ts";
+import type { Documents } from "../documents/documents.ts";
 import { decodeJobs, type RequestedJob, type RequestedJobs } from "../jobs/job-request-codec.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { scheduleRequestSchema } from "./schedule-document.ts";
@@ -49,7 +50,10 @@ export function ofJob(refusal: Refusal): Refusal {
 }
 
 /** Returns the document of a schedule, with all stored runs or only the last one. */
-export function scheduleDocument({ schedule, runs }: ScheduleView, whole: "with runs" | "in a list") {
+export function scheduleDocument(
+  { schedule, runs }: ScheduleView,
+  whole: "with runs" | "in a list",
+): Documents["Schedule"] {
   const { name, plan, createdBy, createdMs, nextMs } = schedule;
   const [last] = runs;
   return {
@@ -69,7 +73,7 @@ export function scheduleDocument({ schedule, runs }: ScheduleView, whole: "with 
   };
 }
 
-const runDocument = (run: ScheduleRun) => ({
+const runDocument = (run: ScheduleRun): Documents["ScheduleRun"] => ({
   at: isoTime(run.atMs),
   dueAt: run.dueMs === null ? null : isoTime(run.dueMs),
   by: run.by,

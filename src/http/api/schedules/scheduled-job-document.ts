@@ -4,6 +4,7 @@ import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, RequestedTile, SeedRequest } from "../../../plan/seed-request.ts";
 import { setDocument } from "../../../plan/value-choice.ts";
 import type { ScheduledJob } from "../../../schedule/schedule.ts";
+import type { Documents } from "../documents/documents.ts";
 import { GEOJSON_CRS } from "../jobs/area-fields.ts";
 import { termsDocument } from "../jobs/job-terms-codec.ts";
 
@@ -13,7 +14,7 @@ import { termsDocument } from "../jobs/job-terms-codec.ts";
  * `limit` stands for an area or for tiles that a list omits because of their size. No request accepts `limit`: a
  * document from a list is refused if a client sends it back, instead of becoming a job of the whole layer.
  */
-export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob) => {
+export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob): Documents["ScheduledJob"] => {
   const { request } = many;
   return {
     ...layersDocument(many),
@@ -51,7 +52,7 @@ const parametersDocument = ({ request: { parameters }, parameterSets }: BatchReq
   parameterSets: typeof parameterSets === "object" ? parameterSets.map(setDocument) : parameterSets,
 });
 
-const boundsDocument = (bounds: Extent | undefined) =>
+const boundsDocument = (bounds: Extent | undefined): readonly [number, number, number, number] | undefined =>
   bounds === undefined ? undefined : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
 
 /**

@@ -5,7 +5,7 @@ import type { ScheduleView } from "../../../schedule/schedule.ts";
 import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, doing, json } from "../api-parts.ts";
+import { type ApiParts, documentAnswer, doing } from "../api-parts.ts";
 import { submittedAllAnswer, submittedAnswer } from "../jobs/jobs-route.ts";
 import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
 
@@ -18,7 +18,9 @@ export function schedulesResource(parts: ApiParts): Resource {
         need: "read",
         async handle() {
           const schedules = await operations.schedules();
-          return json({ schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")) });
+          return documentAnswer("Schedules", {
+            schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")),
+          });
         },
       },
       POST: {
@@ -111,7 +113,8 @@ async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise
   );
 }
 
-const wholeAnswer = (view: ScheduleView, status = 200): Answer => json(scheduleDocument(view, "with runs"), status);
+const wholeAnswer = (view: ScheduleView, status = 200): Answer =>
+  documentAnswer("Schedule", scheduleDocument(view, "with runs"), status);
 
 const changedAnswer = (view: Result<ScheduleView, Refusal>): Answer =>
   view.ok ? wholeAnswer(view.value) : refusalProblem(view.error);

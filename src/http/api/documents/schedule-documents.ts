@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { jobRequestSchema } from "../jobs/job-document.ts";
+import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
+import { int64, moment, momentOrNull, textOrNull, time } from "./fields.ts";
+
+const { name, cron, timeZone, missed, overlap } = scheduleRequestSchema.shape;
+
+export const scheduledJob = jobRequestSchema
+  .extend({
+    limit: z
+      .enum(["area", "tiles"])
+      .optional()
+      .meta({ description: "In lists: what it is limited to and shown without" }),
+  })
+  .meta({ description: "What is asked for: may be sent again, but not from a list where it has a limit" });
+
+export const scheduleRun = z.object({
+  at: moment,
+  dueAt: momentOrNull.meta({ description: "null: an operator asked for it" }),
+  by: textOrNull,
+  result: z.enum(["started", "skipped", "refused"]),
+  job: int64.nullable().meta({ description: "The first of jobs" }),
+  jobs: z.array(int64).meta({ description: "All that it has made" }),
+  reason: textOrNull,
+});
+
+export const schedule = z.object({
+  name,
+  cron,
+  timeZone: z.nonoptional(timeZone),
+  missed: z.nonoptional(missed),
+  overlap: z.nonoptional(overlap),
+  window: z.strictObject({ start: time, end: time }).nullable().meta({
+    description: "When its jobs may work, in its time zone; the end may be on the next day",
+  }),
+  job: scheduledJob,
+  paused: z.boolean(),
+  createdBy: textOrNull,
+  createdAt: moment,
+  nextRun: momentOrNull,
+  lastRun: scheduleRun.nullable(),
+  runs: z.array(scheduleRun).exactOptional().meta({ description: "Newest first; not in lists" }),
+});
