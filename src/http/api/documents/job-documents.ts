@@ -25,10 +25,11 @@ const tiles = z
     unchanged: bigint64.exactOptional(),
     deleted: bigint64.exactOptional(),
   })
-  .meta({ description: "unchanged: reseeds only, of those stored; deleted: truncates only" });
+  .meta({ description: "unchanged: only in reseeds, tiles whose picture was the same; deleted: only in truncates" });
 
 const parameterSets = z.array(z.record(text, z.unknown()).meta(parameterSetJson)).nullable().meta({
-  description: "Where parameters are null: what is meant of them, as it was asked for; null: all that are kept",
+  description:
+    "Present if `parameters` is null: the sets of parameters that the request names; null: all sets that have stored tiles",
 });
 
 type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K]> };
@@ -79,19 +80,22 @@ export const job = z.object({
   retryOf: int64.nullable(),
   schedule: textOrNull,
   requestedWith: int64.nullable().meta({
-    description: "The first job of the request that made it with others, of that job its own id; null: made alone",
+    description: "The id of the first job that the same request made; null: the request made one job",
   }),
   priority: whole,
   rateLimit: z.number().nullable().meta({ description: "Tiles per second; null: no limit" }),
   runWindow: z
     .strictObject({ from: time, to: time, timeZone: text.meta({ default: "UTC" }) })
     .nullable()
-    .meta({ description: "null: always, as far as its schedule goes" }),
-  limit: z.enum(["area", "tiles"]).nullable().meta({ description: "What of the bounds it works on; null: all" }),
+    .meta({ description: "The hours in which the job runs; null: at any time" }),
+  limit: z
+    .enum(["area", "tiles"])
+    .nullable()
+    .meta({ description: "What limits the job inside its bounds: an area or a list of tiles; null: nothing" }),
   combinations: z
     .array(parameters)
     .exactOptional()
-    .meta({ description: "Each combination of parameters, where it names several; not in lists and events" }),
+    .meta({ description: "The combinations of parameters, if the job has several; not in lists and events" }),
   area: z
     .object({
       type: z.literal("MultiPolygon"),
@@ -99,7 +103,7 @@ export const job = z.object({
     })
     .nullable()
     .exactOptional()
-    .meta({ description: "GeoJSON in the grid set's CRS; not in lists and events" }),
+    .meta({ description: "GeoJSON in the CRS of the grid set; not in lists and events" }),
   ...shownSchemas(),
   olderThan: momentOrNull.meta({ description: "null: tiles of any age" }),
   maxFailures: whole.nullable().meta({ description: "null: any number" }),
@@ -115,7 +119,7 @@ export const job = z.object({
 });
 
 export const batch = z.object({
-  id: int64.meta({ description: "Its first job's" }),
+  id: int64.meta({ description: "The id of the first job of the batch" }),
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),
   ...progress,
 });
@@ -129,7 +133,9 @@ export const failures = z.object({
       y: whole,
       class: text,
       message: text,
-      parameters: parameters.optional().meta({ description: "Where the job has several combinations" }),
+      parameters: parameters
+        .optional()
+        .meta({ description: "Present if the job has several combinations of parameters" }),
     }),
   ),
   next: int64.nullable(),

@@ -104,7 +104,7 @@ export const layers = z.object({
         yCoordinateFirst: z.boolean(),
       }),
     )
-    .meta({ description: "Those that the layers have, as in the configuration" }),
+    .meta({ description: "The grid sets of the layers, as in the configuration" }),
 });
 
 export const status = z.object({

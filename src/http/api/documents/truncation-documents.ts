@@ -8,15 +8,20 @@ export const truncation = z.object({
   type: z.enum(MASS_TRUNCATION_TYPES),
   mode: z.enum(TRUNCATION_MODES),
   parameters: parameters.nullable(),
-  state: z.enum(TRUNCATION_STATES).meta({ description: "Only what is kept can be undone" }),
+  state: z.enum(TRUNCATION_STATES).meta({ description: "Only a truncation in the state kept can be undone" }),
   createdAt: moment,
   createdBy: textOrNull,
-  undoUntil: momentOrNull.meta({ description: "Its tiles stay on the disk until then; null: they do not" }),
-  endedAt: momentOrNull.meta({ description: "When it was undone, or its space reclaimed" }),
+  undoUntil: momentOrNull.meta({
+    description: "The truncated tiles stay on the disk until this time; null: they do not stay",
+  }),
+  endedAt: momentOrNull.meta({ description: "When the truncation was undone, or its space was reclaimed" }),
   endedBy: textOrNull,
-  tiles: bigint64.nullable().meta({ description: "What it took away, or made stale; null: some had not been counted" }),
+  tiles: bigint64
+    .nullable()
+    .meta({ description: "Truncated or expired tiles; null: the server had not counted all of them" }),
   bytes: bigint64.nullable(),
   discarded: bigint64.nullable().meta({
-    description: "Tiles stored after it that its undo discarded; null: not undone, or some had not been counted",
+    description:
+      "Tiles that the undo has discarded, because they were stored after the truncation; null: not undone, or not all counted",
   }),
 });
