@@ -25,8 +25,8 @@ export interface JobEndingsParts {
   readonly beforeAbort: () => Promise<void>;
   /** Writes the changes of some jobs now, or with a later save if that fails. */
   readonly save: (jobs: readonly ActiveJob[]) => void;
-  /** Writes the changes of all jobs, as `save` does, and lets other work run in between. */
-  readonly saveInSlices: () => Promise<void>;
+  /** Writes the changes of all jobs, as `save` does, and lets other work run in between: the rest of `slices`. */
+  readonly saveInSlices: (slices: Slices) => Promise<void>;
   /** Gives free permits to waiting tasks. */
   readonly deal: () => void;
   /** ms since 1970 by the wall clock. */
@@ -93,7 +93,7 @@ export class JobEndings {
     // The end begins now, so that the reason is saved with the end of the tasks: the server may be killed before the
     // tasks have stopped.
     for (const [job, tasks] of jobs) if (tasks === job.tasks.length) job.beginEnd(reason, by);
-    await this.#stop(chosen);
+    await this.#stop(chosen, slices);
     let ended: ActiveJob[] = [];
     for (const job of jobs.keys()) {
       if (!this.#mayEnd(job)) continue;
@@ -174,7 +174,10 @@ export class JobEndings {
     // A job without tasks is ended by the call that has removed them: several tasks may reach a limit at once.
     if (job.outcome !== null || job.tasks.length === 0) return;
     job.beginEnd(reason, null);
-    await this.#stop(job.tasks.map((task) => ({ job, task })));
+    await this.#stop(
+      job.tasks.map((task) => ({ job, task })),
+      new Slices(),
+    );
     await this.#parts
       .beforeAbort()
       .catch((error: unknown) =>
@@ -189,15 +192,17 @@ export class JobEndings {
    * Removes tasks from their jobs, saves that, and waits until the loops of the tasks have ended. All tasks leave their
    * jobs in one turn of the event loop, so no other call can choose one of them again while the changes are saved.
    */
-  async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[]): Promise<void> {
+  async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
+    // One error for all tasks: to make one takes longer than the rest of the removal of a task.
+    const killed = new JobAborted("killed");
     const jobs = new Set(chosen.map(({ job }) => job));
     for (const job of jobs) this.#stopping.set(job, (this.#stopping.get(job) ?? 0) + 1);
     for (const { job, task } of chosen) {
       this.#remove(job, task, "aborted");
-      task.abort(new JobAborted("killed"));
+      task.abort(killed);
     }
     try {
-      await this.#parts.saveInSlices();
+      await this.#parts.saveInSlices(slices);
       await Promise.all(chosen.map(({ task }) => task.stopped));
     } finally {
       for (const job of jobs) {

@@ -32,7 +32,7 @@ export class JobRecords {
   readonly #parts: JobRecordsParts;
   readonly #active: () => Iterable<ActiveJob>;
   /** Writes for the ends of tasks and jobs, not in the database yet. */
-  readonly #ends = new Map<ActiveJob, readonly (() => void)[]>();
+  readonly #ends = new Map<ActiveJob, (() => void)[]>();
   /** Jobs that were saved and not reported since. */
   readonly #unreported = new Set<ActiveJob>();
   readonly #lastReports = new WeakMap<ActiveJob, Report>();
@@ -61,7 +61,9 @@ export class JobRecords {
   }
 
   #queue(job: ActiveJob, save: () => void): void {
-    this.#ends.set(job, [...(this.#ends.get(job) ?? []), save]);
+    const ends = this.#ends.get(job);
+    if (ends === undefined) this.#ends.set(job, [save]);
+    else ends.push(save);
   }
 
   get needsSave(): boolean {
@@ -79,13 +81,13 @@ export class JobRecords {
    * Saves the changes that there are now, in as many transactions as the time slices need. The changes of one job are
    * saved together.
    * @param persist runs its body in a transaction
+   * @param slices the slices of the caller's work; the first transaction runs in the present one
    */
-  async saveInSlices(persist: (also: () => void) => void): Promise<void> {
+  async saveInSlices(persist: (also: () => void) => void, slices = new Slices()): Promise<void> {
     const unsaved = this.unsaved();
-    const slices = new Slices();
     let next = 0;
     do {
-      if (slices.isOver) await slices.next();
+      if (next > 0) await slices.next();
       persist(() => {
         do {
           const job = unsaved[next++];

@@ -11,6 +11,7 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { openDatabase } from "../state/database.ts";
+import { ActiveJob } from "./active-job.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobRunner } from "./job-runner.ts";
 import { JobStore } from "./job-store.ts";
@@ -392,4 +393,55 @@ test("a job whose tasks are killed one by one ends when the last of them has sto
   finishStep();
   await Promise.all([running, pending]);
   expect(jobs.find(id)).toMatchObject({ progress: { outcome: "aborted" } });
+});
+
+test("a kill saves one job in the turn of the event loop that removes all tasks, and the others later", async () => {
+  const { runner, jobs, submit } = live(stubborn().work, 0);
+  for (let n = 0; n < 50; n++) submit(seed);
+  // To remove a task and to save a job takes one millisecond each.
+  let ms = 0;
+  const [remove, store] = [ActiveJob.prototype.remove, jobs.save.bind(jobs)];
+  vi.spyOn(performance, "now").mockImplementation(() => ms);
+  vi.spyOn(ActiveJob.prototype, "remove").mockImplementation(function (this: ActiveJob, task) {
+    ms++;
+    return remove.call(this, task);
+  });
+  const save = vi.spyOn(jobs, "save").mockImplementation((job) => {
+    ms++;
+    store(job);
+  });
+  const killing = runner.endings.killScope("all", undefined, null);
+  const atFirst = save.mock.calls.length;
+  await killing;
+  vi.restoreAllMocks();
+  expect(atFirst).toBe(1);
+  expect(jobs.list({ state: "aborted", limit: 100 })).toHaveLength(50);
+});
+
+test("a save in slices that fails half way loses nothing: the next save writes what is left", async () => {
+  const { runner, jobs, submit, persist } = live(stubborn().work, 0);
+  for (let n = 0; n < 60; n++) submit({ ...seed, threadCount: 2 });
+  let saves = 0;
+  const save = jobs.save.bind(jobs);
+  vi.spyOn(jobs, "save").mockImplementation((job) => {
+    if (++saves > 20) throw new Error("the database is full");
+    save(job);
+  });
+  let ms = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => ms++);
+  const killed = await runner.endings.killScope("all", undefined, "ann");
+  expect(killed).toHaveLength(120);
+  expect(saves).toBeGreaterThan(20);
+  vi.restoreAllMocks();
+  expect(jobs.list({ state: "aborted", limit: 100 }).length).toBeLessThan(60);
+  expect(runner.records.needsSave).toBe(true);
+  await runner.records.saveInSlices(persist);
+  expect(runner.records.needsSave).toBe(false);
+  const ended = jobs.list({ state: "aborted", limit: 100 });
+  expect(ended).toHaveLength(60);
+  expect(new Set(ended.map(({ progress }) => `${progress.reason} ${progress.abortedBy}`))).toEqual(
+    new Set(["killed ann"]),
+  );
+  expect(ended.flatMap(({ tasks }) => tasks).filter(({ state }) => state !== "aborted")).toEqual([]);
+  expect(live(stubborn().work).jobs.unfinished()).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Slices } from "../lib/slices.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { SubmittedJob } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
@@ -62,7 +63,7 @@ export class JobRunner {
       catalogue: parts.catalogue,
       beforeAbort: parts.beforeAbort,
       save: (jobs) => this.#save(jobs),
-      saveInSlices: () => this.#saveInSlices(),
+      saveInSlices: (slices) => this.#saveInSlices(slices),
       deal: () => this.#deal(),
       now: parts.now,
       monotonicNow: parts.monotonicNow,
@@ -181,8 +182,8 @@ export class JobRunner {
   }
 
   /** Saves all changes as `#save` does, and lets other work run in between. */
-  async #saveInSlices(): Promise<void> {
-    await this.records.saveInSlices(this.#parts.persist).catch((error: unknown) => this.#notSaved(error));
+  async #saveInSlices(slices: Slices): Promise<void> {
+    await this.records.saveInSlices(this.#parts.persist, slices).catch((error: unknown) => this.#notSaved(error));
   }
 
   #notSaved(error: unknown): void {
