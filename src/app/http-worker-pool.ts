@@ -185,8 +185,8 @@ export class ServingPool implements ServingProcesses {
     for (const { channel } of this.#members) channel.note("clear", [layer]);
   }
 
-  forget(keys: readonly string[]): void {
-    for (const { channel } of this.#members) channel.note("forget", [keys]);
+  remove(keys: readonly string[]): void {
+    for (const { channel } of this.#members) channel.note("remove", [keys]);
   }
 
   expireBefore(layer: string, beforeMs: number): void {

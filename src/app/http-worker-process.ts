@@ -35,7 +35,7 @@ function startServing(): void {
     publish: (event) => serving().publish(event),
     metrics: () => serving().metrics(),
     clear: (layer) => serving().clear(layer),
-    forget: (keys) => serving().forget(keys),
+    remove: (keys) => serving().remove(keys),
     expireBefore: (layer, beforeMs) => serving().expireBefore(layer, beforeMs),
     applied: () => {},
     configure: (configuration) => serving().configure(configuration),

@@ -52,8 +52,8 @@ export interface RendererMethods {
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
-  /** See `Renderers.settle`. */
-  settle(layer: string, generation: number): Promise<void>;
+  /** See `Renderers.raiseGeneration`. */
+  raiseGeneration(layer: string, generation: number): Promise<void>;
   ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;

@@ -273,11 +273,13 @@ export class RendererPool implements Renderers {
     }
   }
 
-  async settle(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: string, generation: number): Promise<void> {
     // A renderer without work writes nothing, and its next render has this generation or a later one.
     const atWork = [...this.#renderers].filter(({ lost }) => lost.size > 0);
     if (atWork.length === 0) return;
-    await Promise.all(atWork.map(({ channel }) => channel.call("settle", layer, generation).catch(() => undefined)));
+    await Promise.all(
+      atWork.map(({ channel }) => channel.call("raiseGeneration", layer, generation).catch(() => undefined)),
+    );
     // The results of renders arrived before these answers. Wait one turn, so that their receivers have handled them.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -16,7 +16,7 @@ function startRenderer(): void {
     permit: (id, reservation) => renderer.permit(id, reservation),
     join: (id, missed) => renderer.join(id, missed),
     renderBatch: (orders, generation, firstId, signal) => renderer.renderBatch(orders, generation, firstId, signal),
-    settle: (layer, generation) => renderer.settle(layer, generation),
+    raiseGeneration: (layer, generation) => renderer.raiseGeneration(layer, generation),
     ask: (layer, question, signal) => renderer.ask(layer, question, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),

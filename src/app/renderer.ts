@@ -53,8 +53,8 @@ export class Renderer implements RendererMethods {
   #parentPid: number | undefined;
   /** The number of renders that are storing tiles. */
   #storing = 0;
-  /** Answers of `settle` that wait for the stores in progress. */
-  #settled: (() => void)[] = [];
+  /** Answers of `raiseGeneration` that wait for the stores in progress. */
+  #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
   constructor(server: RendererServer) {
@@ -74,9 +74,9 @@ export class Renderer implements RendererMethods {
     signal: AbortSignal,
   ): Promise<RendererResult> {
     const permitted = new Promise<Leave | undefined>((permit) => this.#renders.set(id, { missed, permit }));
-    const mayKeep = needsPermit ? this.#keepWithPermit(permitted) : this.#keepWithin(order.leave);
+    const mayStore = needsPermit ? this.#storeWithPermit(permitted) : this.#storeWithin(order.leave);
     try {
-      const result = await this.#render(order, generation, id, mayKeep, signal);
+      const result = await this.#render(order, generation, id, mayStore, signal);
       if (result.kind !== "rendered") return result;
       const before = this.#reportedMs;
       this.#reportedMs = processorMs();
@@ -117,12 +117,12 @@ export class Renderer implements RendererMethods {
     });
   }
 
-  async settle(layer: string, generation: number): Promise<void> {
+  async raiseGeneration(layer: string, generation: number): Promise<void> {
     this.#oldest.set(layer, generation);
-    const overtaken = [...this.#batches].filter((batch) => batch.layer === layer);
-    for (const { abort } of overtaken) abort.abort(new Error("truncated"));
-    await Promise.all(overtaken.map(({ answered }) => answered));
-    if (this.#storing > 0) await new Promise<void>((resolve) => this.#settled.push(resolve));
+    const outdated = [...this.#batches].filter((batch) => batch.layer === layer);
+    for (const { abort } of outdated) abort.abort(new Error("truncated"));
+    await Promise.all(outdated.map(({ answered }) => answered));
+    if (this.#storing > 0) await new Promise<void>((resolve) => this.#storesEnded.push(resolve));
   }
 
   async ask(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
@@ -176,9 +176,9 @@ export class Renderer implements RendererMethods {
   ): Promise<readonly RendererResult[]> {
     const untilMs = performance.now() + BATCH_MS;
     const results: RendererResult[] = [];
-    const mayKeep = this.#keepWithin(orders[0]?.leave);
+    const mayStore = this.#storeWithin(orders[0]?.leave);
     for (const [i, order] of orders.entries()) {
-      const result = await this.#render(order, generation, firstId + i, mayKeep, signal);
+      const result = await this.#render(order, generation, firstId + i, mayStore, signal);
       results.push(result);
       const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
       if (!isStored || signal.aborted || performance.now() > untilMs) break;
@@ -190,7 +190,7 @@ export class Renderer implements RendererMethods {
     order: RenderOrder,
     generation: number,
     id: number,
-    mayKeep: RenderParts["mayKeep"],
+    mayStore: RenderParts["mayStore"],
     signal: AbortSignal,
   ): Promise<RendererResult> {
     const layer = this.#layers.get(order.tileSet.layer);
@@ -216,7 +216,7 @@ export class Renderer implements RendererMethods {
             const missed = this.#renders.get(id)?.missed;
             return missed && { missed, report: (tiles) => this.#server.early(id, tiles) };
           },
-          mayKeep,
+          mayStore,
         },
         signal,
       );
@@ -237,32 +237,32 @@ export class Renderer implements RendererMethods {
   }
 
   /**
-   * Counts the renders that store tiles. The answers of `settle` are given in a later turn than the last of them, after
+   * Counts the renders that store tiles. The answers of `raiseGeneration` are given in a later turn than the last of them, after
    * the written tiles have been reported: messages keep their order.
    */
   #countStoring(busy: boolean): void {
     this.#storing += busy ? 1 : -1;
-    if (this.#storing > 0 || this.#settled.length === 0) return;
-    const all = this.#settled;
-    this.#settled = [];
+    if (this.#storing > 0 || this.#storesEnded.length === 0) return;
+    const all = this.#storesEnded;
+    this.#storesEnded = [];
     setImmediate(() => {
       for (const resolve of all) resolve();
     });
   }
 
-  /** Returns the function that asks for room under a reservation. Undefined: nothing may be stored. */
-  #keepWithin(reservation: Leave | undefined): RenderParts["mayKeep"] {
+  /** Returns the function that asks for space under a reservation. Undefined: nothing may be stored. */
+  #storeWithin(reservation: Leave | undefined): RenderParts["mayStore"] {
     const allowance = new Allowance(reservation, this.#server.reserve);
-    return async (most, growth) => ((await allowance.take(most, growth)) ? "keep" : "no room");
+    return async (most, growth) => ((await allowance.take(most, growth)) ? "store" : "no space");
   }
 
-  /** Returns the function that asks for room once the coordinator has opened the cells. */
-  #keepWithPermit(permitted: Promise<Leave | undefined>): RenderParts["mayKeep"] {
-    let within: RenderParts["mayKeep"] | undefined;
+  /** Returns the function that asks for space once the coordinator has opened the cells. */
+  #storeWithPermit(permitted: Promise<Leave | undefined>): RenderParts["mayStore"] {
+    let within: RenderParts["mayStore"] | undefined;
     return async (most, growth) => {
       const reservation = await permitted;
       if (reservation === undefined) return "stale";
-      within ??= this.#keepWithin(reservation);
+      within ??= this.#storeWithin(reservation);
       return await within(most, growth);
     };
   }

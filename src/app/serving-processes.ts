@@ -34,8 +34,8 @@ export class AttachedMemoryTiles implements MemoryTiles {
     this.#tiers?.clear(layer);
   }
 
-  forget(keys: readonly string[]): void {
-    this.#tiers?.forget(keys);
+  remove(keys: readonly string[]): void {
+    this.#tiers?.remove(keys);
   }
 
   expireBefore(layer: string, beforeMs: number): void {

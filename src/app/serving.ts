@@ -160,8 +160,8 @@ export class Serving implements ServingProcesses {
     this.#memory.clear(layer);
   }
 
-  forget(keys: readonly string[]): void {
-    this.#memory.forget(keys);
+  remove(keys: readonly string[]): void {
+    this.#memory.remove(keys);
   }
 
   expireBefore(layer: string, beforeMs: number): void {

@@ -53,7 +53,7 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     this.#entries.set(key, { tile, epoch });
   }
 
-  forget(keys: readonly string[]): void {
+  remove(keys: readonly string[]): void {
     for (const key of keys) this.#entries.delete(key);
   }
 

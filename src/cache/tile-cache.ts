@@ -52,7 +52,7 @@ export class TileCache implements TileReader {
   readonly #now: () => number;
   /**
    * Tiles that are rendered again in the background, with the memory tier's epoch at the start. A later epoch means
-   * that a truncation has overtaken the render.
+   * that a truncation came after the start of the render.
    */
   readonly #revalidating = new Map<string, number>();
   /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */

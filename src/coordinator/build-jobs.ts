@@ -77,7 +77,7 @@ function buildSeeding(context: BuildContext, sources: JobSources, jobs: JobStore
     latestMs: () => clock.latestMs(),
     options: jobOptions,
     persist: (also) => state.writeAll(also),
-    room: {
+    reservations: {
       begin: (layer) => quota.reservations.begin(layer, "seed"),
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,
@@ -98,7 +98,7 @@ function buildTruncating(context: BuildContext, { ledgerTruncations, reclaim }: 
     store,
     ledgerTruncations,
     catalogue,
-    forget: (layer) => gate.forget(layer),
+    clearLayer: (layer) => gate.clearLayer(layer),
     saveCounts: () => state.saveJobs(),
     sweep: () => reclaim.sweep(),
   });

@@ -29,7 +29,7 @@ export function buildQuota(context: BuildContext): QuotaParts {
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
   const disk = new DiskSpaceMonitor({
-    ask: () => store.room(),
+    read: () => store.diskSpace(),
     blockBytes: store.allocated(1),
     now: monotonicNow,
     sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),

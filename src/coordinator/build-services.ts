@@ -48,7 +48,7 @@ export function buildServices(
     catalogue,
     ...counted,
     quota: () => quota.quota.current,
-    room: () => quota.disk.last(),
+    diskSpace: () => quota.disk.last(),
   };
   const services: Services = {
     jobs: jobService,

@@ -7,13 +7,13 @@ import { type Estimated, type EstimateSources, type EstimateView, estimate } fro
 import type { JobCounter } from "../plan/job-counter.ts";
 import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
 
 export interface EstimateServiceParts {
   readonly ledger: Ledger;
-  /** Returns the room on the store's disk; undefined: the file system has never answered. */
-  readonly room: () => Promise<Room | undefined>;
+  /** Returns the space on the store's disk; undefined: the file system has never answered. */
+  readonly diskSpace: () => Promise<DiskSpace | undefined>;
   readonly catalogue: () => Catalogue;
   readonly quota: () => QuotaConfiguration;
   readonly counter: JobCounter;
@@ -73,8 +73,8 @@ export class EstimateService {
   }
 
   async #sources(): Promise<Pick<EstimateSources, "ledger" | "quota" | "freeBytes">> {
-    const { ledger, quota, room } = this.#parts;
-    const freeBytes = (await room())?.freeBytes ?? 0;
+    const { ledger, quota, diskSpace } = this.#parts;
+    const freeBytes = (await diskSpace())?.freeBytes ?? 0;
     return { ledger, quota: quota(), freeBytes };
   }
 }

@@ -7,7 +7,7 @@ import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import { pyramidsOf, type TruncationTargetSources } from "../truncation/truncation-targets.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
@@ -21,8 +21,8 @@ export interface UsageServiceParts extends TruncationTargetSources {
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
-  /** Returns the room on the store's disk; undefined: the file system has never answered. */
-  readonly room: () => Promise<Room | undefined>;
+  /** Returns the space on the store's disk; undefined: the file system has never answered. */
+  readonly diskSpace: () => Promise<DiskSpace | undefined>;
   readonly now: () => number;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
@@ -44,7 +44,7 @@ export class UsageService {
   /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
     const { ledger, store, catalogue, quota, adoption, trend, counts, recounted, now } = this.#parts;
-    const room = await this.#parts.room();
+    const diskSpace = await this.#parts.diskSpace();
     await recounted();
     return usageView(
       {
@@ -55,7 +55,7 @@ export class UsageService {
         adoption,
         trend: trend.view(ledger.total.bytes, now()),
         counts: counts(),
-        room,
+        diskSpace,
       },
       options,
     );

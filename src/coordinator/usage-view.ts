@@ -6,7 +6,7 @@ import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Trend } from "../quota/usage-trend.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
-import type { Room, TileStore } from "../store/tile-store.ts";
+import type { DiskSpace, TileStore } from "../store/tile-store.ts";
 
 /** The stored tiles of one zoom of one tile set. */
 export interface ZoomUsage {
@@ -70,7 +70,7 @@ export interface UsageView {
   readonly tileSets?: readonly TileSetUsage[];
 }
 
-const NO_ROOM: Room = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
+const NO_DISK_SPACE: DiskSpace = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 
 /** Returns the usage for `GET /api/v1/usage`: configured layers in their order, then layers no longer configured. */
 export function usageView(
@@ -83,7 +83,7 @@ export function usageView(
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
     /** Undefined: the file system has never answered. */
-    readonly room: Room | undefined;
+    readonly diskSpace: DiskSpace | undefined;
   },
   options: { readonly tileSets: boolean; readonly layer: string | undefined },
 ): UsageView {
@@ -94,7 +94,7 @@ export function usageView(
   const names = [...new Set([...from.layers, ...stored])].filter(
     (name) => options.layer === undefined || name === options.layer,
   );
-  const { freeBytes, totalBytes, freeInodes, totalInodes } = from.room ?? NO_ROOM;
+  const { freeBytes, totalBytes, freeInodes, totalInodes } = from.diskSpace ?? NO_DISK_SPACE;
   const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
   const { total } = ledger;
   const limit = quota.enabled ? quotaBytes(quota.globalQuota) : null;

@@ -12,7 +12,7 @@ export interface UserWritesParts {
   readonly reservations: Reservations;
   /** Adds to a reservation, after evicting what exceeds the quota. */
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
-  /** Adds to a reservation while there is ample room. Returns whether it did. */
+  /** Adds to a reservation while there is ample space. Returns whether it did. */
   readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
   /** Called after tiles were stored. */
   readonly stored: (size: StoredSize) => void;
@@ -36,7 +36,7 @@ const NOTHING: StoredSize = { bytes: 0, files: 0 };
 const MISSED_TILE: StoredSize = { bytes: 64 * 1024, files: 1 };
 
 /**
- * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves room for the
+ * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves space for the
  * missed tile then and for the others when their sizes are known, counts the written tiles, then closes cells and reservation together. For a
  * job's render: reserves bytes and counts the written tiles; the job opens the cells and ends the reservation.
  */
@@ -52,7 +52,7 @@ export class UserWrites implements LedgerAccess {
   /**
    * Opens the cells of a metatile and waits until their marks are on the disk. A reader did not find the tile at
    * `missed`.
-   * @returns the write's reservation, with room for the missed tile if there is ample room; undefined: the tiles must
+   * @returns the write's reservation, with space for the missed tile if there is ample space; undefined: the tiles must
    * not be stored
    */
   async open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined> {

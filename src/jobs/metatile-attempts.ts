@@ -16,7 +16,8 @@ import type { UpstreamOutage } from "./upstream-outage.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
-export interface MetatileAttemptsParts extends Pick<SpaceWaitParts, "room" | "stop" | "monotonicNow" | "random"> {
+export interface MetatileAttemptsParts
+  extends Pick<SpaceWaitParts, "reservations" | "stop" | "monotonicNow" | "random"> {
   readonly tiles: Pick<WantedTiles, "wanted">;
   readonly renders: Pick<SeedRenders, "render">;
   readonly results: SeedResults;
@@ -176,13 +177,13 @@ export class MetatileAttempts {
     metatile: TakenMetatile,
     attempts: Attempts,
   ): Promise<Rendered | undefined> {
-    const { tiles, results, room, spaceWait, stop, monotonicNow, renders, batchSize } = this.#parts;
+    const { tiles, results, reservations, spaceWait, stop, monotonicNow, renders, batchSize } = this.#parts;
     const wanted = tiles.wanted(job, layer, metatile, metatile.isCounted);
     if (wanted === "none") {
       results.skipped(job, task, metatile);
       return undefined;
     }
-    const reservation = room.begin(job.request.layer);
+    const reservation = reservations.begin(job.request.layer);
     try {
       await spaceWait.forOneTile(job, reservation, signal);
       if (stop.isDue(signal)) return undefined;
@@ -192,7 +193,7 @@ export class MetatileAttempts {
         return undefined;
       }
       job.rateLimiter.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
-      // Nothing is reserved yet: the renderer asks for room when it knows the size of the encoded tiles.
+      // Nothing is reserved yet: the renderer asks for space when it knows the size of the encoded tiles.
       const leave = { id: reservation.id, ...reservation.held };
       const outcome = await renders.render({ job, layer, metatiles: [{ metatile, wanted }], leave }, signal);
       batchSize(job).adapt([outcome]);

@@ -10,7 +10,7 @@ export interface SeedReservations {
   begin(layer: string): Reservation;
   /** Reserves a size if it fits without an eviction. */
   tryReserve(reservation: Reservation, size: StoredSize): boolean;
-  /** Reserves a size and evicts tiles for it if necessary. With a size of 0: checks whether there is any room. */
+  /** Reserves a size and evicts tiles for it if necessary. With a size of 0: checks whether there is any space. */
   reserve(reservation: Reservation, size: StoredSize): Promise<Admission>;
 }
 

@@ -33,7 +33,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly options: () => JobOptions;
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
-  readonly room: SeedReservations;
+  readonly reservations: SeedReservations;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   /**
@@ -65,7 +65,7 @@ export class Seeding implements Work {
   readonly #attempts: MetatileAttempts;
   readonly #batchSizes = new WeakMap<ActiveJob, BatchSize>();
   /** For each reseed, a promise that resolves when no tile of an earlier render can be stored any more. */
-  readonly #overtaken = new WeakMap<ActiveJob, Promise<void>>();
+  readonly #generationStarts = new WeakMap<ActiveJob, Promise<void>>();
 
   constructor(parts: SeedingParts) {
     this.#parts = parts;
@@ -80,7 +80,7 @@ export class Seeding implements Work {
       tiles,
       renders,
       results,
-      spaceWait: spaceWait,
+      spaceWait,
       guards: new SeedGuards(),
       storeWait: new StoreWait({ ...parts, stop }),
       outage: new UpstreamOutage({ ...parts, stop, renders }),
@@ -102,7 +102,7 @@ export class Seeding implements Work {
   async step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean> {
     const layer = this.#parts.catalogue().layers.get(job.request.layer);
     if (layer === undefined) throw new JobAborted(LAYER_REMOVED);
-    await this.#overtake(job);
+    await this.#startGenerationOnce(job);
     const step = { job, task, layer, signal };
     let rendered = 0;
     for (let left = job.metatiles.shareOf(job.tasks.length); left > 0; ) {
@@ -129,16 +129,16 @@ export class Seeding implements Work {
    * Raises the generation of the layer once for each reseed, so that every tile that is younger than the job's start
    * shows the present map. Does nothing for a seed.
    */
-  async #overtake(job: ActiveJob): Promise<void> {
+  async #startGenerationOnce(job: ActiveJob): Promise<void> {
     if (job.request.type !== "reseed") return;
-    const overtaken = this.#overtaken.get(job) ?? this.#raiseGeneration(job);
-    this.#overtaken.set(job, overtaken);
-    await overtaken;
+    const started = this.#generationStarts.get(job) ?? this.#raiseGeneration(job);
+    this.#generationStarts.set(job, started);
+    await started;
   }
 
   async #raiseGeneration(job: ActiveJob): Promise<void> {
     const isFirst = !job.wasInterrupted;
-    await this.#parts.gate.overtake(job.request.layer);
+    await this.#parts.gate.startGeneration(job.request.layer);
     if (!isFirst) return;
     // Use the latest time that the wall clock has shown: after the clock was set back, tiles from before would look
     // younger than the job.
@@ -183,18 +183,18 @@ export class Seeding implements Work {
    */
   async #renderBatch(step: SeedStep, batch: readonly WantedMetatile[]): Promise<void> {
     const { job, task, layer, signal } = step;
-    const { room } = this.#parts;
-    const reservation = room.begin(job.request.layer);
+    const { reservations } = this.#parts;
+    const reservation = reservations.begin(job.request.layer);
     try {
-      const isReserved = room.tryReserve(reservation, expectedSize(job, layer, batch));
+      const isReserved = reservations.tryReserve(reservation, expectedSize(job, layer, batch));
       if (!isReserved) await this.#spaceWait.forOneTile(job, reservation, signal);
-      // Without room for the whole batch, render one metatile: the next one may not fit.
+      // Without space for the whole batch, render one metatile: the next one may not fit.
       const metatiles = isReserved ? batch : batch.slice(0, 1);
       const leave = { id: reservation.id, ...reservation.held };
       const outcomes = this.#stop.isDue(signal)
         ? []
         : await this.#renders.renderBatch({ job, layer, metatiles, leave }, signal);
-      // Release the rest of the reservation before the next metatile asks for room.
+      // Release the rest of the reservation before the next metatile asks for space.
       reservation.release();
       job.giveBack(
         task,

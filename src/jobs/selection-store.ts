@@ -100,10 +100,10 @@ export class SelectionStore {
     this.#db.prepare("DELETE FROM job_selection WHERE job = ?").run(job);
     if (this.#db.prepare("SELECT 1 AS used FROM job_selection WHERE selection = ? LIMIT 1").get(id) !== undefined)
       return 0;
-    return this.#drop(id);
+    return this.#delete(id);
   }
 
-  #drop(id: number): number {
+  #delete(id: number): number {
     const row = this.#db.prepare("DELETE FROM selection WHERE id = ? RETURNING bytes").get(id);
     this.#db.prepare("DELETE FROM selection_body WHERE id = ?").run(id);
     return row === undefined ? 0 : -int(row, "bytes");
@@ -139,7 +139,7 @@ export class SelectionStore {
     const known = this.#withDigest(digest);
     if (known !== undefined && known !== id) {
       this.#db.prepare("UPDATE job_selection SET selection = ? WHERE selection = ?").run(known, id);
-      return this.#drop(id);
+      return this.#delete(id);
     }
     const isSmaller = deflated.byteLength < body.byteLength;
     const size = isSmaller ? deflated.byteLength : body.byteLength;

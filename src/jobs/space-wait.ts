@@ -9,7 +9,7 @@ import type { SeedReservations } from "./seed-reservations.ts";
 import { JobAborted } from "./work.ts";
 
 export interface SpaceWaitParts {
-  readonly room: SeedReservations;
+  readonly reservations: SeedReservations;
   readonly stop: JobStop;
   readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
   /** ms by the monotonic clock. */
@@ -21,10 +21,10 @@ export interface SpaceWaitParts {
 /** The pauses of a job that waits for the store, for space on the disk or for an upstream. */
 export const JOB_BACK_OFF: BackOff = { firstMs: 500, longestMs: 15_000 };
 
-/** Waits until there is room for the tiles of a job. */
+/** Waits until there is space for the tiles of a job. */
 export class SpaceWait {
   readonly #parts: SpaceWaitParts;
-  /** Since when there has been no room for the tiles of a job, ms by the monotonic clock. */
+  /** Since when there has been no space for the tiles of a job, ms by the monotonic clock. */
   readonly #sinceMs = new WeakMap<ActiveJob, number>();
 
   constructor(parts: SpaceWaitParts) {
@@ -32,12 +32,12 @@ export class SpaceWait {
   }
 
   /**
-   * Waits until there is room for at least one tile.
-   * @throws JobAborted if there never will be room
+   * Waits until there is space for at least one tile.
+   * @throws JobAborted if there never will be space
    */
   async forOneTile(job: ActiveJob, reservation: Reservation, signal: AbortSignal): Promise<void> {
     while (!this.#parts.stop.isDue(signal)) {
-      const admission = await this.#parts.room.reserve(reservation, { bytes: 0, files: 0 });
+      const admission = await this.#parts.reservations.reserve(reservation, { bytes: 0, files: 0 });
       if (admission.kind === "store") {
         this.#sinceMs.delete(job);
         return;
@@ -47,8 +47,8 @@ export class SpaceWait {
   }
 
   /**
-   * Waits before the job asks for room again.
-   * @throws JobAborted if there never will be room
+   * Waits before the job asks for space again.
+   * @throws JobAborted if there never will be space
    */
   async afterRefusal(job: ActiveJob, refusal: Refused, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
@@ -58,11 +58,11 @@ export class SpaceWait {
       case "full":
         throw new JobAborted(refusal.reason);
       case "disk_full":
-        await this.#untilOperatorMakesRoom(job, refusal.reason, signal);
+        await this.#waitForDiskSpace(job, refusal.reason, signal);
     }
   }
 
-  async #untilOperatorMakesRoom(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+  async #waitForDiskSpace(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
     const { stop, monotonicNow, options, random } = this.#parts;
     const nowMs = monotonicNow();
     const sinceMs = this.#sinceMs.get(job) ?? nowMs;

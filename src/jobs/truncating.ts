@@ -26,7 +26,7 @@ export interface TruncationParts {
   readonly ledgerTruncations: LedgerTruncations;
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
-  readonly forget: (layer: string) => Promise<void>;
+  readonly clearLayer: (layer: string) => Promise<void>;
   /** Writes the counts of jobs. Must run inside a transaction. */
   readonly saveCounts: () => void;
   /** Starts to reclaim the space of truncated tiles. */
@@ -73,7 +73,7 @@ export class Truncation implements Work {
       }
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     };
-    await ledgerTruncations.drop(layer, plan, () => {
+    await ledgerTruncations.truncate(layer, plan, () => {
       saveCounts();
       return undefined;
     });
@@ -107,7 +107,7 @@ export class Truncation implements Work {
     } finally {
       if (open !== undefined) ledger.writers.close(open);
       watch.end();
-      if (byListing.length > 0) await this.#parts.forget(layer);
+      if (byListing.length > 0) await this.#parts.clearLayer(layer);
     }
     job.coverDeleted();
     // Eviction may have removed tiles after the truncate had counted them.

@@ -130,7 +130,7 @@ export class Adoption {
   /** Has pyramids counted again that got tiles back by a restoration: a count under way may have passed the tiles. */
   restored(pyramids: readonly StoredPyramid[]): void {
     for (const pyramid of pyramids) {
-      this.#forget(pyramid);
+      this.#deleteRecord(pyramid);
       const key = pyramidKey(pyramid);
       if (this.#left.has(key)) this.#again.add(key);
     }
@@ -161,11 +161,11 @@ export class Adoption {
       await this.#adopt(pyramid);
       if (this.#stop.signal.aborted) return;
       if (this.#again.delete(key)) {
-        this.#forget(pyramid);
+        this.#deleteRecord(pyramid);
         continue;
       }
       this.#ledger.caches.adopted(pyramid);
-      this.#forget(pyramid);
+      this.#deleteRecord(pyramid);
       this.#left.delete(key);
       this.#log.info("an existing cache has been counted", { ...pyramid });
     }
@@ -231,7 +231,7 @@ export class Adoption {
     });
   }
 
-  #forget({ layer, gridSet, parametersId }: StoredPyramid): void {
+  #deleteRecord({ layer, gridSet, parametersId }: StoredPyramid): void {
     this.#db
       .prepare("DELETE FROM adoption WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
       .run(layer, gridSet, parametersId);

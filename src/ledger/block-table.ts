@@ -35,7 +35,7 @@ export class BlockTable {
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
-  readonly #sql: Record<"get" | "put" | "drop" | "sum" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
+  readonly #sql: Record<"get" | "put" | "delete" | "sum" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
 
   constructor(db: Database, parts: BlockTableParts) {
     this.#db = db;
@@ -50,7 +50,7 @@ export class BlockTable {
         "SELECT tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
       ),
       put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      drop: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      delete: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       sum: db.prepare(
         "SELECT bx, by, tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
       ),
@@ -173,7 +173,7 @@ export class BlockTable {
   #put(block: Block): void {
     const { tileSetId, z, bx, by } = block.at;
     if (block.empty) {
-      this.#sql.drop.run(tileSetId, z, bx, by);
+      this.#sql.delete.run(tileSetId, z, bx, by);
       return;
     }
     const { presence, cells, unknown, checksum } = block.encode();

@@ -55,11 +55,11 @@ export class EmptiedPyramids {
    * Removes the description of the parameters if a truncated tile set, about to lose its last row, is the last to need
    * it.
    */
-  willRemoveDropped(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
+  willRemoveTruncated(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
     const { tileSets } = this.#parts;
     const pyramid = { layer, gridSet, parametersId };
     // A writer loses nothing: its tile keeps the directories, and it writes the description after its tiles.
-    if (!tileSets.hasDropped(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
+    if (!tileSets.hasTruncated(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
     // The pyramid may have a new, empty record, which could not be removed before this tile set.
     this.#later(pyramid);
   }
@@ -77,7 +77,7 @@ export class EmptiedPyramids {
     const free = pyramids.filter((pyramid) => {
       if (inUse(pyramid)) return this.#later(pyramid);
       // Truncated tile sets still have rows. The pyramid is noted again when they are reclaimed or restored.
-      return !tileSets.hasDropped(layer, pyramid.parametersId);
+      return !tileSets.hasTruncated(layer, pyramid.parametersId);
     });
     const gone = this.#removeFromStore(layer, free);
     const records = gone.flatMap((pyramid) => tileSets.of(pyramid));

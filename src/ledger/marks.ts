@@ -26,7 +26,7 @@ export class Marks {
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
-  readonly #sql: Record<"get" | "put" | "forgetSettled", Statement>;
+  readonly #sql: Record<"get" | "put" | "deleteEnded", Statement>;
 
   constructor(db: Database, blocks: BlockTable, now: () => number, monotonicNow: () => number) {
     this.#db = db;
@@ -36,7 +36,7 @@ export class Marks {
     this.#sql = {
       put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
       get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      forgetSettled: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
+      deleteEnded: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
     };
   }
 
@@ -96,11 +96,11 @@ export class Marks {
     return this.#blocks.at(tileSetId, z, bx, by);
   }
 
-  #write(block: Block, settled: Uint8Array | undefined): void {
+  #write(block: Block, ended: Uint8Array | undefined): void {
     const { tileSetId, z, bx, by } = block.at;
     const now = this.#now();
     const old = this.#sql.get.get(tileSetId, z, bx, by);
-    const settling = settled ?? new Uint8Array(CELLS);
+    const settling = ended ?? new Uint8Array(CELLS);
     if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
       for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
     }
@@ -116,23 +116,23 @@ export class Marks {
     for (const at of [...this.#held.values()]) {
       const block = this.#marked(at);
       if (monotonicMs - block.lastClosedMs < IDLE_MS) continue;
-      const settled = new Uint8Array(CELLS);
+      const ended = new Uint8Array(CELLS);
       let unmarked = false;
       for (let cell = 0; cell < CELLS; cell++) {
         if (block.marked[cell] !== 1 || block.writers[cell] !== 0 || block.known[cell] !== 1) continue;
         block.marked[cell] = 0;
-        settled[cell] = 1;
+        ended[cell] = 1;
         unmarked = true;
       }
       if (!unmarked) continue;
-      const cells = [...settled.keys()].filter((cell) => settled[cell] === 1);
+      const cells = [...ended.keys()].filter((cell) => ended[cell] === 1);
       this.#db.onRollback(() => {
         for (const cell of cells) this.restore(block, cell);
       });
-      this.#write(block, settled);
+      this.#write(block, ended);
     }
     this.writeFresh();
-    this.#sql.forgetSettled.run(now - SETTLING_MS);
+    this.#sql.deleteEnded.run(now - SETTLING_MS);
   }
 
   /** Removes the marks of blocks whose rows have been deleted. */

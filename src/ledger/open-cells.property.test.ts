@@ -256,7 +256,7 @@ class Scene {
   }
 
   /** Reports all writes before it truncates, as no writer is in the middle of a write. Cells stay open. */
-  drop(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
+  truncate(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
     const { ledger } = this.#at;
     this.#reportAll();
     this.#ledgerTruncations++;
@@ -464,7 +464,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: step(
       "drop",
       fc.tuple(fc.constantFrom("layer", "pyramid", "zoom"), fc.constantFrom(...PARAMETERS), z, fc.boolean()),
-      (scene, ...what) => scene.drop(...what),
+      (scene, ...what) => scene.truncate(...what),
     ),
   },
   { weight: 3, arbitrary: step("undo", fc.tuple(), (scene) => scene.undo()) },

@@ -290,7 +290,7 @@ export class TileSetTable {
   }
 
   /** Returns whether other tile sets of a layer and parameters id have rows that are set aside or to be reclaimed. */
-  hasDropped(layer: string, parametersId: string, exceptId = 0): boolean {
+  hasTruncated(layer: string, parametersId: string, exceptId = 0): boolean {
     const found = this.#db
       .prepare("SELECT 1 FROM tile_set WHERE layer = ? AND parameters_id = ? AND dead <> 0 AND id <> ? LIMIT 1")
       .get(layer, parametersId, exceptId);

@@ -128,7 +128,7 @@ export class TruncatedRecords {
         )
         .run(id, limit);
       if (changes === limit) return;
-      this.#emptied.willRemoveDropped(id, tileSetOf(dead));
+      this.#emptied.willRemoveTruncated(id, tileSetOf(dead));
       this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM zoom_sum WHERE tile_set = ?").run(id);
       this.#in.db.prepare("DELETE FROM tile_set WHERE id = ?").run(id);

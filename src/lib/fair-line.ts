@@ -90,7 +90,7 @@ export class FairLine<T> {
 
   /**
    * Returns whether with one more entry this client would have at least as many entries as any other. When a line is
-   * full, the caller refuses an entry of such a client; for any other client it makes room with `answerGreediest`.
+   * full, the caller refuses an entry of such a client; for any other client it frees space with `answerGreediest`.
    */
   isGreediest(client: string): boolean {
     const most = this.#greediest()?.size ?? 0;

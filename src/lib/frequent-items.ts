@@ -22,10 +22,10 @@ export class FrequentItems {
 
   add(item: string): void {
     this.#counts.set(item, (this.#counts.get(item) ?? 0) + 1);
-    if (this.#counts.size > this.#most) this.#forget();
+    if (this.#counts.size > this.#most) this.#shrink();
   }
 
-  #forget(): void {
+  #shrink(): void {
     const sorted = Float64Array.from(this.#counts.values()).sort();
     const median = sorted[sorted.length >> 1] ?? 0;
     for (const [item, count] of this.#counts) {

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 
-const room = (freeBytes: number): Room => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });
+const space = (freeBytes: number): DiskSpace => ({ freeBytes, totalBytes: 1e9, freeInodes: 1000, totalInodes: 1e6 });
 
 /** A file system that answers when the test allows it, with a clock that the test moves. */
 function heldDisk() {
-  const requested: { answer: (room: Room) => void; fail: (error: Error) => void }[] = [];
+  const requested: { answer: (space: DiskSpace) => void; fail: (error: Error) => void }[] = [];
   const sleeping: { ms: number; wake: () => void }[] = [];
   const clock = { ms: 0 };
   const disk = new DiskSpaceMonitor({
-    ask: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
+    read: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
     blockBytes: 10,
     now: () => clock.ms,
     sleep: (ms, signal) =>
@@ -43,16 +43,16 @@ test("an answer decides for a while after the file system has begun to hang, and
   const { disk, asked, clock } = heldDisk();
   const first = disk.fresh();
   await settled();
-  asked[0]?.answer(room(500));
-  expect(await first).toEqual(room(500));
+  asked[0]?.answer(space(500));
+  expect(await first).toEqual(space(500));
   clock.ms = 4000;
-  expect(disk.now()).toEqual(room(500));
+  expect(disk.now()).toEqual(space(500));
   expect(asked.length, "a newer one has been asked for").toBe(2);
   clock.ms = 5001;
   expect(disk.now()).toBeUndefined();
   clock.ms = 60_000;
-  expect(await disk.last(), "for people to look at").toEqual(room(500));
-  asked[1]?.answer(room(400));
+  expect(await disk.last(), "for people to look at").toEqual(space(500));
+  asked[1]?.answer(space(400));
   await settled();
   // The request was made long ago, so its answer is equally old.
   expect(disk.now()).toBeUndefined();
@@ -64,16 +64,16 @@ test("what is written after the question is taken off its answer", async () => {
   disk.wrote({ bytes: 7, files: 1 });
   await settled();
   disk.wrote({ bytes: 20, files: 2 });
-  asked[0]?.answer(room(500));
+  asked[0]?.answer(space(500));
   expect(await first).toMatchObject({ freeBytes: 500 - 40, freeInodes: 998 });
   disk.wrote({ bytes: 50, files: 1 });
-  // A tile that replaces a larger one frees no room until the file system reports it.
+  // A tile that replaces a larger one frees no space until the file system reports it.
   disk.wrote({ bytes: -30, files: 0 });
   expect(disk.now()).toMatchObject({ freeBytes: 400, freeInodes: 997 });
   clock.ms = 1500;
   expect(disk.now()).toMatchObject({ freeBytes: 400 });
   disk.wrote({ bytes: 90, files: 1 });
-  asked[1]?.answer(room(380));
+  asked[1]?.answer(space(380));
   await settled();
   expect(disk.now(), "only what came after the second question").toMatchObject({ freeBytes: 280, freeInodes: 999 });
 });
@@ -83,11 +83,11 @@ test("a reading after files were removed is one that was asked for after that", 
   const before = disk.fresh();
   await settled();
   const after = disk.again();
-  asked[0]?.answer(room(1));
-  expect(await before).toEqual(room(1));
+  asked[0]?.answer(space(1));
+  expect(await before).toEqual(space(1));
   await settled();
-  asked[1]?.answer(room(900));
-  expect(await after).toEqual(room(900));
+  asked[1]?.answer(space(900));
+  expect(await after).toEqual(space(900));
 });
 
 test("a file system that cannot be asked is a reason, and is asked again", async () => {
@@ -100,7 +100,7 @@ test("a file system that cannot be asked is a reason, and is asked again", async
   const second = disk.fresh();
   for (let n = 0; n < 3; n++) {
     await settled();
-    for (const { answer } of asked) answer(room(5));
+    for (const { answer } of asked) answer(space(5));
   }
-  expect(await second).toEqual(room(5));
+  expect(await second).toEqual(space(5));
 });

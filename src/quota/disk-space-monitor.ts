@@ -1,9 +1,9 @@
 import type { StoredSize } from "../render/admission.ts";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 
 export interface DiskSpaceMonitorParts {
-  /** Asks the file system for its room. The answer may take long, or never come. */
-  readonly ask: () => Promise<Room>;
+  /** Asks the file system for its free space. The answer may take long, or never come. */
+  readonly read: () => Promise<DiskSpace>;
   /** The most bytes that the disk uses for one file beyond its content. */
   readonly blockBytes: number;
   /** Monotonic, ms. */
@@ -13,8 +13,8 @@ export interface DiskSpaceMonitorParts {
 }
 
 interface Reading {
-  readonly room: Room;
-  readonly askedMs: number;
+  readonly space: DiskSpace;
+  readonly requestedMs: number;
 }
 
 /** A younger reading is as good as a new one. */
@@ -38,7 +38,7 @@ export class DiskSpaceMonitor {
   #since = { bytes: 0, files: 0 };
   /** Written since the request that is not answered yet. */
   #sinceRequested = { bytes: 0, files: 0 };
-  #asking: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
+  #pending: { readonly sinceMs: number; readonly answered: Promise<void> } | undefined;
   #again: Promise<void> | undefined;
   #fault: string | undefined;
 
@@ -61,23 +61,24 @@ export class DiskSpaceMonitor {
   }
 
   /** Returns the free space that is known at this moment; undefined: it is not known. */
-  now(): Room | undefined {
+  now(): DiskSpace | undefined {
     const reading = this.#reading;
-    const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.askedMs;
-    if (ageMs > OLD_MS && this.#asking === undefined) void this.#ask();
+    const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.requestedMs;
+    if (ageMs > OLD_MS && this.#pending === undefined) void this.#request();
     if (reading === undefined || ageMs > TOO_OLD_MS) return undefined;
     return this.#left(reading);
   }
 
-  /** Returns the room by the last answer of the file system, however old; undefined: there was none. */
-  async last(): Promise<Room | undefined> {
+  /** Returns the free space by the last answer of the file system, however old; undefined: there was none. */
+  async last(): Promise<DiskSpace | undefined> {
     await this.fresh();
     return this.#reading === undefined ? undefined : this.#left(this.#reading);
   }
 
   /** Returns a fresh reading; undefined: the file system does not answer in time. */
-  async fresh(): Promise<Room | undefined> {
-    const ageMs = this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.askedMs;
+  async fresh(): Promise<DiskSpace | undefined> {
+    const ageMs =
+      this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.requestedMs;
     return ageMs <= FRESH_MS ? this.now() : await this.again();
   }
 
@@ -85,27 +86,27 @@ export class DiskSpaceMonitor {
    * Returns a reading that is requested after this call, such as after files were removed; undefined: the file system
    * does not answer in time.
    */
-  async again(): Promise<Room | undefined> {
-    const before = this.#asking?.answered;
+  async again(): Promise<DiskSpace | undefined> {
+    const before = this.#pending?.answered;
     this.#again ??= Promise.resolve(before).then(async () => {
       this.#again = undefined;
       // Only one request runs at a time. A request that another caller has started in between is recent enough.
-      await (this.#asking?.answered ?? this.#ask());
+      await (this.#pending?.answered ?? this.#request());
     });
     return (await this.#wait(this.#again)) ? this.now() : undefined;
   }
 
-  /** The reason why the room is not known. */
+  /** The reason why the free space is not known. */
   get reason(): string {
     return this.#fault ?? "the file system of the store does not answer";
   }
 
-  #ask(): Promise<void> {
+  #request(): Promise<void> {
     const sinceMs = this.#parts.now();
     this.#sinceRequested = { bytes: 0, files: 0 };
-    const answered = this.#parts.ask().then(
-      (room) => {
-        this.#reading = { room, askedMs: sinceMs };
+    const answered = this.#parts.read().then(
+      (space) => {
+        this.#reading = { space, requestedMs: sinceMs };
         this.#since = this.#sinceRequested;
         this.#sinceRequested = { bytes: 0, files: 0 };
         this.#fault = undefined;
@@ -118,10 +119,10 @@ export class DiskSpaceMonitor {
     const asking = {
       sinceMs,
       answered: answered.finally(() => {
-        if (this.#asking === asking) this.#asking = undefined;
+        if (this.#pending === asking) this.#pending = undefined;
       }),
     };
-    this.#asking = asking;
+    this.#pending = asking;
     return asking.answered;
   }
 
@@ -130,7 +131,7 @@ export class DiskSpaceMonitor {
    * that has been unanswered for long.
    */
   async #wait(answered: Promise<void> | undefined): Promise<boolean> {
-    const waitedMs = this.#asking === undefined ? 0 : this.#parts.now() - this.#asking.sinceMs;
+    const waitedMs = this.#pending === undefined ? 0 : this.#parts.now() - this.#pending.sinceMs;
     if (waitedMs >= LONGEST_WAIT_MS) return false;
     const over = new AbortController();
     const late = this.#parts.sleep(LONGEST_WAIT_MS - waitedMs, over.signal).then(() => false);
@@ -142,11 +143,11 @@ export class DiskSpaceMonitor {
     }
   }
 
-  #left({ room }: Reading): Room {
+  #left({ space }: Reading): DiskSpace {
     return {
-      ...room,
-      freeBytes: Math.max(0, room.freeBytes - this.#since.bytes),
-      freeInodes: Math.max(0, room.freeInodes - this.#since.files),
+      ...space,
+      freeBytes: Math.max(0, space.freeBytes - this.#since.bytes),
+      freeInodes: Math.max(0, space.freeInodes - this.#since.files),
     };
   }
 }

@@ -8,7 +8,7 @@ import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
@@ -33,11 +33,11 @@ const bytes = (value: number): QuotaConfiguration => ({
   globalQuota: { value: String(value), units: "B" },
 });
 
-const AMPLE: Room = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 };
+const AMPLE: DiskSpace = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 };
 
 function quotaOf(
   quota: QuotaConfiguration | (() => QuotaConfiguration),
-  ask: () => Promise<Room> = async () => AMPLE,
+  ask: () => Promise<DiskSpace> = async () => AMPLE,
   water: Partial<EvictionOptions> = {},
 ) {
   const configuration = typeof quota === "function" ? quota : () => quota;
@@ -57,7 +57,7 @@ function quotaOf(
     ...water,
   });
   const disk = new DiskSpaceMonitor({
-    ask,
+    read: ask,
     blockBytes: 1,
     now: () => performance.now(),
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
@@ -123,7 +123,7 @@ test("usage and reservations together never pass the limit, whatever users and s
         }
         expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
       }
-      // No writer waits for ever: the last of the others makes room, or there is none.
+      // No writer waits for ever: the last of the others frees space, or there is none.
       let all = false;
       void Promise.all(requested).then(() => {
         all = true;

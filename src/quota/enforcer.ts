@@ -4,7 +4,7 @@ import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Admission, Refused, StoredSize } from "../render/admission.ts";
-import type { Room } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import type { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -153,7 +153,7 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size before the writer knows its need, only while much more room is free: what a writer holds ahead must
+   * Reserves a size before the writer knows its need, only while much more space is free: what a writer holds ahead must
    * not keep others from storing. Returns whether the size is reserved.
    */
   reserveAhead(reservation: Reservation, { bytes, files }: StoredSize): boolean {
@@ -164,13 +164,13 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any room. A seed that
+   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any space. A seed that
    * holds nothing waits until other writers have counted or released what they hold.
    */
   async reserve(reservation: Reservation, size: StoredSize): Promise<Admission> {
     let cells = 0;
     while (!this.tryReserve(reservation, size)) {
-      const answer = await this.#makeRoom(reservation, size, cells);
+      const answer = await this.#freeSpace(reservation, size, cells);
       if (typeof answer !== "number") {
         reservation.refused = answer;
         return answer;
@@ -181,10 +181,10 @@ export class Enforcer {
   }
 
   /**
-   * Makes room for a size.
-   * @returns the number of evicted cells, or why there is no room
+   * Frees space for a size.
+   * @returns the number of evicted cells, or why there is no space
    */
-  async #makeRoom(reservation: Reservation, size: StoredSize, before: number): Promise<number | Refused> {
+  async #freeSpace(reservation: Reservation, size: StoredSize, before: number): Promise<number | Refused> {
     const { eviction } = this.#parts;
     const { layer, writer, held } = reservation;
     if (!reservation.isOpen || this.#closed) return { kind: "busy", reason: "the writer has ended" };
@@ -193,7 +193,7 @@ export class Enforcer {
     const cellsLeft = writer === "user" ? CELLS_FOR_USER - before : CELLS_PER_TURN;
     if (cellsLeft <= 0) return { kind: "busy", reason: "room is being made in the store" };
     const most = Math.min(cellsLeft, CELLS_PER_TURN);
-    if (obstacle.kind === "disk") return await this.#makeRoomOnDisk(writer, size, most);
+    if (obstacle.kind === "disk") return await this.#freeDiskSpace(writer, size, most);
     const { limit } = obstacle;
     const needed = BigInt(Math.max(1, size.bytes));
     const full = {
@@ -202,7 +202,7 @@ export class Enforcer {
     } as const;
     if (needed > limit.bytes) return full;
     if (before === 0) this.#sources.giveUpTruncated(limit.layer);
-    const evicted = await eviction.makeRoom(limit, writer, () => this.#excess(limit, size), most);
+    const evicted = await eviction.freeSpace(limit, writer, () => this.#excess(limit, size), most);
     if (evicted !== undefined) {
       await turn();
       return evicted;
@@ -215,19 +215,19 @@ export class Enforcer {
     return 0;
   }
 
-  async #makeRoomOnDisk(writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
+  async #freeDiskSpace(writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
     const { disk, configuration, eviction } = this.#parts;
     const { giveUpTruncated, isReclaiming } = this.#sources;
-    const room = await disk.fresh();
-    if (room === undefined) return { kind: "disk_full", reason: disk.reason };
-    if (this.#excessOnDisk(room, size) === undefined) return 0;
+    const space = await disk.fresh();
+    if (space === undefined) return { kind: "disk_full", reason: disk.reason };
+    if (this.#excessOnDisk(space, size) === undefined) return 0;
     giveUpTruncated(undefined);
     if (isReclaiming())
       return { kind: "disk_full", reason: "the disk of the store is full, what was truncated is being removed" };
     const full = { kind: "disk_full", reason: "the disk of the store is full" } as const;
     if (!configuration().enabled) return full;
     const { global } = limitsOf(configuration());
-    const evicted = await eviction.makeRoom(global, writer, () => this.#excessOnDisk(room, size) ?? 0n, most);
+    const evicted = await eviction.freeSpace(global, writer, () => this.#excessOnDisk(space, size) ?? 0n, most);
     if (evicted === undefined) return full;
     await disk.again();
     return evicted;
@@ -241,8 +241,8 @@ export class Enforcer {
   /** Returns why a size does not fit at this moment; undefined: it fits. */
   #obstacle(layer: string, size: StoredSize): Obstacle | undefined {
     const { disk, configuration } = this.#parts;
-    const room = disk.now();
-    if (room === undefined || this.#excessOnDisk(room, size) !== undefined) return { kind: "disk" };
+    const space = disk.now();
+    if (space === undefined || this.#excessOnDisk(space, size) !== undefined) return { kind: "disk" };
     if (!configuration().enabled) return undefined;
     const { ofLayer, global } = limitsOf(configuration());
     const own = ofLayer.get(layer);
@@ -260,7 +260,7 @@ export class Enforcer {
   /**
    * Returns the bytes that have to be evicted before a size fits beside the reserve of the disk; undefined: it fits.
    */
-  #excessOnDisk({ freeBytes, totalBytes, freeInodes, totalInodes }: Room, size: StoredSize): bigint | undefined {
+  #excessOnDisk({ freeBytes, totalBytes, freeInodes, totalInodes }: DiskSpace, size: StoredSize): bigint | undefined {
     const { reservations, disk, options } = this.#parts;
     const { minFreeBytes, minFreeInodes } = options();
     const files = reservations.files + size.files;

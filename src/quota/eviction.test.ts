@@ -67,7 +67,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
     /** Evicts for a writer until `bytes` are free. */
     free: (writer: "user" | "seed", bytes: bigint, most = MOST, limit = limits.global) => {
       const target = ledger.total.bytes - bytes;
-      return eviction.makeRoom(limit, writer, () => ledger.total.bytes - target, most);
+      return eviction.freeSpace(limit, writer, () => ledger.total.bytes - target, most);
     },
   };
 }
@@ -148,10 +148,10 @@ test("what other writers release during the search for cells is not evicted", as
   for (const n of [0, 1, 2]) await at.write("a", n);
   let requested = 0;
   const excess = () => (requested++ === 0 ? 300n : 100n);
-  expect(await at.eviction.makeRoom(at.limits.global, "user", excess, MOST)).toBe(1);
+  expect(await at.eviction.freeSpace(at.limits.global, "user", excess, MOST)).toBe(1);
   expect(at.evicted).toEqual(["a 0"]);
   expect(
-    await at.eviction.makeRoom(at.limits.global, "user", () => 0n, MOST),
+    await at.eviction.freeSpace(at.limits.global, "user", () => 0n, MOST),
     "there are cells, but none has to go",
   ).toBe(0);
   expect(await at.free("user", 200n)).toBe(2);
@@ -165,8 +165,8 @@ test("two writers at once evict what both need, and no cell more", async () => {
   const excess = () => needed - (1000n - at.ledger.total.bytes);
   const limit = at.limits.global;
   await Promise.all([
-    at.eviction.makeRoom(limit, "user", excess, MOST),
-    at.eviction.makeRoom(limit, "seed", excess, MOST),
+    at.eviction.freeSpace(limit, "user", excess, MOST),
+    at.eviction.freeSpace(limit, "seed", excess, MOST),
     at.eviction.cleanUp(limit)(excess, MOST),
   ]);
   expect(at.ledger.total.bytes).toBe(500n);

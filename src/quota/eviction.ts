@@ -67,7 +67,7 @@ export class Eviction {
    * however often it is used. A seed's tile replaces only a cell that is not in use.
    * @returns the number of evicted cells; undefined: no cell can be evicted
    */
-  makeRoom(limit: Limit, writer: Writer, excess: () => bigint, most: number): Promise<number | undefined> {
+  freeSpace(limit: Limit, writer: Writer, excess: () => bigint, most: number): Promise<number | undefined> {
     const key = `${writer} ${limit.name}`;
     return this.#turns.add(async () => {
       try {
@@ -92,7 +92,7 @@ export class Eviction {
     return order;
   }
 
-  /** Returns a function that evicts one batch of cells for a clean-up towards a limit, as `makeRoom` does. */
+  /** Returns a function that evicts one batch of cells for a clean-up towards a limit, as `freeSpace` does. */
   cleanUp(limit: Limit): (excess: () => bigint, most: number) => Promise<number | undefined> {
     // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
     const victims = this.#victims(limit, this.#seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
@@ -102,7 +102,7 @@ export class Eviction {
   async #evictFrom(victims: Victims, excess: () => bigint, most: number): Promise<number | undefined> {
     const found = await new Slices().run(this.#take(victims, excess(), most));
     if (found.length === 0) return undefined;
-    // Writers may have released room during the search. Cells that stay are found again from the start, as they may be
+    // Writers may have released space during the search. Cells that stay are found again from the start, as they may be
     // used or pinned by then.
     const needed = found.slice(0, cellsFor(excess(), found));
     if (needed.length < found.length) victims.restart();

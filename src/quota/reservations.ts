@@ -22,7 +22,7 @@ export class Reservation {
   #bytes = 0;
   #files = 0;
   #isOpen = true;
-  /** Why the writer's last request for room was refused; undefined: it was granted. */
+  /** Why the writer's last request for space was refused; undefined: it was granted. */
   refused: Refused | undefined;
 
   constructor(id: number, layer: string, writer: Writer, sums: Sums) {

@@ -9,9 +9,9 @@ export type Admission = { readonly kind: "store" } | Refused;
 
 /** Why the store may not grow. */
 export type Refused =
-  /** Other writers hold the free room, or the quota is making room: ask again. */
+  /** Other writers hold the free space, or the quota is evicting tiles: ask again. */
   | { readonly kind: "busy"; readonly reason: string }
-  /** No tile can be evicted to make room. */
+  /** No tile can be evicted to free space. */
   | { readonly kind: "full"; readonly reason: string }
   | { readonly kind: "disk_full"; readonly reason: string };
 
@@ -20,7 +20,7 @@ export interface Leave extends StoredSize {
   readonly id: number;
 }
 
-/** Enlarges a reservation. Returns false when there is no room; nothing of that size may be stored then. */
+/** Enlarges a reservation. Returns false when there is no space; nothing of that size may be stored then. */
 export type Reserve = (id: number, more: StoredSize) => Promise<boolean>;
 
 /**
@@ -50,7 +50,7 @@ export class Allowance {
     if (this.#leave === undefined) return false;
     const { bytes, files } = this.#left;
     const more = { bytes: Math.max(0, needed.bytes - bytes), files: Math.max(0, needed.files - files) };
-    // Take the room before the answer arrives, so that another render of the same batch cannot take it meanwhile.
+    // Take the space before the answer arrives, so that another render of the same batch cannot take it meanwhile.
     this.#left = { bytes: Math.max(0, bytes - needed.bytes), files: Math.max(0, files - needed.files) };
     return await this.#reserve(this.#leave.id, more);
   }

@@ -49,7 +49,7 @@ test("a render that succeeds forgets the failure, and the oldest go when there a
   const { failures } = memory(2);
   for (const key of ["k", "l", "m"]) failures.remember("a", key, failure, 5, failures.epoch("a"));
   expect(failures.find("a", "k")).toBeUndefined();
-  failures.forget("l");
+  failures.remove("l");
   expect([failures.find("a", "l"), failures.find("a", "m")]).toEqual([undefined, expect.anything()]);
 });
 

@@ -39,8 +39,8 @@ export class FailureMemory {
   }
 
   /**
-   * Remembers a failure. `epoch` is the result of `epoch(layer)` when the render began: a failure that a truncation has
-   * overtaken is not remembered.
+   * Remembers a failure. `epoch` is the result of `epoch(layer)` when the render began: a failure of a
+   * render that began before a truncation is not remembered.
    */
   remember(layer: string, key: string, failure: RenderFailure, seconds: number, epoch: number): void {
     // The upstream causes neither failures of the store nor cancellations.
@@ -59,7 +59,7 @@ export class FailureMemory {
   }
 
   /** Removes the failure of a metatile that has been rendered. */
-  forget(key: string): void {
+  remove(key: string): void {
     this.#entries.delete(key);
   }
 

@@ -4,7 +4,7 @@ import type { InFlightRender } from "./in-flight-render.ts";
 export class InFlightRenders {
   /** Renders that a request may join, by the key of the metatile. */
   readonly #joinable = new Map<string, InFlightRender>();
-  /** All renders that have not ended, including those that a truncation has overtaken. */
+  /** All renders that have not ended, including those that began before a truncation of their layer. */
   readonly #all = new Set<InFlightRender>();
 
   [Symbol.iterator](): IterableIterator<InFlightRender> {

@@ -2,7 +2,7 @@
 export interface MemoryTiles {
   clear(layer: string): void;
   /** Removes tiles by their `tileKey`. */
-  forget(keys: readonly string[]): void;
+  remove(keys: readonly string[]): void;
   /** Marks the tiles of the layer that were written before this time as expired; ms since 1970. */
   expireBefore(layer: string, beforeMs: number): void;
 }

@@ -6,7 +6,7 @@ import type { TileStore } from "../store/tile-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { type EarlyTiles, keepMissedFirst } from "./missed-tile-first.ts";
 import type { RenderOrder } from "./render-order.ts";
-import type { KeepAnswer } from "./tile-reservation.ts";
+import type { StoreDecision } from "./tile-reservation.ts";
 
 const layer = layerNamed("a", { gridSubsets: [gridSubset(gridSetNamed("EPSG:900913"), {})] });
 const tileSet = {
@@ -31,7 +31,7 @@ const POSITIONS = [
 const MISSED = { x: 0, y: 1, z: 2 };
 
 interface Case {
-  readonly mayKeep?: () => Promise<KeepAnswer>;
+  readonly mayStore?: () => Promise<StoreDecision>;
   readonly positions?: typeof POSITIONS;
   /** Called after each report, with the number of reports so far. */
   readonly afterReport?: (reports: number) => void;
@@ -42,7 +42,7 @@ interface Case {
   readonly isCurrent?: () => boolean;
 }
 
-function begin({ mayKeep, positions, afterReport, beforeEncode, signal, store, isCurrent }: Case) {
+function begin({ mayStore, positions, afterReport, beforeEncode, signal, store, isCurrent }: Case) {
   const events: string[] = [];
   const stored = store ?? createMemoryStore();
   const nameOf = ({ x, y }: { x: number; y: number }) => `${x}/${y}`;
@@ -64,7 +64,7 @@ function begin({ mayKeep, positions, afterReport, beforeEncode, signal, store, i
       layer,
       store: stored,
       isCurrent: isCurrent ?? (() => true),
-      mayKeep: mayKeep ?? (async () => "keep"),
+      mayStore: mayStore ?? (async () => "store"),
       storing: (busy) => void events.push(busy ? "storing" : "stored"),
     },
     signal ?? new AbortController().signal,
@@ -131,13 +131,13 @@ test("a truncation after the missed tile keeps nothing of the others, whose byte
 });
 
 test("nothing is stored before it may be, and nothing where it may not", async () => {
-  let answer = (_may: KeepAnswer): void => undefined;
-  const requested = new Promise<KeepAnswer>((resolve) => {
+  let answer = (_may: StoreDecision): void => undefined;
+  const requested = new Promise<StoreDecision>((resolve) => {
     answer = resolve;
   });
-  const { done, events, has } = begin({ mayKeep: () => requested });
+  const { done, events, has } = begin({ mayStore: () => requested });
   await expect.poll(() => events).toEqual(["encode 0/1 at once"]);
-  answer("no room");
+  answer("no space");
   expect(await done).toMatchObject({ stale: true, refused: true });
   expect(reportsOf(events)[0]).toBe("written ; bytes 0/1");
   expect(POSITIONS.some(({ x, y }) => has(x, y))).toBe(false);

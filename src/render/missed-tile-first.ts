@@ -9,7 +9,7 @@ import {
   type RenderedTile,
   type StoredTiles,
 } from "./store-tiles.ts";
-import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
+import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
 /** Tiles of a metatile that a renderer reports before the whole metatile is done. */
 export interface EarlyTiles {
@@ -32,7 +32,7 @@ type Position = Omit<PositionedTile, "bytes">;
 /** Encodes a tile. `inHaste`: other tiles are encoded at the same time, on other cores. */
 export type Encode = (position: Position, inHaste: boolean) => Promise<Uint8Array>;
 
-interface StoreParts extends KeepParts, RoomParts {
+interface StoreParts extends KeepParts, TileReservationParts {
   readonly storing: (busy: boolean) => void;
 }
 
@@ -59,15 +59,15 @@ class Steps {
   }
 
   /**
-   * Asks for room, stores the tiles and reports them.
+   * Asks for space, stores the tiles and reports them.
    * @throws the signal's reason, before anything is stored
    */
   async keep(tiles: readonly PositionedTile[]): Promise<void> {
     if (tiles.length === 0) return;
     const { missed, report } = this.#user;
     if (!this.#result.stale && this.#result.storeFailure === undefined) {
-      const answer = await mayKeepAll(this.#order, [tiles], this.#parts, this.#signal);
-      if (answer !== "keep") this.#result = notStored(answer);
+      const answer = await mayStoreAll(this.#order, [tiles], this.#parts, this.#signal);
+      if (answer !== "store") this.#result = notStored(answer);
     }
     const { stale, storeFailure } = this.#result;
     this.#parts.storing(true);

@@ -22,7 +22,7 @@ const undisturbed = {
   isCurrent: () => true,
   storing: () => {},
   user: () => undefined,
-  mayKeep: async () => "keep" as const,
+  mayStore: async () => "store" as const,
   beside: [],
 };
 

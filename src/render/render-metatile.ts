@@ -19,7 +19,7 @@ import type { TileStore } from "../store/tile-store.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
 import { isWanted, type RenderOrder } from "./render-order.ts";
 import { keepBeside, keepTiles, notStored, type PositionedTile, type StoredTiles } from "./store-tiles.ts";
-import { mayKeepAll, type RoomParts } from "./tile-reservation.ts";
+import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
 export interface RenderParts {
   readonly layer: Layer;
@@ -34,7 +34,7 @@ export interface RenderParts {
   readonly storing: (busy: boolean) => void;
   /** Returns the user who waits for a tile; undefined: none. Called when the picture has arrived. */
   readonly user: () => WaitingUser | undefined;
-  readonly mayKeep: RoomParts["mayKeep"];
+  readonly mayStore: TileReservationParts["mayStore"];
 }
 
 /** The result of a render. For a user, `written` excludes the tiles that were reported before. */
@@ -138,15 +138,15 @@ export async function renderMetatile(
     const stored = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
     if (beside.length === 0) return { ...stored, upstreamMs };
     const others = await Promise.all(beside.map(tilesAs));
-    const answer = await mayKeepAll(order, [[], ...others], parts, signal);
-    if (answer !== "keep") return { ...stored, ...notStored(answer), upstreamMs };
+    const answer = await mayStoreAll(order, [[], ...others], parts, signal);
+    if (answer !== "store") return { ...stored, ...notStored(answer), upstreamMs };
     return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts))), upstreamMs };
   }
   const tiles = await tilesAs(format);
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
-  const answer = await mayKeepAll(order, [tiles, ...tilesBeside], parts, signal);
-  if (answer !== "keep") return { ...notStored(answer), upstreamMs };
+  const answer = await mayStoreAll(order, [tiles, ...tilesBeside], parts, signal);
+  if (answer !== "store") return { ...notStored(answer), upstreamMs };
   const stored = await whileStoring(parts, async () => {
     const own = await keepTiles(order, tiles, parts);
     return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts);

@@ -100,7 +100,7 @@ export type RenderOutcome =
     }
   /** The layer was truncated during the render, so the tiles were not stored. */
   | { readonly kind: "stale" }
-  /** The metatile was rendered, but the store had no room for it. */
+  /** The metatile was rendered, but the store had no space for it. */
   | { readonly kind: "full"; readonly reason: string }
   /** The metatile was rendered, but the store, or the layer's part of the store, cannot be written at the moment. */
   | { readonly kind: "store_away"; readonly reason: string }
@@ -140,11 +140,11 @@ export interface RenderGate {
    * Starts a new generation of a layer and keeps its stored tiles. Once resolved, no tile of an earlier render can be
    * stored any more.
    */
-  overtake(layer: string): Promise<void>;
+  startGeneration(layer: string): Promise<void>;
   /** Records that tiles of a layer have just been truncated, for `renderStatus`. */
   truncated(layer: string): void;
   /** Clears the memory tiers and the remembered failures of a layer whose tiles have just been deleted one by one. */
-  forget(layer: string): Promise<void>;
+  clearLayer(layer: string): Promise<void>;
   /** Reclaims the space that truncations left in the store, in a process that gives way to users. */
   sweep(signal: AbortSignal): Promise<void>;
   /**

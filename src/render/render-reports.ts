@@ -16,7 +16,7 @@ import type { UpstreamMeter } from "./upstream-meter.ts";
 export interface LedgerAccess {
   /**
    * Opens the cells of a metatile of which a user missed a tile. Returns the reservation under which the tiles are
-   * stored, or undefined when the store has no room and the tiles must not be stored.
+   * stored, or undefined when the store has no space and the tiles must not be stored.
    * @throws Error when the coordinator has ended
    */
   open(order: FilledMetatile, missed: TileIndex): Promise<Leave | undefined>;
@@ -51,7 +51,7 @@ export class RenderReports {
   written(tileSet: TileSet, tiles: readonly WrittenTile[], reservation: number | undefined): void {
     if (tiles.length === 0) return;
     const renewed = tiles.filter(({ unchanged }) => unchanged !== "left");
-    if (renewed.length > 0) this.#parts.memory.forget(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
+    if (renewed.length > 0) this.#parts.memory.remove(renewed.map(({ x, y, z }) => tileKey(tileSet, x, y, z)));
     this.#parts.ledger.wrote(tileSet, tiles, reservation);
   }
 
@@ -68,7 +68,7 @@ export class RenderReports {
     this.#measure(layer, result);
     reportToLimit(upstreamLimit, result);
     if (result.kind === "rendered") {
-      failures.forget(layers.keyOf(order));
+      failures.remove(layers.keyOf(order));
       if (result.storeFailure !== undefined) ledger.notStored(layer, result.storeFailure.message, who);
     } else if (result.kind === "failed") {
       const seconds = layers.get(layer)?.negativeCacheSeconds ?? 0;

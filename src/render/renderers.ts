@@ -59,7 +59,7 @@ export interface Renderers {
   ): Promise<RendererResult>;
   /**
    * Renders metatiles for a job in sequence, until one is not stored or `BATCH_MS` have passed. Returns one result for
-   * each metatile that the batch reached. `settle` ends a batch, too.
+   * each metatile that the batch reached. `raiseGeneration` ends a batch, too.
    */
   renderBatch(
     orders: readonly RenderOrder[],
@@ -71,7 +71,7 @@ export interface Renderers {
    * Raises the generation of a layer: from now on renderers store no tile of the layer that was rendered under an older
    * generation. Resolves once every store phase that began before has ended and has been reported.
    */
-  settle(layer: string, generation: number): Promise<void>;
+  raiseGeneration(layer: string, generation: number): Promise<void>;
   /** Asks the upstream of a layer a question. The signal ends the request. */
   ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /**

@@ -62,7 +62,7 @@ export class Renders implements RenderGate, UserRenders {
       // In-flight renders use the old definition of the layer, so no new request may join them.
       this.#inFlight.detach(name, "all");
       memory.clear(name);
-      void this.overtake(name);
+      void this.startGeneration(name);
     }
     this.#layers.releaseGenerations();
     // A user of a removed layer must not wait for a connection or for the end of a block.
@@ -109,7 +109,7 @@ export class Renders implements RenderGate, UserRenders {
 
   async block(layer: string): Promise<void> {
     this.#layers.blocked.block(layer);
-    await this.#parts.renderers.settle(layer, this.#startGenerationEmpty(layer));
+    await this.#parts.renderers.raiseGeneration(layer, this.#startGenerationEmpty(layer));
   }
 
   unblock(layer: string): void {
@@ -122,8 +122,8 @@ export class Renders implements RenderGate, UserRenders {
     this.#startGenerationEmpty(layer);
   }
 
-  async overtake(layer: string): Promise<void> {
-    await this.#parts.renderers.settle(layer, this.#startGeneration(layer));
+  async startGeneration(layer: string): Promise<void> {
+    await this.#parts.renderers.raiseGeneration(layer, this.#startGeneration(layer));
   }
 
   /** Starts a generation of a layer whose tiles are gone. Returns its number. */
@@ -144,7 +144,7 @@ export class Renders implements RenderGate, UserRenders {
     this.#layers.truncated(layer, this.#parts.now());
   }
 
-  async forget(layer: string): Promise<void> {
+  async clearLayer(layer: string): Promise<void> {
     this.#parts.memory.clear(layer);
     this.#layers.failures.clear(layer);
     this.truncated(layer);
@@ -159,7 +159,7 @@ export class Renders implements RenderGate, UserRenders {
     const keys: string[] = [];
     for (let y = rect.minY; y <= rect.maxY; y++)
       for (let x = rect.minX; x <= rect.maxX; x++) keys.push(tileKey(tileSet, x, y, rect.z));
-    this.#parts.memory.forget(keys);
+    this.#parts.memory.remove(keys);
   }
 
   // ---- close

@@ -35,16 +35,16 @@ export interface StoredTiles {
   readonly writtenBeside?: readonly (readonly WrittenTile[])[];
   /** Not all tiles were stored: a newer generation has begun, or the tiles may not be stored. */
   readonly stale: boolean;
-  /** The metatile was rendered, but the store had no room for it. */
+  /** The metatile was rendered, but the store had no space for it. */
   readonly refused?: true;
   /** The fault because of which the store did not keep all rendered tiles. */
   readonly storeFailure: StoreFailure | undefined;
 }
 
 /** Returns the result of a render of which nothing was stored. */
-export function notStored(why: "stale" | "no room"): StoredTiles {
+export function notStored(why: "stale" | "no space"): StoredTiles {
   const left = { written: [], stale: true, storeFailure: undefined };
-  return why === "no room" ? { ...left, refused: true } : left;
+  return why === "no space" ? { ...left, refused: true } : left;
 }
 
 /**

@@ -4,16 +4,16 @@ import type { StoredSize } from "./admission.ts";
 import type { RenderOrder } from "./render-order.ts";
 import type { PositionedTile } from "./store-tiles.ts";
 
-/** "stale": a truncation has overtaken the render. "no room": the quota or the disk has no room for the tiles. */
-export type KeepAnswer = "keep" | "stale" | "no room";
+/** "stale": the layer was truncated since the render began. "no space": the quota or the disk has no space for the tiles. */
+export type StoreDecision = "store" | "stale" | "no space";
 
-export interface RoomParts {
+export interface TileReservationParts {
   readonly store: TileStore;
   /**
    * Returns whether encoded tiles may be stored. `most` is the size of all tiles, `growth` returns by how much the
    * store grows.
    */
-  readonly mayKeep: (most: StoredSize, growth: () => StoredSize) => Promise<KeepAnswer>;
+  readonly mayStore: (most: StoredSize, growth: () => StoredSize) => Promise<StoreDecision>;
 }
 
 /**
@@ -21,12 +21,12 @@ export interface RoomParts {
  * @param encoded of each format that the order fills, its own first
  * @throws the signal's reason
  */
-export async function mayKeepAll(
+export async function mayStoreAll(
   { tileSet, beside = [], rect, isNew }: RenderOrder,
   encoded: readonly (readonly PositionedTile[])[],
-  { store, mayKeep }: RoomParts,
+  { store, mayStore }: TileReservationParts,
   signal: AbortSignal,
-): Promise<KeepAnswer> {
+): Promise<StoreDecision> {
   const most = { bytes: 0, files: 0 };
   for (const tiles of encoded) {
     for (const { bytes, keep } of tiles) {
@@ -43,14 +43,14 @@ export async function mayKeepAll(
       for (const { x, y, bytes, keep } of tiles) {
         if (!keep) continue;
         const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
-        // A smaller tile frees no room for the others: a larger tile of the metatile may be written before it.
+        // A smaller tile frees no space for the others: a larger tile of the metatile may be written before it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
         if (before === undefined) grown.files++;
       }
     }
     return grown;
   };
-  const answer = await untilAborted(mayKeep(most, growth), signal);
+  const answer = await untilAborted(mayStore(most, growth), signal);
   signal.throwIfAborted();
   return answer;
 }

@@ -144,12 +144,12 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       store.truncate("1", names, "keep");
       store.truncate("1", names, "keep");
       expect(store.get(at(1, 1, 3))).toBeUndefined();
-      expect(store.keptIds()).toEqual(["1"]);
+      expect(store.asideIds()).toEqual(["1"]);
       store.restore("1", names);
       expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
       expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
       expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
-      expect(store.keptIds()).toEqual([]);
+      expect(store.asideIds()).toEqual([]);
     });
     test("comes back in the place of what was stored since, and once only", async () => {
       const store = make();
@@ -185,7 +185,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       store.truncate("1", names, "keep");
       store.discard("1");
       store.discard("1");
-      expect(store.keptIds()).toEqual([]);
+      expect(store.asideIds()).toEqual([]);
       store.restore("1", names);
       expect(store.get(at(1, 1, 3))).toBeUndefined();
     });

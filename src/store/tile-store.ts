@@ -15,7 +15,7 @@ export type PutOutcome =
   | { readonly stored: false };
 
 /** Free and total space of the store's disk. */
-export interface Room {
+export interface DiskSpace {
   readonly freeBytes: number;
   readonly totalBytes: number;
   /** Files that can still be made. Both numbers are `Infinity` where the disk does not count files. */
@@ -57,7 +57,7 @@ export interface TileStore {
   /** Returns the bytes that the disk takes for a tile of this size. */
   allocated(bytes: number): number;
   /** Asks the file system without blocking the thread: a network file system may answer late or never. */
-  room(): Promise<Room>;
+  diskSpace(): Promise<DiskSpace>;
   /** Stores the values behind a parameters id (GWC's `parameters-<id>.properties`), once. */
   describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** Returns the values behind a parameters id; undefined: the store does not have them. */

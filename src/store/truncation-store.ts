@@ -54,7 +54,7 @@ export interface TruncationStore {
   /** Turns kept tiles into remains of a truncation, which `sweep` removes. Idempotent. */
   discard(id: string): void;
   /** Returns the ids of the truncations whose tiles are kept. */
-  keptIds(): readonly string[];
+  asideIds(): readonly string[];
   /**
    * Removes the tiles of a rectangle of a pyramid in one format (undefined: in every format), or only those that
    * `chosen` accepts. Finds the tiles by listing the store, never by the ledger.

@@ -14,11 +14,11 @@ import type {
   MassTruncationView,
 } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
-import { droppedPyramidsOf, type TruncationTargetSources, truncationTargets } from "./truncation-targets.ts";
+import { type TruncationTargetSources, truncatedPyramids, truncationTargets } from "./truncation-targets.ts";
 import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
-  readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "keptIds" | "discard">;
+  readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard">;
   readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
@@ -63,7 +63,7 @@ interface Stored {
 export class MassTruncationService implements MassTruncationOperations {
   readonly #parts: MassTruncationParts;
   /** Hard truncations that can be undone, and whose tiles still take up space. */
-  readonly #kept = new Map<number, Stored>();
+  readonly #undoable = new Map<number, Stored>();
   #softTimes: ReadonlyMap<string, number>;
 
   constructor(parts: MassTruncationParts) {
@@ -71,13 +71,13 @@ export class MassTruncationService implements MassTruncationOperations {
     const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
     for (const { aside } of truncations.asides("undoing"))
       ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null));
-    const there = new Set(store.keptIds());
+    const there = new Set(store.asideIds());
     for (const { aside, untilMs } of truncations.asides("kept")) {
       const isThere = there.delete(String(aside.id));
       // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the time left, as the
       // monotonic clock does not go on while no server runs.
       const leftMs = Math.max(0, untilMs - now());
-      this.#kept.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
+      this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? monotonicNow() + leftMs : 0 });
     }
     // Files without a record: left by a kill between the record and the rename, or by another database.
     for (const id of there) store.discard(id);
@@ -99,20 +99,20 @@ export class MassTruncationService implements MassTruncationOperations {
   }
 
   truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    return request.mode === "soft" ? this.#soften(request.layer, by) : this.#drop(request, by);
+    return request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by);
   }
 
-  async #drop(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+  async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
     const { db, truncations, ledgerTruncations, undoSeconds, sweep, now, monotonicNow } = this.#parts;
     let made: MassTruncationView | undefined;
-    await ledgerTruncations.drop(
+    await ledgerTruncations.truncate(
       request.layer,
       () => truncationTargets(request, this.#parts),
       (targets, names) => {
-        const keptMs = undoSeconds() * 1000;
-        const isStored = keptMs > 0 && names.length > 0;
+        const undoMs = undoSeconds() * 1000;
+        const isStored = undoMs > 0 && names.length > 0;
         const createdMs = now();
-        const untilMs = isStored ? createdMs + keptMs : null;
+        const untilMs = isStored ? createdMs + undoMs : null;
         const parts = this.#partsOf(targets);
         made = truncations.add({
           layer: request.layer,
@@ -124,17 +124,17 @@ export class MassTruncationService implements MassTruncationOperations {
           createdBy: by,
           undoUntilMs: untilMs,
           ...this.#countOf(parts),
-          kept: isStored ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
+          setAside: isStored ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
         });
         if (untilMs === null) return undefined;
         const { id } = made;
-        this.#kept.set(id, { layer: request.layer, untilMs: monotonicNow() + keptMs });
-        db.onRollback(() => this.#kept.delete(id));
+        this.#undoable.set(id, { layer: request.layer, untilMs: monotonicNow() + undoMs });
+        db.onRollback(() => this.#undoable.delete(id));
         return id;
       },
     );
     if (made === undefined) throw new Error("a drop was not recorded");
-    if (!this.#kept.has(made.id)) sweep();
+    if (!this.#undoable.has(made.id)) sweep();
     return made;
   }
 
@@ -158,7 +158,7 @@ export class MassTruncationService implements MassTruncationOperations {
   /** Returns the targets with their pyramids. Reads directories of the store. */
   #partsOf(targets: readonly TruncationTarget[]): TargetParts[] {
     return targets.map((target) => {
-      const pyramids = target.kind === "layer" ? droppedPyramidsOf(target.layer, this.#parts) : [target.pyramid];
+      const pyramids = target.kind === "layer" ? truncatedPyramids(target.layer, this.#parts) : [target.pyramid];
       const { ledger } = this.#parts;
       return {
         target,
@@ -190,7 +190,7 @@ export class MassTruncationService implements MassTruncationOperations {
           createdBy: by,
           undoUntilMs: null,
           ...this.#countOf(this.#partsOf([{ kind: "layer", layer }])),
-          kept: null,
+          setAside: null,
         }),
       );
       this.#softened(layer);
@@ -236,9 +236,9 @@ export class MassTruncationService implements MassTruncationOperations {
           return planned;
         },
         begun: (discarded) => {
-          const stored = this.#kept.get(id);
-          this.#kept.delete(id);
-          if (stored !== undefined) db.onRollback(() => this.#kept.set(id, stored));
+          const stored = this.#undoable.get(id);
+          this.#undoable.delete(id);
+          if (stored !== undefined) db.onRollback(() => this.#undoable.set(id, stored));
           truncations.beginUndo(id, this.#countOf(this.#partsOf(discarded)).tiles);
         },
         ended: () => truncations.end(id, "undone", now(), by),
@@ -263,7 +263,7 @@ export class MassTruncationService implements MassTruncationOperations {
     if (aside === undefined) throw new Error(`truncation ${id} has set nothing aside`);
     if (type === "truncateLayer") return ok({ aside, discarded: [{ kind: "layer", layer }] });
     const names = new Set(aside.pyramids.map((pyramid) => pyramidKey({ layer, ...pyramid })));
-    const discarded = droppedPyramidsOf(layer, this.#parts).filter((pyramid) => names.has(pyramidKey(pyramid)));
+    const discarded = truncatedPyramids(layer, this.#parts).filter((pyramid) => names.has(pyramidKey(pyramid)));
     return ok({ aside, discarded: discarded.map((pyramid) => ({ kind: "pyramid", pyramid })) });
   }
 
@@ -271,7 +271,7 @@ export class MassTruncationService implements MassTruncationOperations {
   #whyNot(id: number, layer: string): Refusal | undefined {
     const { truncations, ledger } = this.#parts;
     const found = this.#view(id);
-    if ((this.#kept.get(id)?.untilMs ?? 0) === 0) return gone(found);
+    if ((this.#undoable.get(id)?.untilMs ?? 0) === 0) return gone(found);
     const later = truncations.standingAfter(id, layer);
     if (later !== undefined)
       return conflict(`Truncation ${later} of the layer came after ${id}: take that one back first, or reclaim it.`);
@@ -294,8 +294,8 @@ export class MassTruncationService implements MassTruncationOperations {
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, now } = this.#parts;
-    // A full disk may refuse the records. Discard the files in any case; `tick` writes the records when there is room.
-    for (const id of ids) this.#kept.set(id, { layer: this.#kept.get(id)?.layer ?? "", untilMs: 0 });
+    // A full disk may refuse the records. Discard the files in any case; `tick` writes the records when there is space.
+    for (const id of ids) this.#undoable.set(id, { layer: this.#undoable.get(id)?.layer ?? "", untilMs: 0 });
     try {
       this.#write(() => {
         for (const id of ids) {
@@ -303,7 +303,7 @@ export class MassTruncationService implements MassTruncationOperations {
           ledger.truncated.discard(id);
         }
       });
-      for (const id of ids) this.#kept.delete(id);
+      for (const id of ids) this.#undoable.delete(id);
     } finally {
       for (const id of ids) store.discard(String(id));
       sweep();
@@ -312,10 +312,10 @@ export class MassTruncationService implements MassTruncationOperations {
 
   /** Reclaims the truncations whose time to undo has passed. */
   tick(): void {
-    if (this.#kept.size === 0) return;
+    if (this.#undoable.size === 0) return;
     const nowMs = this.#parts.monotonicNow();
     this.#reclaim(
-      [...this.#kept].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
+      [...this.#undoable].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
       null,
     );
   }
@@ -325,9 +325,9 @@ export class MassTruncationService implements MassTruncationOperations {
    * evicted.
    */
   giveUp(layer: string | undefined): void {
-    if (this.#kept.size === 0) return;
+    if (this.#undoable.size === 0) return;
     this.#reclaim(
-      [...this.#kept].flatMap(([id, kept]) => (layer === undefined || kept.layer === layer ? [id] : [])),
+      [...this.#undoable].flatMap(([id, aside]) => (layer === undefined || aside.layer === layer ? [id] : [])),
       null,
     );
   }

@@ -48,7 +48,7 @@ export interface NewMassTruncation {
   readonly tiles: bigint | null;
   readonly bytes: bigint | null;
   /** The names and pyramids that a hard truncation has set aside. Null: none. */
-  readonly kept: Omit<Aside, "id" | "layer"> | null;
+  readonly setAside: Omit<Aside, "id" | "layer"> | null;
 }
 
 /** Mass truncations in the database. Methods that write run inside the caller's transaction. */
@@ -77,7 +77,7 @@ export class MassTruncationStore {
         t.undoUntilMs,
         t.tiles,
         t.bytes,
-        t.kept === null ? null : JSON.stringify(t.kept),
+        t.setAside === null ? null : JSON.stringify(t.setAside),
       );
     if (row === undefined) throw new Error("a truncation was not written");
     return viewOf(row);

@@ -41,7 +41,7 @@ export class Reclaim {
     const { signal } = this.#stop;
     try {
       await ledger.removeLeftovers(signal);
-      // Sweep the files before the records: on a full disk the records can be removed only when there is room again.
+      // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
       if (store.needsSweep() && !signal.aborted) await gate.sweep(signal);
       while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {

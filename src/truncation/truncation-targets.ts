@@ -83,7 +83,7 @@ export function pyramidsOf(layer: string, { ledger, store, catalogue }: Truncati
  * Returns the same as `pyramidsOf`, or the pyramids in the ledger if the store is unavailable. A truncation of a whole
  * layer does not need the list of its pyramids.
  */
-export function droppedPyramidsOf(layer: string, from: TruncationTargetSources): StoredPyramid[] {
+export function truncatedPyramids(layer: string, from: TruncationTargetSources): StoredPyramid[] {
   try {
     return pyramidsOf(layer, from);
   } catch (error) {

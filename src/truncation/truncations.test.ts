@@ -117,7 +117,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
         if (isFlushed) at.ledger.flush();
         const target: TruncationTarget = kind === "layer" ? { kind, layer: "a" } : { kind, pyramid };
         let names: readonly string[] = [];
-        await at.ledgerTruncations.drop(
+        await at.ledgerTruncations.truncate(
           "a",
           () => [target],
           (_, planned) => {
@@ -189,7 +189,7 @@ test("a truncation waits for writers that are about to store in its layer, and f
     renew: () => steps.push("renew"),
   });
   const truncateAll = (): Promise<void> =>
-    at.ledgerTruncations.drop("a", () => {
+    at.ledgerTruncations.truncate("a", () => {
       steps.push("drop");
       return [{ kind: "layer", layer: "a" }];
     });

@@ -101,14 +101,14 @@ export class LedgerTruncations {
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
    */
-  drop(layer: string, plan: PlanTruncation, record: RecordTruncation = () => undefined): Promise<void> {
+  truncate(layer: string, plan: PlanTruncation, record: RecordTruncation = () => undefined): Promise<void> {
     return this.#inTurn(layer, async () => {
       // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
       // for open cells.
       const isWritten = this.#ledger.writers.isWritten(layer);
       if (isWritten) await this.#gate.block(layer);
       try {
-        this.#drop(plan, record);
+        this.#truncate(plan, record);
         this.#gate.truncated(layer);
       } finally {
         if (isWritten) this.#gate.unblock(layer);
@@ -117,7 +117,7 @@ export class LedgerTruncations {
     });
   }
 
-  #drop(plan: PlanTruncation, record: RecordTruncation): void {
+  #truncate(plan: PlanTruncation, record: RecordTruncation): void {
     const begun = this.#begin(plan, record);
     if (begun !== undefined) this.#carryOut(begun.id, begun.plan);
   }

@@ -217,7 +217,7 @@ test("beyond 10,000 deliveries of a webhook the oldest go, whatever is rolled ba
   at.told.tick();
   announceMany(3);
   expect([numbers(), at.told.metrics().failed]).toEqual([[10_000, 4], 3]);
-  // The delivery in flight has been removed as one of the oldest, so its end makes no room.
+  // The delivery in flight has been removed as one of the oldest, so its end frees no space.
   answer(undefined);
   await settled();
   expect(at.logged).toHaveLength(1);

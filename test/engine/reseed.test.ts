@@ -149,7 +149,7 @@ test("a reseed does not take what a user had asked for before it, and one that i
   const old = Buffer.from(await first);
   expect(await ended(server, id)).toMatchObject({ outcome: "done", tiles: { stored: 1, unchanged: 0 } });
   expect(Buffer.from(await tile()).equals(old)).toBe(false);
-  // The second has overtaken what the first was having rendered.
+  // The second reseed does not use the render of the first, which began before it.
   expect(upstream.asked).toHaveLength(4);
 });
 

@@ -51,13 +51,13 @@ export function worldSvg(request: RenderRequest): string {
 }
 
 function seaNames(canvas: Canvas, srs: number): string {
-  return SEA_NAMES.map(({ lines, lon, lat, room }) => {
+  return SEA_NAMES.map(({ lines, lon, lat, widthDegrees }) => {
     const at = positionOf(srs, lon, lat);
     const text = textOf(lines, 0.12);
-    const width = positionOf(srs, lon + room / 2, lat)[0] - positionOf(srs, lon - room / 2, lat)[0];
+    const width = positionOf(srs, lon + widthDegrees / 2, lat)[0] - positionOf(srs, lon - widthDegrees / 2, lat)[0];
     const em = width / canvas.unitsPerPixel / text.width;
     const [x, y] = at;
-    // The name lies within its room.
+    // The name lies within its width.
     const reach = Math.max(width, 0);
     if (!(em >= 10.5) || !canvas.shows({ minX: x - reach, minY: y - reach, maxX: x + reach, maxY: y + reach }))
       return "";

@@ -26,7 +26,7 @@ const isDown = ({ failure }: SourceError): boolean => isOutage(failure) || failu
 export class Failover {
   readonly #mirrors: readonly Mirror[];
   readonly #now: () => number;
-  readonly #tell: (url: string, isUp: boolean) => void;
+  readonly #report: (url: string, isUp: boolean) => void;
 
   /**
    * `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is
@@ -35,7 +35,7 @@ export class Failover {
   constructor(urls: readonly string[], now: () => number, report: (url: string, isUp: boolean) => void = () => {}) {
     this.#mirrors = urls.map((url) => ({ url, pauseMs: 0, pauseEndsMs: 0, probing: false, epoch: 0 }));
     this.#now = now;
-    this.#tell = report;
+    this.#report = report;
   }
 
   /**
@@ -53,11 +53,11 @@ export class Failover {
       mirror.probing = mirror.pauseMs > 0;
       try {
         const outcome = await attempt(mirror.url);
-        this.#settle(mirror, epoch, undefined);
+        this.#update(mirror, epoch, undefined);
         return outcome;
       } catch (error) {
         last = error;
-        this.#settle(mirror, epoch, error);
+        this.#update(mirror, epoch, error);
         if (isLast || !(error instanceof SourceError) || !isDown(error)) throw error;
       }
     }
@@ -76,7 +76,7 @@ export class Failover {
   }
 
   /** Updates the state of an address after an attempt. */
-  #settle(mirror: Mirror, epoch: number, error: unknown): void {
+  #update(mirror: Mirror, epoch: number, error: unknown): void {
     // Renders that fail at the same time are one outage, so the pause doubles only once.
     if (mirror.epoch !== epoch) return;
     mirror.probing = false;
@@ -84,12 +84,12 @@ export class Failover {
     if (failure?.failure === "cancelled") return;
     if (failure !== undefined && isDown(failure)) {
       mirror.epoch++;
-      if (mirror.pauseMs === 0) this.#tell(mirror.url, false);
+      if (mirror.pauseMs === 0) this.#report(mirror.url, false);
       mirror.pauseMs = pauseAfterWait(Math.max(mirror.pauseMs * 2, failure.retryAfterMs ?? 0), PAUSES);
       mirror.pauseEndsMs = this.#now() + mirror.pauseMs;
     } else {
       // The server answers, so it is not down, even if the answer is an error.
-      if (mirror.pauseMs > 0) this.#tell(mirror.url, true);
+      if (mirror.pauseMs > 0) this.#report(mirror.url, true);
       mirror.pauseMs = 0;
     }
   }

@@ -73,7 +73,7 @@ function tileStore({ tiles, described }: Memory): TileStore {
       return stored?.bytes.byteLength;
     },
     allocated: (bytes) => bytes,
-    room: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
+    diskSpace: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
     async describeParameters(layer, id, values) {
       described.set(`${layer}\n${id}`, values);
     },
@@ -115,7 +115,7 @@ function truncationStore({ tiles, asides }: Memory): TruncationStore {
       asides.delete(id);
     },
     discard: (id) => void asides.delete(id),
-    keptIds: () => [...asides.keys()],
+    asideIds: () => [...asides.keys()],
     async deleteRange(scope, rect, listener, signal) {
       for (const [key, kept] of [...tiles]) {
         signal.throwIfAborted();

@@ -20,7 +20,7 @@ import { access, mkdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import type { PutOutcome, Room, TileStore } from "../../tile-store.ts";
+import type { DiskSpace, PutOutcome, TileStore } from "../../tile-store.ts";
 import { directoryName } from "../file-layout.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../parameters-file.ts";
 import { isAbsent, storeError } from "./faults.ts";
@@ -89,7 +89,7 @@ export class FileTiles implements TileStore {
     return Math.ceil(bytes / this.#paths.blockBytes) * this.#paths.blockBytes;
   }
 
-  async room(): Promise<Room> {
+  async diskSpace(): Promise<DiskSpace> {
     const { bavail, blocks, bsize, ffree, files } = await statfs(this.#paths.root);
     const uncounted = files === 0;
     return {

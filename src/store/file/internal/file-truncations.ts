@@ -53,7 +53,7 @@ export class FileTruncations implements TruncationStore {
     for (const part of this.#asideParts(id)) this.#moveAway(join(ASIDE, part), TRASH, `aside-${part}`);
   }
 
-  keptIds(): readonly string[] {
+  asideIds(): readonly string[] {
     return [...new Set(this.#paths.list(join(this.#paths.root, ASIDE)).map((part) => part.split("-", 1)[0] ?? part))];
   }
 
