@@ -114,7 +114,7 @@ export class ServingPool implements ServingProcesses {
       const member: Member = { worker, channel };
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
       const watch = new ProcessWatch({
-        ask: () => channel.call("applied"),
+        ping: () => channel.call("applied"),
         deadlineMs: DEADLINE_MS,
         hung: (ms) => {
           const { pid } = worker.process;
@@ -167,9 +167,9 @@ export class ServingPool implements ServingProcesses {
     }
   }
 
-  #all<T>(ask: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
+  #all<T>(call: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
     // An HTTP worker that dies loses its memory tier, so it has no change to apply.
-    return Promise.all([...this.#members].map((member) => ask(member).catch(() => undefined)));
+    return Promise.all([...this.#members].map((member) => call(member).catch(() => undefined)));
   }
 
   publish(event: JobEvent): void {

@@ -31,7 +31,7 @@ export class DirectoryProbe {
    * time.
    */
   async look(): Promise<string | undefined> {
-    this.#looking ??= this.#ask().finally(() => {
+    this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
     const waited = new AbortController();
@@ -48,7 +48,7 @@ export class DirectoryProbe {
     return `${this.#name} (${this.#path}) is lost`;
   }
 
-  async #ask(): Promise<string | undefined> {
+  async #look(): Promise<string | undefined> {
     try {
       const now = await stat(this.#path);
       const isSame = now.dev === this.#first.dev && (now.isDirectory() || now.ino === this.#first.ino);

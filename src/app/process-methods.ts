@@ -123,6 +123,6 @@ export const LEDGER_ACCESS: Sendings<LedgerAccess> = {
 
 export const USER_RENDERS: Sendings<UserRenders> = {
   renderForUser: "until",
-  ask: "until",
+  queryUpstream: "until",
   renderStatus: "call",
 };

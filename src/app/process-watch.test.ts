@@ -3,7 +3,7 @@ import { ProcessWatch } from "./process-watch.ts";
 
 function watched(ask: () => Promise<unknown>) {
   const hung = vi.fn();
-  const watch = new ProcessWatch({ ask, hung, askMs: 1_000, deadlineMs: 3_000 });
+  const watch = new ProcessWatch({ ping: ask, hung, pingMs: 1_000, deadlineMs: 3_000 });
   return { hung, watch };
 }
 

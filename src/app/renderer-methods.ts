@@ -54,7 +54,7 @@ export interface RendererMethods {
   ): Promise<readonly RendererResult[]>;
   /** See `Renderers.raiseGeneration`. */
   raiseGeneration(layer: string, generation: number): Promise<void>;
-  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;

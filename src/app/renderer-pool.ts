@@ -121,7 +121,7 @@ export class RendererPool implements Renderers {
       reports,
       lost: new Set(),
       watch: new ProcessWatch({
-        ask: () => channel.call("alive"),
+        ping: () => channel.call("alive"),
         hung: (ms) => {
           this.hung++;
           this.#log.error("a renderer does not answer and is ended; its renders are given up", {
@@ -219,11 +219,11 @@ export class RendererPool implements Renderers {
     who: "user" | "job",
     { tileSet }: RenderOrder,
     lost: T,
-    ask: (renderer: Renderer) => Promise<T>,
+    call: (renderer: Renderer) => Promise<T>,
   ): Promise<T> {
     return this.#busy(who, async (renderer, died) => {
       // When a renderer dies, `died` resolves before the promise of the answer is rejected.
-      const answer = ask(renderer).catch((error: unknown) => {
+      const answer = call(renderer).catch((error: unknown) => {
         this.#log.error("a render failed by a fault", { layer: tileSet.layer, error: String(error) });
         return lost;
       });
@@ -231,9 +231,9 @@ export class RendererPool implements Renderers {
     });
   }
 
-  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     return this.#busy("user", ({ channel }) =>
-      channel.callUntil(signal, "ask", layer, question).catch((error: unknown) => {
+      channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
         this.#log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
         return { kind: "lost" } as const;
       }),

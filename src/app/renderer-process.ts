@@ -17,7 +17,7 @@ function startRenderer(): void {
     join: (id, missed) => renderer.join(id, missed),
     renderBatch: (orders, generation, firstId, signal) => renderer.renderBatch(orders, generation, firstId, signal),
     raiseGeneration: (layer, generation) => renderer.raiseGeneration(layer, generation),
-    ask: (layer, question, signal) => renderer.ask(layer, question, signal),
+    query: (layer, question, signal) => renderer.query(layer, question, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
     configure: (layers) => renderer.configure(layers),

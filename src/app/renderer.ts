@@ -125,13 +125,13 @@ export class Renderer implements RendererMethods {
     if (this.#storing > 0) await new Promise<void>((resolve) => this.#storesEnded.push(resolve));
   }
 
-  async ask(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
+  async query(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
     const beganMs = performance.now();
     const source = await this.#sourceFor(layer.source);
     try {
-      const info = await withTrace(question.trace, () => source.ask?.(question, signal));
+      const info = await withTrace(question.trace, () => source.query?.(question, signal));
       if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
       return { kind: "info", info };
     } catch (error) {

@@ -1,7 +1,7 @@
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
-import { askUpstream } from "../cache/upstream-question.ts";
+import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/events/job-events.ts";
@@ -86,7 +86,7 @@ export class Serving implements ServingProcesses {
         this.#reportReads();
         return core.renders.renderForUser(order, missed, client, gone);
       },
-      ask: (layer, question, client, gone) => core.renders.ask(layer, question, client, gone),
+      queryUpstream: (layer, question, client, gone) => core.renders.queryUpstream(layer, question, client, gone),
       renderStatus: (layer, metatile) => core.renders.renderStatus(layer, metatile),
     };
     const reader = new TileCache({
@@ -116,7 +116,7 @@ export class Serving implements ServingProcesses {
             { inspect: (requested) => reader.inspect(requested), jobs: operations.jobs, now: Date.now },
             request,
           ),
-        ask: (question, requester) => askUpstream(renders, question, requester),
+        query: (question, requester) => queryUpstream(renders, question, requester),
         maps: new MapRenderer({
           tiles: reader,
           compose: (composition, gone) => core.compose(composition, gone),

@@ -60,9 +60,9 @@ function tracedRenders(renders: UserRenders, tracer: Tracer): UserRenders {
         renders.renderForUser({ ...order, trace: own }, missed, client, gone),
       );
     },
-    ask: (layer, { trace: parent, ...question }, client, gone) =>
+    queryUpstream: (layer, { trace: parent, ...question }, client, gone) =>
       spanned(tracer, question.kind, { "nuthatch.layer": layer.name }, parent, (own) =>
-        renders.ask(layer, { ...question, trace: own }, client, gone),
+        renders.queryUpstream(layer, { ...question, trace: own }, client, gone),
       ),
     renderStatus: (layer, metatile) => renders.renderStatus(layer, metatile),
   };

@@ -23,7 +23,7 @@ export type MapOutcome =
   | { readonly kind: "map"; readonly bytes: Uint8Array; readonly etag: string }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
-type Placed = Composition["tiles"][number] & { readonly index: TileIndex };
+type MapTile = Composition["tiles"][number] & { readonly index: TileIndex };
 
 /**
  * Renders plain WMS maps from tiles. Reads the tiles as any user would, so that missing tiles are rendered, and has a
@@ -70,11 +70,11 @@ export class MapRenderer {
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
     const window = windowOf(request);
-    const reads: Promise<Placed | TileFailure>[] = [];
+    const reads: Promise<MapTile | TileFailure>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = { x, y, z };
-        const { left, top } = window.placeOf(tileExtent(gridSet, index));
+        const { left, top } = window.offsetOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
             (outcome) => (outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure),
@@ -82,7 +82,7 @@ export class MapRenderer {
         );
       }
     }
-    const tiles: Placed[] = [];
+    const tiles: MapTile[] = [];
     for (const read of await Promise.all(reads)) {
       if (!("code" in read)) tiles.push(read);
       else if (read.code !== "no_tile") return { kind: "failure", failure: read };
@@ -111,8 +111,8 @@ export class MapRenderer {
     if (composed.kind === "refused")
       return { kind: "failure", failure: { ...TOO_MANY, retryAfterSeconds: composed.retryAfterSeconds } };
     if (composed.kind === "damaged") {
-      const place = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
-      return { kind: "failure", failure: damaged(layer.name, place, composed.message) };
+      const index = tiles[composed.tile]?.index ?? { x: 0, y: 0, z };
+      return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
     }
     const { bytes } = composed;
     return { kind: "map", bytes, etag: etagOf(bytes) };
@@ -129,10 +129,10 @@ const TOO_MANY: TileFailure = {
 };
 
 function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFailure {
-  const place = `zoom ${z}, column ${x}, row ${y} from the bottom`;
+  const position = `zoom ${z}, column ${x}, row ${y} from the bottom`;
   return {
     code: "damaged_tile",
-    message: `A tile that is kept of layer ${layer} is damaged (${place}): ${message}. Truncate or reseed it.`,
+    message: `A tile that is kept of layer ${layer} is damaged (${position}): ${message}. Truncate or reseed it.`,
   };
 }
 
@@ -142,7 +142,7 @@ interface Window {
   readonly height: number;
   readonly cut: Composition["cut"];
   /** Returns the position of a tile from the top left, in pixels. */
-  placeOf(tile: Extent): { readonly left: number; readonly top: number };
+  offsetOf(tile: Extent): { readonly left: number; readonly top: number };
 }
 
 /**
@@ -158,7 +158,7 @@ function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest)
       width: Math.max(1, Math.round(spanX)),
       height: Math.max(1, Math.round(spanY)),
       cut: undefined,
-      placeOf: (tile) => ({
+      offsetOf: (tile) => ({
         left: Math.round((tile.minX - extent.minX) / resolution),
         top: Math.round((extent.maxY - tile.maxY) / resolution),
       }),
@@ -172,7 +172,7 @@ function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest)
     width: Math.max(1, Math.ceil(left + spanX) - firstX),
     height: Math.max(1, Math.ceil(top + spanY) - firstY),
     cut: { left: left - firstX, top: top - firstY, width: spanX, height: spanY },
-    placeOf: (tile) => ({
+    offsetOf: (tile) => ({
       left: Math.round((tile.minX - corner.minX) / resolution) - firstX,
       top: Math.round((corner.maxY - tile.maxY) / resolution) - firstY,
     }),

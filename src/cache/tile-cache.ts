@@ -83,14 +83,14 @@ export class TileCache implements TileReader {
     this.#uses.record(tileSet, index);
     const oldest = oldestOf(layer, index.z, this.#now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
-    const hot = this.#memory.get(layer.name, key);
+    const inMemory = this.#memory.get(layer.name, key);
     if (
-      hot !== undefined &&
-      isFresh(hot, oldest, expiredBefore) &&
-      (!this.#shared() || this.#isStored(tileSet, index, hot))
+      inMemory !== undefined &&
+      isFresh(inMemory, oldest, expiredBefore) &&
+      (!this.#shared() || this.#isStored(tileSet, index, inMemory))
     ) {
       this.counts.memoryHits++;
-      return { kind: "tile", tile: hot };
+      return { kind: "tile", tile: inMemory };
     }
     const stored = this.#readStore(tileSet, index, key);
     if (stored !== undefined && isFresh(stored, oldest, expiredBefore)) {
@@ -230,7 +230,7 @@ export class TileCache implements TileReader {
       // The tile was stored, and truncated or evicted since.
       return this.#miss(request, tileSet, key, expired, requester);
     }
-    const isRemembered = rendered.kind === "remembered" && rendered.asked === "before";
+    const isRemembered = rendered.kind === "remembered" && rendered.failed === "before";
     if (isRemembered) this.counts.failuresRemembered++;
     if (!gone.aborted) this.counts.failures++;
     if (expired !== undefined && rendered.kind !== "layer_removed") {

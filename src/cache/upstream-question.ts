@@ -17,12 +17,17 @@ export type UpstreamOutcome =
 /**
  * Asks the upstream for something other than tiles, with the limits of any user's request. The answer is not stored.
  */
-export async function askUpstream(
-  renders: Pick<UserRenders, "ask">,
+export async function queryUpstream(
+  renders: Pick<UserRenders, "queryUpstream">,
   { layer, request }: UpstreamQuestion,
   { client, gone }: Requester,
 ): Promise<UpstreamOutcome> {
   const trace = currentTrace();
-  const answer = await renders.ask(layer, trace === undefined ? request : { ...request, trace }, client, gone);
+  const answer = await renders.queryUpstream(
+    layer,
+    trace === undefined ? request : { ...request, trace },
+    client,
+    gone,
+  );
   return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
 }

@@ -30,7 +30,7 @@ export interface RouteOptions {
 }
 
 /** What the routes know about a path. */
-interface Place {
+interface PathInfo {
   /** Undefined: there is no resource. A refusal: the path has invalid percent-escapes. */
   readonly resource: Result<Resource | PublicResource | undefined, Refusal>;
   /** True: the path belongs to the management interface, whether or not there is a resource. */
@@ -40,7 +40,7 @@ interface Place {
 }
 
 /** Returns the function that finds the resource of a path, among all but the health checks and the tile protocols. */
-export function createRouting(options: RouteOptions): (path: string) => Place {
+export function createRouting(options: RouteOptions): (path: string) => PathInfo {
   const { operations, jobOptions, catalogue } = options;
   const routes: readonly Route[] = [
     seedRoute({ operations, jobOptions }),
@@ -58,7 +58,7 @@ export function createRouting(options: RouteOptions): (path: string) => Place {
   };
 }
 
-function resourceAt(routes: readonly Route[], path: string): Place["resource"] {
+function resourceAt(routes: readonly Route[], path: string): PathInfo["resource"] {
   const segments = segmentsOf(path);
   if (!segments.ok) {
     const got = JSON.stringify(segments.error.slice(0, 200));

@@ -2,7 +2,7 @@ import type { Migrations } from "../state/database.ts";
 
 /** The tables of jobs, their tasks and their failed tiles. */
 export const jobMigrations: Migrations = {
-  floor: "jobs",
+  module: "jobs",
   steps: [
     `CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL, state TEXT NOT NULL,
        request TEXT NOT NULL, progress TEXT NOT NULL, created_ms INTEGER NOT NULL, started_ms INTEGER, ended_ms INTEGER);

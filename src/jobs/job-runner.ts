@@ -86,7 +86,7 @@ export class JobRunner {
 
   #add(stored: StoredJob, layer: Layer | undefined, resumed: boolean): ActiveJob {
     const factors = metatileFor(layer, stored.request.format);
-    const job = new ActiveJob(stored, factors, resumed, this.#parts.storedMetatiles, () => this.wake());
+    const job = new ActiveJob(stored, factors, resumed, this.#parts.storedMetatiles, () => this.startWaitingTasks());
     this.active.add(job);
     this.#fairQueue.join(job);
     this.#totals.begin(job);
@@ -111,7 +111,7 @@ export class JobRunner {
       this.records.inserted(this.#add(stored, catalogue().layers.get(stored.request.layer), false));
     this.records.report();
     // Start after the answer has been sent, so that a list requested at once shows every task as accepted.
-    this.wake();
+    this.startWaitingTasks();
     return {
       jobId: first.id,
       jobIds: inserted.map(({ id }) => id),
@@ -123,7 +123,7 @@ export class JobRunner {
   /** Changes the terms of a job and persists them. Renders in flight go on. */
   setTerms(job: ActiveJob, terms: JobTerms): void {
     this.#persistOrUndo(job, job.setTerms(terms));
-    this.wake();
+    this.startWaitingTasks();
   }
 
   /**
@@ -133,7 +133,7 @@ export class JobRunner {
   resume(job: ActiveJob, hold: "released" | null): void {
     if (job.isEnding) return;
     this.#persistOrUndo(job, job.resume(hold));
-    this.wake();
+    this.startWaitingTasks();
   }
 
   /**
@@ -191,7 +191,7 @@ export class JobRunner {
   }
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */
-  wake(): void {
+  startWaitingTasks(): void {
     setImmediate(() => this.#deal());
   }
 

@@ -227,8 +227,8 @@ export class JobStore {
 
   /** Returns the jobs that match a filter, newest first. */
   list(filter: JobFilter): StoredJob[] {
-    const { requestedWith: asked } = filter;
-    const together = asked === undefined ? undefined : JSON.stringify(this.#requestedWith(asked));
+    const { requestedWith: requested } = filter;
+    const together = requested === undefined ? undefined : JSON.stringify(this.#requestedWith(requested));
     const { where, values } = conditionsOf([
       ["layer = ?", filter.layer],
       ["state = ?", filter.state],

@@ -42,7 +42,7 @@ export class MetatileQueue {
   }
 
   locate(n: bigint): Located {
-    const { at, local } = this.#numbers.placeOf(n);
+    const { at, local } = this.#numbers.positionOf(n);
     const { tileSet, combination, walk } = at;
     return { tileSet, combination, walk, local };
   }

@@ -9,8 +9,8 @@ import { JobStore } from "./job-store.ts";
 
 test("a job of an older version in an order that was removed begins again by zoom, an ended one keeps its counts", () => {
   const db = openDatabase(":memory:");
-  const { floor, steps } = jobMigrations;
-  db.migrate([{ floor, steps: steps.slice(0, -1) }]);
+  const { module: floor, steps } = jobMigrations;
+  db.migrate([{ module: floor, steps: steps.slice(0, -1) }]);
   const store = new JobStore(db);
   const ranges = [{ gridSet: "g", rects: [{ z: 2, minX: 0, minY: 0, maxX: 3, maxY: 3 }] }];
   const request = jobRequest({ ranges, threadCount: 1 });

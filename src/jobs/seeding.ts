@@ -161,8 +161,8 @@ export class Seeding implements Work {
     for (let tiles = 0; batch.length < most && tiles < MOST_TILES_IN_BATCH && skipped < LOOKS_PER_TURN; ) {
       const n = job.take(task);
       if (n === undefined) break;
-      const place = metatileOf(job, layer, n);
-      const metatile = { ...place, isCounted: await slices.run(this.#tiles.counted(job, place)) };
+      const position = metatileOf(job, layer, n);
+      const metatile = { ...position, isCounted: await slices.run(this.#tiles.counted(job, position)) };
       // A kill may have given the metatile back.
       signal.throwIfAborted();
       const wanted = this.#tiles.wanted(job, layer, metatile, metatile.isCounted);
@@ -171,7 +171,7 @@ export class Seeding implements Work {
         skipped++;
       } else {
         batch.push({ metatile, wanted });
-        tiles += Number(rectCount(place.rect));
+        tiles += Number(rectCount(position.rect));
       }
     }
     return { batch, skipped };

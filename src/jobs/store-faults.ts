@@ -10,7 +10,7 @@ const AGAIN_MS = 60_000;
 export class StoreFaults {
   readonly #log: Logger;
   readonly #now: () => number;
-  readonly #told = new Map<string, { readonly atMs: number; since: number }>();
+  readonly #reported = new Map<string, { readonly atMs: number; since: number }>();
 
   constructor(log: Logger, now: () => number) {
     this.#log = log;
@@ -19,12 +19,12 @@ export class StoreFaults {
 
   note(layer: string, reason: string): void {
     const nowMs = this.#now();
-    const last = this.#told.get(layer);
+    const last = this.#reported.get(layer);
     if (last !== undefined && nowMs - last.atMs < AGAIN_MS) {
       last.since++;
       return;
     }
-    this.#told.set(layer, { atMs: nowMs, since: 0 });
+    this.#reported.set(layer, { atMs: nowMs, since: 0 });
     this.#log.error("rendered tiles cannot be stored", { layer, reason, count: (last?.since ?? 0) + 1 });
   }
 }

@@ -66,7 +66,7 @@ export class Truncation implements Work {
       // List the levels only while the layer is blocked: a render in flight may store the first tile of a level.
       const levels = this.#levels(job);
       this.#book(job, task, levels, counted);
-      const byRename = levels.filter((level) => level.whole && this.#aloneInPlace(level, format));
+      const byRename = levels.filter((level) => level.whole && this.#isOnlyFormat(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
       for (const level of byRename) {
         job.bookDeleted(task, level.rect.z, this.#sum(level, null));
@@ -133,7 +133,7 @@ export class Truncation implements Work {
     for (const level of this.#levels(job)) {
       if (level.whole) continue;
       signal.throwIfAborted();
-      counted.set(levelKey(level), await slices.run(this.#kept(level, job.request.format, job.selection)));
+      counted.set(levelKey(level), await slices.run(this.#countStored(level, job.request.format, job.selection)));
     }
     return counted;
   }
@@ -152,10 +152,10 @@ export class Truncation implements Work {
       const stored = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);
       left.set(z, (left.get(z) ?? 0n) + stored);
     }
-    for (const [z, kept] of left) {
+    for (const [z, stored] of left) {
       const { total, deleted } = tally.of(z);
-      const gone = total - deleted - kept;
-      if (isFirst) job.bookTotal(z, kept);
+      const gone = total - deleted - stored;
+      if (isFirst) job.bookTotal(z, stored);
       else if (gone > 0n) job.bookDeleted(task, z, gone);
     }
   }
@@ -210,7 +210,11 @@ export class Truncation implements Work {
   }
 
   /** Counts the stored tiles in the part of a level that the truncate covers. */
-  *#kept({ pyramid, rect }: Level, format: string | null, selection?: TileSelection): Generator<undefined, bigint> {
+  *#countStored(
+    { pyramid, rect }: Level,
+    format: string | null,
+    selection?: TileSelection,
+  ): Generator<undefined, bigint> {
     const { ledger } = this.#parts;
     let sum = 0n;
     for (const { tileSet } of ledger.tileSetsOf(pyramid))
@@ -222,7 +226,7 @@ export class Truncation implements Work {
    * Returns whether a level can be renamed away. The formats of a pyramid share directories, so no other format may
    * have a tile in the level.
    */
-  #aloneInPlace({ pyramid, rect }: Level, format: string | null): boolean {
+  #isOnlyFormat({ pyramid, rect }: Level, format: string | null): boolean {
     if (format === null) return true;
     const tileSets = this.#parts.ledger.tileSetsOf(pyramid);
     for (const { tileSet, complete, sums } of tileSets) {

@@ -57,7 +57,7 @@ export class WantedTiles {
   *counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): Generator<undefined, IsCounted> {
     const isSelected = yield* selectedIn(counted, job.selection);
     if (job.request.onlyExisting !== true) return isSelected;
-    const isStored = this.#kept(tileSet, rect, this.#sinceStart(job)).isOld;
+    const isStored = this.#storedState(tileSet, rect, this.#sinceStart(job)).isOld;
     const mask = new Uint8Array(Number(rectCount(rect)));
     for (const { x, y, i } of tilesOf(rect)) if (isSelected(x, y) && isStored(x, y)) mask[i] = 1;
     return (x, y) => rectHolds(rect, x, y) && mask[indexIn(rect, x, y)] === 1;
@@ -73,7 +73,7 @@ export class WantedTiles {
     const fresh = this.#freshness(job, layer, rect.z);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;
-    const { isStored, isOld } = this.#kept(tileSet, rect, fresh);
+    const { isStored, isOld } = this.#storedState(tileSet, rect, fresh);
     const wanted = new Uint8Array(Number(rectCount(rect)));
     let any = false;
     let all = true;
@@ -119,7 +119,7 @@ export class WantedTiles {
    * Returns whether a tile is stored, and whether it is stored but not fresh. A tile that is in the ledger but missing
    * in the store is not fresh.
    */
-  #kept(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isStored" | "isOld", IsCounted> {
+  #storedState(tileSet: TileSet, rect: TileRect, { time, sinceMs }: Fresh): Record<"isStored" | "isOld", IsCounted> {
     const { ledger, store, sharedStore } = this.#parts;
     // After the repair the ledger agrees with the store.
     if (sharedStore(tileSet.layer)) ledger.repair(tileSet, rect);

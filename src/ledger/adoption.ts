@@ -8,7 +8,7 @@ import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-table.ts";
 
 export const adoptionMigrations: Migrations = {
-  floor: "adoption",
+  module: "adoption",
   steps: [
     `CREATE TABLE adoption (layer TEXT, grid_set TEXT, parameters_id TEXT, z INTEGER, after TEXT,
        PRIMARY KEY (layer, grid_set, parameters_id));`,

@@ -3,7 +3,7 @@ import { BLOCK_SIDE, type TileSet } from "../layer/tile-set.ts";
 import { int } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, blockKey, blockRect, CELLS, cellOf } from "./block.ts";
-import { cellId, placeOf } from "./cells.ts";
+import { cellId, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 import { pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-table.ts";
 import type { TruncatedRecords } from "./truncated-records.ts";
@@ -170,12 +170,12 @@ export class CacheCounts {
       const wroteHere = which === "changed" && all.some(({ block }) => block.marked.includes(1));
       const places = all
         .filter(({ block, cell, listed: n, isOther }) => !wroteHere || isOther || n !== block.cellTiles[cell])
-        .map(({ block, cell }) => placeOf(record.tileSet, block, cell));
-      for (const place of places) {
-        const now = cells.find(place);
+        .map(({ block, cell }) => cellPosition(record.tileSet, block, cell));
+      for (const area of places) {
+        const now = cells.find(area);
         if (now === undefined) break;
         blocks.changed(now.block);
-        doubted.countAgain(now.record, now.block, place.cell);
+        doubted.countAgain(now.record, now.block, area.cell);
         yield;
       }
     }

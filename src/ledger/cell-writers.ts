@@ -2,7 +2,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, cellOf } from "./block.ts";
-import { type CellPosition, cellId, placeOf } from "./cells.ts";
+import { type CellPosition, cellId, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 import { WriteWatch } from "./write-watch.ts";
 
@@ -27,7 +27,7 @@ export class CellWriters {
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
-    this.#watch = new WriteWatch(internals.tileSets, internals.blocks, (place) => this.#countAgain(place));
+    this.#watch = new WriteWatch(internals.tileSets, internals.blocks, (position) => this.#countAgain(position));
   }
 
   /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
@@ -79,7 +79,7 @@ export class CellWriters {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#in.marks.mark(block, cell)) mustCommit = true;
     }
-    return { mustCommit, cells: cells.map(({ tileSet, block, cell }) => placeOf(tileSet, block, cell)) };
+    return { mustCommit, cells: cells.map(({ tileSet, block, cell }) => cellPosition(tileSet, block, cell)) };
   }
 
   close(open: OpenCells): void {
@@ -89,9 +89,9 @@ export class CellWriters {
       if (others > 0) this.#writers.set(layer, others);
       else this.#writers.delete(layer);
     }
-    for (const place of open.cells) {
-      const { cell } = place;
-      const block = this.#in.cells.find(place)?.block;
+    for (const position of open.cells) {
+      const { cell } = position;
+      const block = this.#in.cells.find(position)?.block;
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#in.monotonicNow();
@@ -102,15 +102,15 @@ export class CellWriters {
 
   /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */
   lost(open: OpenCells): void {
-    for (const place of open.cells) {
-      const found = this.#in.cells.find(place);
-      if (found !== undefined) this.#in.doubted.doubt(found.block, place.cell);
+    for (const position of open.cells) {
+      const found = this.#in.cells.find(position);
+      if (found !== undefined) this.#in.doubted.doubt(found.block, position.cell);
     }
   }
 
-  #countAgain(place: CellPosition): void {
-    const found = this.#in.cells.find(place);
-    if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, place.cell);
+  #countAgain(position: CellPosition): void {
+    const found = this.#in.cells.find(position);
+    if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, position.cell);
   }
 
   /** Records that a tile has been written. `replaced`: bytes of the tile that was there; undefined: there was none. */

@@ -85,7 +85,7 @@ export class Cells {
   }
 }
 
-export const placeOf = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPosition => ({
+export const cellPosition = (tileSet: TileSet, { at: { z, bx, by } }: Block, cell: number): CellPosition => ({
   tileSet,
   z,
   bx,

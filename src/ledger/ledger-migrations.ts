@@ -2,7 +2,7 @@ import type { Migrations } from "../state/database.ts";
 
 /** The tables of the ledger. */
 export const ledgerMigrations: Migrations = {
-  floor: "ledger",
+  module: "ledger",
   steps: [
     `CREATE TABLE pyramid (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT, grid_set TEXT, parameters_id TEXT,
        complete INTEGER, UNIQUE (layer, grid_set, parameters_id));

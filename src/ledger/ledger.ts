@@ -4,7 +4,7 @@ import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { text } from "../state/database.ts";
-import type { Place, StoredPyramid } from "../store/inventory-store.ts";
+import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cell-eviction.ts";
@@ -41,7 +41,7 @@ export class Ledger {
   readonly eviction: CellEviction;
   readonly #in: LedgerInternals;
   /** The cells that were marked when this process began. */
-  readonly #recalled: Place[] = [];
+  readonly #recalled: TileSetRect[] = [];
 
   constructor(parts: LedgerParts, internals: LedgerInternals = buildLedgerInternals(parts)) {
     this.#in = internals;

@@ -1,7 +1,7 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import { type CellPosition, cellId, placeOf } from "./cells.ts";
+import { type CellPosition, cellId, cellPosition } from "./cells.ts";
 import type { TileSetTable } from "./tile-set-table.ts";
 
 /** The cells that were written, by their ids. */
@@ -15,10 +15,10 @@ type Seen = Map<string, CellPosition>;
 export class WriteWatch {
   readonly #tileSets: TileSetTable;
   readonly #blocks: BlockTable;
-  readonly #countAgain: (place: CellPosition) => void;
+  readonly #countAgain: (position: CellPosition) => void;
   readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
 
-  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (place: CellPosition) => void) {
+  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (position: CellPosition) => void) {
     this.#tileSets = tileSets;
     this.#blocks = blocks;
     this.#countAgain = countAgain;
@@ -41,7 +41,7 @@ export class WriteWatch {
     return {
       end: () => {
         this.#watches.delete(watch);
-        for (const place of seen.values()) this.#countAgain(place);
+        for (const position of seen.values()) this.#countAgain(position);
       },
     };
   }
@@ -52,4 +52,4 @@ export class WriteWatch {
 }
 
 const note = (seen: Seen, tileSet: TileSet, block: Block, cell: number): void =>
-  void seen.set(cellId(block, cell), placeOf(tileSet, block, cell));
+  void seen.set(cellId(block, cell), cellPosition(tileSet, block, cell));

@@ -32,7 +32,7 @@ const question = {
   server: "configured",
 } as const;
 const text = async (client: HttpClient, url: URL, requested: HttpQuestion, signal: AbortSignal): Promise<string> =>
-  String((await client.ask(url, requested, signal)).body);
+  String((await client.request(url, requested, signal)).body);
 
 test("an address is asked as it is written, its user and password left out", async () => {
   const url = await serve(({ url: target, headers }, response) =>
@@ -108,8 +108,8 @@ test("an answer longer than is wanted is not read, whether it says so or not", a
   });
   await using client = clientOf(1);
   for (const method of ["GET", "POST"] as const)
-    expect((await client.ask(url, { ...question, method, limit: 1999 }, never)).body).toBeUndefined();
-  expect((await client.ask(url, { ...question, limit: 2000 }, never)).body?.length).toBe(2000);
+    expect((await client.request(url, { ...question, method, limit: 1999 }, never)).body).toBeUndefined();
+  expect((await client.request(url, { ...question, limit: 2000 }, never)).body?.length).toBe(2000);
 });
 
 test("an answer that breaks off is an error with its code, not a shorter answer", async () => {
@@ -218,7 +218,7 @@ test.each(answers)(
       await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
       await using client = clientOf(1);
       const url = new URL(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
-      const read = await client.ask(url, question, never).then(
+      const read = await client.request(url, question, never).then(
         ({ status, body }) => `${status} ${body}`,
         (error: unknown) => {
           if (error instanceof MalformedAnswer) return "MalformedAnswer";

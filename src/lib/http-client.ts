@@ -48,7 +48,7 @@ export class HttpClient implements AsyncDisposable {
    * @throws the errors of `http-failure.ts`, PrivateAddress, the signal's reason, or Node's error when the connection
    * fails (codes such as `ECONNREFUSED`)
    */
-  async ask(url: URL, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
+  async request(url: URL, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
     if (this.#closed) throw new ClientClosed();
     this.#running++;
     try {
@@ -56,7 +56,7 @@ export class HttpClient implements AsyncDisposable {
       for (;;) {
         signal.throwIfAborted();
         try {
-          return await askOnce(dispatcher, url, question, signal);
+          return await requestOnce(dispatcher, url, question, signal);
         } catch (error) {
           // The server had closed this persistent connection. Each repetition uses up one such connection.
           if (question.method !== "GET" || !(error instanceof ClosedBefore)) throw error;
@@ -89,7 +89,7 @@ export class HttpClient implements AsyncDisposable {
   }
 }
 
-async function askOnce(
+async function requestOnce(
   dispatcher: Dispatcher,
   url: URL,
   { method, headers, body, limit, untilMs }: HttpQuestion,

@@ -4,7 +4,7 @@ import Client from "undici/lib/dispatcher/client.js";
 import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
-import type { HttpExchange, KeptConnection } from "./http-exchange.ts";
+import type { HttpExchange, PersistentConnection } from "./http-exchange.ts";
 import { UncheckedHost } from "./http-failure.ts";
 import { lookupPublic } from "./private-address.ts";
 import { proxiesOfEnvironment } from "./proxies.ts";
@@ -45,7 +45,7 @@ export interface DispatcherOptions {
 export type ExchangeOptions = Dispatcher.DispatchOptions & { readonly origin: string; readonly exchange: HttpExchange };
 
 /** A connection that counts its answers and makes itself known to the exchange. */
-class CountingClient extends Client implements KeptConnection {
+class CountingClient extends Client implements PersistentConnection {
   answers = 0;
 
   constructor(...parameters: ConstructorParameters<typeof Client>) {

@@ -10,7 +10,7 @@ export interface HttpAnswer {
 }
 
 /** A connection, as far as an exchange has to know it. */
-export interface KeptConnection {
+export interface PersistentConnection {
   /** The number of answers that it has carried. */
   answers: number;
 }
@@ -21,7 +21,7 @@ const STOPPED = new Error("the exchange was stopped");
 /** One request and its answer. undici reports the progress of the request to it. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   /** The connection that carries the request. Undefined: the request waits for a connection. */
-  connection: KeptConnection | undefined;
+  connection: PersistentConnection | undefined;
   /** @throws the reason of `stop`, and errors of `http-failure.ts` */
   readonly answer: Promise<HttpAnswer>;
   readonly #limit: number;

@@ -77,9 +77,9 @@ const UNEXPECTED: ReadonlySet<string> = new Set(["bad upgrade", "bad response"])
 /**
  * Translates an error of undici.
  * @param status the status of the answer, if its head has arrived
- * @param isKept whether the connection has carried an answer before
+ * @param isReused whether the connection has carried an answer before
  */
-export function httpFailure(error: Error, status: number | undefined, isKept: boolean): Error {
+export function httpFailure(error: Error, status: number | undefined, isReused: boolean): Error {
   const code = codeOf(error);
   const refused = PROXY_STATUS.exec(error.message)?.[1];
   if (refused !== undefined) return new ProxyRefusal(Number(refused), error);
@@ -90,7 +90,7 @@ export function httpFailure(error: Error, status: number | undefined, isKept: bo
   // The errors of the parser have no code.
   const reason = error.name === "HTTPParserError" ? /\(([^()]*)\)$/.exec(error.message)?.[1] : undefined;
   if (reason !== undefined && reason !== CUT_OFF) return new MalformedAnswer(reason);
-  if (reason === undefined && status === undefined && isKept && CLOSED.has(code)) return new ClosedBefore(error);
+  if (reason === undefined && status === undefined && isReused && CLOSED.has(code)) return new ClosedBefore(error);
   if (reason === CUT_OFF || status !== undefined || code === "UND_ERR_SOCKET") return new BrokenAnswer(error, status);
   return error;
 }

@@ -38,7 +38,7 @@ for (const order of ["by-zoom", "hot"] as const)
         const seen = new Set<string>();
         const places: JobWalk[] = [];
         for (let n = 0n; n < numbers.count; n++) {
-          const { at, local } = numbers.placeOf(n);
+          const { at, local } = numbers.positionOf(n);
           expect(numbers.numberOf({ at, local })).toBe(n);
           expect(numbers.next(n)).toBe(n);
           seen.add(`${at.combination} ${at.walk.rect.z} ${local}`);
@@ -65,7 +65,7 @@ test("a place among the walks of a thousand combinations is found by bisection",
   });
   const numbers = numbersOf(watched);
   looks.count = 0;
-  const { at, local } = numbers.placeOf(numbers.count - 1n);
+  const { at, local } = numbers.positionOf(numbers.count - 1n);
   expect([at.combination, at.walk.rect.z, local]).toEqual([999, 19, at.walk.count - 1n]);
   expect(looks.count).toBeLessThan(20);
 });

@@ -5,9 +5,9 @@ import { MostUsedFirst } from "./most-used-first.ts";
 /** Numbers the metatiles of a job by arithmetic, so that progress is a set of intervals in any order. */
 export interface JobNumbers {
   readonly count: bigint;
-  placeOf(n: bigint): WalkPosition;
-  /** The inverse of `placeOf`. */
-  numberOf(place: WalkPosition): bigint;
+  positionOf(n: bigint): WalkPosition;
+  /** The inverse of `positionOf`. */
+  numberOf(position: WalkPosition): bigint;
   /**
    * Returns a number at or after `n`; no metatile from `n` to before it is wanted. Returns `count` if no more follow.
    */
@@ -23,14 +23,14 @@ export function numbersOf(
   const last = walks.at(-1);
   const count = last === undefined ? 0n : last.offset + last.walk.count;
   if (order === "hot") return new MostUsedFirst(walks, count, hot);
-  const placeOf = (n: bigint): WalkPosition => positionByZoom(walks, n);
+  const positionOf = (n: bigint): WalkPosition => positionByZoom(walks, n);
   return {
     count,
-    placeOf,
+    positionOf,
     numberOf: ({ at, local }) => at.offset + local,
     next(n) {
       if (n >= count) return count;
-      const { at, local } = placeOf(n);
+      const { at, local } = positionOf(n);
       return at.offset + nextChosen(at, local);
     },
   };

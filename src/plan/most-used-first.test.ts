@@ -58,7 +58,7 @@ test("groups are runs of all numbers, in any order of them each metatile comes o
       expect(whole).toBe(numbers.count);
       const byZoom: bigint[] = [];
       for (let n = 0n; n < numbers.count; n++) {
-        const { at, local } = numbers.placeOf(n);
+        const { at, local } = numbers.positionOf(n);
         expect(local < at.walk.count && walks.includes(at)).toBe(true);
         expect(numbers.numberOf({ at, local })).toBe(n);
         byZoom.push(at.offset + local);
@@ -81,7 +81,7 @@ test("what is not chosen is passed over, and nothing else", () => {
       for (let n = 0n; n < numbers.count; ) {
         const next = numbers.next(n);
         for (let passed = n; passed < next; passed++) {
-          const { at, local } = numbers.placeOf(passed);
+          const { at, local } = numbers.positionOf(passed);
           expect(nextChosen(at, local)).not.toBe(local);
         }
         n = next > n ? next : n + 1n;
@@ -101,9 +101,9 @@ test("without anything hot it is as by zoom, exact where numbers pass 2^53", () 
   if (deep === undefined) throw new Error("there are two");
   const plain = numbersOf(walks, "hot");
   const far = 2n ** 60n + 123_456_789_012_345_678n;
-  expect(plain.placeOf(far)).toEqual(numbersOf(walks, "by-zoom").placeOf(far));
+  expect(plain.positionOf(far)).toEqual(numbersOf(walks, "by-zoom").positionOf(far));
   const hot = numbersOf(walks, "hot", BigUint64Array.of(far - (far % 16n), 0n));
-  expect(hot.placeOf(0n)).toEqual({ at: deep, local: far - (far % 16n) - deep.offset });
-  expect(hot.numberOf(hot.placeOf(far))).toBe(far);
+  expect(hot.positionOf(0n)).toEqual({ at: deep, local: far - (far % 16n) - deep.offset });
+  expect(hot.numberOf(hot.positionOf(far))).toBe(far);
   expect(hot.next(far)).toBe(far);
 });

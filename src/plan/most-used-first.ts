@@ -50,7 +50,7 @@ export class MostUsedFirst {
     return BigInt(this.#groups.begins.at(-1) ?? 0);
   }
 
-  placeOf(n: bigint): WalkPosition {
+  positionOf(n: bigint): WalkPosition {
     return positionByZoom(this.#walks, this.#runOf(n).byZoom);
   }
 

@@ -11,7 +11,14 @@ import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { inCombinations, inFormat, planSeedInSteps } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
-import { type ChosenSet, isPlain, type RequestedSet, selectedValues, setDocument, settled } from "./value-choice.ts";
+import {
+  type ChosenSet,
+  isPlain,
+  type RequestedSet,
+  resolveSets,
+  selectedValues,
+  setDocument,
+} from "./value-choice.ts";
 
 type ParameterSet = ReadonlyMap<string, string>;
 
@@ -59,16 +66,16 @@ interface Choices {
   readonly formats: readonly (string | undefined)[];
   readonly parameters: readonly ParameterSet[] | StoredSets;
   /** The sets as requested. Absent: as in `parameters`, or all. */
-  readonly asked?: readonly ChosenSet[];
+  readonly requestedSets?: readonly ChosenSet[];
 }
 
 /** The stored combinations, including those with keys that the layer no longer has. */
-type StoredSets = "kept";
+type StoredSets = "stored";
 
 /** The values of each key. Every combination of them is selected. */
 type Spread = readonly (readonly [string, readonly string[]])[];
 
-interface Selected extends Pick<Choices, "asked"> {
+interface Selected extends Pick<Choices, "requestedSets"> {
   readonly spreads: readonly Spread[] | StoredSets;
 }
 
@@ -82,7 +89,7 @@ export interface Moment {
 }
 
 /** A request whose ages are resolved to times. */
-type SettledRequest = Omit<BatchRequest, "parameterSets"> & { readonly parameterSets?: readonly ChosenSet[] | "*" };
+type ResolvedRequest = Omit<BatchRequest, "parameterSets"> & { readonly parameterSets?: readonly ChosenSet[] | "*" };
 
 /** Plans a batch: validates all combinations against their layers, or returns the first refusal. */
 export async function planBatch(
@@ -90,9 +97,9 @@ export async function planBatch(
   catalogue: Catalogue,
   at: Moment,
 ): Promise<Result<PlannedJobs, Refusal>> {
-  const sets = typeof requestedSets === "object" ? settled(requestedSets, at.nowMs) : ok(requestedSets);
+  const sets = typeof requestedSets === "object" ? resolveSets(requestedSets, at.nowMs) : ok(requestedSets);
   if (!sets.ok) return sets;
-  const many: SettledRequest = { ...others, ...(sets.value === undefined ? {} : { parameterSets: sets.value }) };
+  const many: ResolvedRequest = { ...others, ...(sets.value === undefined ? {} : { parameterSets: sets.value }) };
   const layers = chosenLayers(many, catalogue);
   if (!layers.ok) return layers;
   const empty = isOpen(many) ? "left out" : "refused";
@@ -116,30 +123,30 @@ export async function planBatch(
     return refuse(badField(field ?? "layers", expected, `${count} tile sets`));
   }
   if (nothing !== undefined && chosen.length === 0) return refuse(nothing);
-  const misplaced = placeInOneUnit(many.request, chosen);
+  const misplaced = selectionInOneUnit(many.request, chosen);
   if (misplaced !== undefined) return refuse(misplaced);
   const planned = await planAll(many, chosen, at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
 /** Returns whether a wildcard was used: then a match without tiles in the range is left out. */
-const isOpen = ({ layers, layersAre, gridSets }: SettledRequest): boolean =>
+const isOpen = ({ layers, layersAre, gridSets }: ResolvedRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
 /** Returns whether the request may create several jobs. */
-export const isMany = ({ layersAre, gridSets, formats, parameterSets }: BatchRequest | SettledRequest): boolean =>
+export const isMany = ({ layersAre, gridSets, formats, parameterSets }: BatchRequest | ResolvedRequest): boolean =>
   layersAre === "patterns" || [gridSets, formats, parameterSets].some((choice) => choice !== undefined);
 
 /** Adds the layer to a refusal if the request may create several jobs. */
-const ofLayer = (refusal: Refusal, { name }: Layer, many: SettledRequest): Refusal =>
+const ofLayer = (refusal: Refusal, { name }: Layer, many: ResolvedRequest): Refusal =>
   isMany(many) ? { ...refusal, details: [...(refusal.details ?? []), `The layer is ${name}.`] } : refusal;
 
 function chosenLayers(
-  { layers: asked, layersAre }: SettledRequest,
+  { layers: requestedLayers, layersAre }: ResolvedRequest,
   { layers }: Catalogue,
 ): Result<readonly Layer[], Refusal> {
   const found = new Set<Layer>();
-  for (const name of asked) {
+  for (const name of requestedLayers) {
     const matching = layersNamed(name, layersAre, layers);
     if (matching.length === 0) return refuse(unknownLayer(name));
     for (const layer of matching) found.add(layer);
@@ -158,25 +165,25 @@ export function layersNamed(
   return layersAre === "names" ? [] : [...layers.values()].filter((layer) => matchesWildcard(name, layer.name));
 }
 
-const hasPlace = ({ bounds, area, tiles }: SeedRequest): boolean =>
+const hasSelection = ({ bounds, area, tiles }: SeedRequest): boolean =>
   bounds !== undefined || area !== undefined || tiles !== undefined;
 
 /** Returns whether each grid set needs a job of its own. A truncate of all places covers all grid sets in one job. */
-const isEachGridSet = ({ request, gridSets }: SettledRequest): boolean =>
-  gridSets === "*" && (request.type !== "truncate" || hasPlace(request));
+const isEachGridSet = ({ request, gridSets }: ResolvedRequest): boolean =>
+  gridSets === "*" && (request.type !== "truncate" || hasSelection(request));
 
 const lengthOf = (choice: readonly unknown[] | "*" | undefined): number =>
   typeof choice === "object" ? choice.length : 1;
 
 /** Returns the combinations of parameters that a request selects for a layer. */
 function selectedSets(
-  { request, parameterSets }: SettledRequest,
+  { request, parameterSets }: ResolvedRequest,
   { parameterFilters: filters }: Layer,
 ): Result<Selected, Refusal> {
   const isTruncate = request.type === "truncate";
   if (parameterSets === undefined) return ok({ spreads: [spreadOf(request.parameters)] });
   if (parameterSets === "*") {
-    if (isTruncate) return ok({ spreads: "kept" });
+    if (isTruncate) return ok({ spreads: "stored" });
     const spread: [string, readonly string[]][] = [];
     for (const filter of filters) {
       const values = listedValues(filter);
@@ -184,17 +191,20 @@ function selectedSets(
       spread.push([filter.key, values]);
     }
     const all: ChosenSet = new Map(filters.map(({ key }) => [key, { kind: "like", pattern: "*" }]));
-    return ok({ spreads: [spread], asked: [all] });
+    return ok({ spreads: [spread], requestedSets: [all] });
   }
   if (isTruncate)
-    return ok({ spreads: parameterSets.every(isPlain) ? parameterSets.map(spreadOf) : "kept", asked: parameterSets });
+    return ok({
+      spreads: parameterSets.every(isPlain) ? parameterSets.map(spreadOf) : "stored",
+      requestedSets: parameterSets,
+    });
   const spreads: Spread[] = [];
   for (const set of parameterSets) {
     const spread = spreadAmong(set, filters);
     if (!spread.ok) return spread;
     spreads.push(spread.value);
   }
-  if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok({ spreads, asked: parameterSets });
+  if (spreads.some((spread) => sizeOfSpread(spread) > 0)) return ok({ spreads, requestedSets: parameterSets });
   const missed = badField("parameterSets", "what a value that the filters list meets", parameterSets.map(setDocument));
   return refuse({ ...missed, isNothingThere: true });
 }
@@ -231,15 +241,15 @@ const sizeOfSpread = (spread: Spread): number => spread.reduce((size, [, values]
 /**
  * Returns the number of tile sets for a layer. Computed by arithmetic, as filters may have any number of combinations.
  */
-function countOf(many: SettledRequest, layer: Layer, { spreads }: Selected): number {
+function countOf(many: ResolvedRequest, layer: Layer, { spreads }: Selected): number {
   const { request, gridSets, formats } = many;
-  const sets = spreads === "kept" ? 1 : spreads.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
+  const sets = spreads === "stored" ? 1 : spreads.reduce((sum, spread) => sum + sizeOfSpread(spread), 0);
   const grids = isEachGridSet(many) ? layer.gridSubsets.length : lengthOf(gridSets);
   const kinds = formats === "*" && request.type !== "truncate" ? layer.formats.length : lengthOf(formats);
   return grids * kinds * sets;
 }
 
-function choicesOf(many: SettledRequest, layer: Layer, { spreads, asked }: Selected): Choices {
+function choicesOf(many: ResolvedRequest, layer: Layer, { spreads, requestedSets }: Selected): Choices {
   const { request, gridSets, formats } = many;
   return {
     layer,
@@ -254,8 +264,8 @@ function choicesOf(many: SettledRequest, layer: Layer, { spreads, asked }: Selec
           ? [undefined]
           : layer.formats.map(({ mimeType }) => mimeType)
         : (formats ?? [request.format]),
-    parameters: spreads === "kept" ? spreads : spreads.flatMap(combinations),
-    ...(asked === undefined ? {} : { asked }),
+    parameters: spreads === "stored" ? spreads : spreads.flatMap(combinations),
+    ...(requestedSets === undefined ? {} : { requestedSets }),
   };
 }
 
@@ -268,7 +278,7 @@ function combinations(spread: Spread): readonly ParameterSet[] {
 }
 
 /** Refuses bounds that apply to several CRS, and tiles that apply to several grid sets. */
-function placeInOneUnit(request: SeedRequest, chosen: readonly Choices[]): Refusal | undefined {
+function selectionInOneUnit(request: SeedRequest, chosen: readonly Choices[]): Refusal | undefined {
   const { bounds, tiles } = request;
   if (bounds === undefined && tiles === undefined) return undefined;
   const subsets = chosen.flatMap(({ layer, gridSets }) => gridSets.flatMap((id) => subsetOf(request, layer, id) ?? []));
@@ -291,7 +301,7 @@ function subsetOf(request: SeedRequest, layer: Layer, gridSetId: string | undefi
 }
 
 async function planAll(
-  many: SettledRequest,
+  many: ResolvedRequest,
   chosen: readonly Choices[],
   at: Moment,
   empty: PlannedJobs["empty"],
@@ -329,11 +339,11 @@ async function planAll(
 /** Plans the jobs of one layer in one grid set, one for each format. The ranges are computed once. */
 function* planLayer(
   request: SeedRequest,
-  { layer, formats, parameters, asked }: Choices,
+  { layer, formats, parameters, requestedSets }: Choices,
   { options, nowMs }: Moment,
 ): Generator<undefined, Result<readonly JobRequest[], Refusal>> {
   const { format: _, ...common } = request;
-  const sets = parameters === "kept" ? [new Map<string, string>()] : parameters;
+  const sets = parameters === "stored" ? [new Map<string, string>()] : parameters;
   const planned: JobRequest[] = [];
   for (const format of formats) {
     const one = { ...common, ...(format === undefined ? {} : { format }), parameters: sets[0] ?? new Map() };
@@ -343,15 +353,15 @@ function* planLayer(
         ? yield* planSeedInSteps(one, layer, options, { gridSetField: "gridSet", nowMs })
         : inFormat(first, one, layer);
     if (!job.ok) return job;
-    const whole = parameters === "kept" ? ok(ofKeptSets(job.value)) : inCombinations(job.value, sets, layer);
+    const whole = parameters === "stored" ? ok(forStoredSets(job.value)) : inCombinations(job.value, sets, layer);
     if (!whole.ok) return whole;
-    const isOne = whole.value.parameters !== null || asked === undefined;
-    planned.push(isOne ? whole.value : { ...whole.value, parametersChosen: asked.map((set) => [...set]) });
+    const isOne = whole.value.parameters !== null || requestedSets === undefined;
+    planned.push(isOne ? whole.value : { ...whole.value, parametersChosen: requestedSets.map((set) => [...set]) });
   }
   return ok(planned);
 }
 
-const ofKeptSets = (job: JobRequest): JobRequest => ({ ...job, parameters: null, parametersId: null });
+const forStoredSets = (job: JobRequest): JobRequest => ({ ...job, parameters: null, parametersId: null });
 
 function sizeOf(selection: Selection | undefined): number {
   if (selection === undefined) return 0;

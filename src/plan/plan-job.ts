@@ -187,12 +187,12 @@ function chooseSubsets(
     return refuse(badField("srs", `one matching grid set; give ${gridSetField}, one of ${names}`, srs));
   }
   if (request.type === "truncate") {
-    const place = (["bounds", "area", "tiles"] as const).find((field) => request[field] !== undefined);
-    if (place !== undefined) {
+    const field = (["bounds", "area", "tiles"] as const).find((field) => request[field] !== undefined);
+    if (field !== undefined) {
       return refuse(
         badField(
           gridSetField,
-          `one of ${gridSetNames(layer)} (${place} ${place === "area" ? "has" : "have"} no meaning without a grid set or srs)`,
+          `one of ${gridSetNames(layer)} (${field} ${field === "area" ? "has" : "have"} no meaning without a grid set or srs)`,
           null,
         ),
       );

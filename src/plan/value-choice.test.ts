@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
 import { parseAge } from "./tile-age.ts";
-import { type ChosenSet, chooser, isRange, type RequestedSet, selectedValues, settled } from "./value-choice.ts";
+import { type ChosenSet, chooser, isRange, type RequestedSet, resolveSets, selectedValues } from "./value-choice.ts";
 
 const times = ["2025", "2026-10", "2026-11-14", "2026-11-15T00:00:00+01:00", "2026-11-15T00:00:00Z", "current"];
 const heights = ["-10", "0.5", "9", "10.0", "1e2", "high"];
@@ -40,7 +40,7 @@ test("an age means the times before, as of the day on which it is asked", () => 
   const than = parseAge("P7D");
   if (than === undefined) throw new Error("not an age");
   const requested: RequestedSet = new Map([["TIME", { kind: "older", than }]]);
-  const now = settled([requested], Date.UTC(2026, 10, 22));
+  const now = resolveSets([requested], Date.UTC(2026, 10, 22));
   const [choice] = now.ok ? [...(now.value[0]?.values() ?? [])] : [];
   if (choice === undefined) throw new Error("no choice");
   expect(selectedValues(choice, times, undefined)).toEqual([

@@ -118,7 +118,7 @@ export function selectedValues(
 }
 
 /** Resolves the ages in requested sets to times. */
-export function settled(sets: readonly RequestedSet[], nowMs: number): Result<readonly ChosenSet[], Refusal> {
+export function resolveSets(sets: readonly RequestedSet[], nowMs: number): Result<readonly ChosenSet[], Refusal> {
   const all: ChosenSet[] = [];
   for (const set of sets) {
     const choices = new Map<string, ValueChoice>();

@@ -3,7 +3,7 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bytes, type Database, int, type Migrations, type Row, text } from "../state/database.ts";
 
 export const accessLogMigrations: Migrations = {
-  floor: "access log",
+  module: "access log",
   steps: [
     `CREATE TABLE access_batch (
        id INTEGER PRIMARY KEY,

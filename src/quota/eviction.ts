@@ -145,10 +145,10 @@ export class Eviction {
   #keep(choice: Choice): Keep {
     const { ledger, options } = this.#parts;
     const { pins, floors } = options();
-    const floorOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
+    const minimumOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
     return (tileSet, rect, bytes) => {
-      const floor = floorOf.get(tileSet.layer);
-      if (floor !== undefined && ledger.sumOf(tileSet.layer).bytes - BigInt(bytes) < floor) return "all";
+      const minimum = minimumOf.get(tileSet.layer);
+      if (minimum !== undefined && ledger.sumOf(tileSet.layer).bytes - BigInt(bytes) < minimum) return "all";
       const pinned = covered(tileSet, rect, pins);
       if (pinned === "all" || choice === "any") return pinned;
       const seeded = covered(

@@ -2,7 +2,7 @@ import { type Database, type Migrations, text } from "../state/database.ts";
 import type { QuotaConfiguration } from "./quota-configuration.ts";
 
 export const quotaMigrations: Migrations = {
-  floor: "quota",
+  module: "quota",
   steps: ["CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);"],
 };
 

@@ -1,7 +1,7 @@
 import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
 
 export const usageTrendMigrations: Migrations = {
-  floor: "usage trend",
+  module: "usage trend",
   steps: ["CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);"],
 };
 

@@ -73,7 +73,7 @@ export interface Renderers {
    */
   raiseGeneration(layer: string, generation: number): Promise<void>;
   /** Asks the upstream of a layer a question. The signal ends the request. */
-  ask(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /**
    * Reclaims the space that truncations left in the store.
    * @throws Error when the renderer died

@@ -129,7 +129,7 @@ const rememberedAnswer = ({ failure, leftMs }: RememberedFailure, requested: "ju
   kind: "remembered",
   failure,
   retryAfterSeconds: waitSeconds(leftMs),
-  asked: requested,
+  failed: requested,
 });
 
 /**

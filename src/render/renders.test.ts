@@ -24,7 +24,7 @@ function rendersWith(
   ledger: Pick<LedgerAccess, "open">,
   answered: Promise<void> = Promise.resolve(),
   renderMetatile?: Renderers["renderMetatile"],
-  ask?: Renderers["ask"],
+  ask?: Renderers["query"],
   renderBatch?: Renderers["renderBatch"],
 ) {
   const events: string[] = [];
@@ -52,7 +52,7 @@ function rendersWith(
     ...(renderMetatile === undefined ? {} : { renderMetatile }),
     renderBatch: renderBatch ?? unused,
     raiseGeneration: async () => undefined,
-    ask: ask ?? unused,
+    query: ask ?? unused,
     sweep: unused,
     compose: unused,
   };
@@ -419,7 +419,7 @@ test("a user of a layer that has just been removed is told so, and not that the 
 
 test("a question to an upstream ends with its client, while it waits for a connection and after it was sent", async () => {
   const sent: AbortSignal[] = [];
-  const ask: Renderers["ask"] = (_layer, _question, signal) =>
+  const ask: Renderers["query"] = (_layer, _question, signal) =>
     new Promise((resolve) => {
       sent.push(signal);
       signal.addEventListener("abort", () => resolve({ kind: "cancelled" }));
@@ -427,7 +427,7 @@ test("a question to an upstream ends with its client, while it waits for a conne
   const { renders } = rendersWith({ open: async () => RESERVATION }, undefined, undefined, ask);
   const legend = { kind: "legend", style: "", format: "image/png", options: {} } as const;
   const clients = Array.from({ length: 3 }, () => new AbortController());
-  const answers = clients.map(({ signal }) => renders.ask(layerNamed(LAYER), legend, "client", signal));
+  const answers = clients.map(({ signal }) => renders.queryUpstream(layerNamed(LAYER), legend, "client", signal));
   await expect.poll(() => sent).toHaveLength(1);
   clients[1]?.abort(new Error("gone"));
   expect(await answers[1]).toEqual({ kind: "cancelled" });
@@ -437,7 +437,9 @@ test("a question to an upstream ends with its client, while it waits for a conne
   await expect.poll(() => sent).toHaveLength(2);
   clients[2]?.abort(new Error("gone"));
   expect(await answers[2]).toEqual({ kind: "cancelled" });
-  expect(await renders.ask(layerNamed(LAYER), legend, "client", AbortSignal.abort())).toEqual({ kind: "cancelled" });
+  expect(await renders.queryUpstream(layerNamed(LAYER), legend, "client", AbortSignal.abort())).toEqual({
+    kind: "cancelled",
+  });
   expect(sent).toHaveLength(2);
 });
 
@@ -460,7 +462,7 @@ test("a user who waits for a connection gets the answer of a removed layer as so
   const joined = renders.renderForUser(ofLayer(LAYER, 3), { ...missed, x: 1 }, "other", stays());
   void renders.render(ofLayer(LAYER, 4), stays());
   const joinedJob = renders.renderForUser(ofLayer(LAYER, 4), missed, "client", stays());
-  const asking = renders.ask(layerNamed(LAYER), legend, "client", stays());
+  const asking = renders.queryUpstream(layerNamed(LAYER), legend, "client", stays());
   renders.configure(REMAINING);
   for (const user of [waiting, joined, joinedJob, asking]) expect(await user).toEqual({ kind: "layer_removed" });
   expect(events.filter((event) => event.startsWith("render "))).toEqual(["render 2/0"]);
@@ -510,7 +512,7 @@ test("a query to the upstream that ends after its layer was removed is answered 
         end = () => resolve({ kind: "cancelled" });
       }),
   );
-  const asking = renders.ask(layerNamed(LAYER), legend, "client", stays());
+  const asking = renders.queryUpstream(layerNamed(LAYER), legend, "client", stays());
   await new Promise((resolve) => setImmediate(resolve));
   renders.configure(REMAINING);
   end();

@@ -82,8 +82,8 @@ export class Renders implements RenderGate, UserRenders {
     return this.#forUsers.status(layer, metatile);
   }
 
-  async ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
-    const answer = await this.#questions.ask(layer, question, client, gone);
+  async queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
+    const answer = await this.#questions.queryUpstream(layer, question, client, gone);
     return answer.kind === "info" ? answer : this.#forUsers.unlessRemoved(layer.name, answer, gone);
   }
 

@@ -262,21 +262,21 @@ export class UpstreamLimit {
     this.#lastBusyMs = now;
     if (retryAfterMs === undefined) return;
     this.#restUntilMs = Math.max(this.#restUntilMs, now + Math.min(retryAfterMs, LONGEST_REST_MS));
-    this.#wakeAfterRest();
+    this.#serveAfterRest();
   }
 
   /**
    * Lets jobs continue when the time that the upstream asked for is over. A timer may fire early, so it is set again
    * for the remaining time.
    */
-  #wakeAfterRest(): void {
+  #serveAfterRest(): void {
     clearTimeout(this.#rest);
     const leftMs = this.#restUntilMs - this.#now();
     if (leftMs <= 0) {
       this.#serve();
       return;
     }
-    this.#rest = setTimeout(() => this.#wakeAfterRest(), Math.ceil(leftMs));
+    this.#rest = setTimeout(() => this.#serveAfterRest(), Math.ceil(leftMs));
     this.#rest.unref();
   }
 

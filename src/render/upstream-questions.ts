@@ -24,7 +24,7 @@ export class UpstreamQuestions {
   }
 
   /** As `UserRenders.ask`, but for layers that a reload removes meanwhile. */
-  async ask({ name }: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
+  async queryUpstream({ name }: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
     if (gone.aborted) return CANCELLED;
     // The HTTP worker that sent the question may not have applied the reload yet.
     const layer = this.#layers.get(name);
@@ -37,7 +37,7 @@ export class UpstreamQuestions {
     );
     if (late !== undefined) return late === CANCELLED ? CANCELLED : { kind: "refused", ...late };
     try {
-      const result = await this.#renderers.ask(name, question, gone);
+      const result = await this.#renderers.query(name, question, gone);
       reportToLimit(upstreamLimit, result);
       if (result.kind === "failed") return toFailure(result);
       return result.kind === "lost" ? RENDERER_ENDED : result;

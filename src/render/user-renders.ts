@@ -17,7 +17,7 @@ export type UserRender =
       readonly kind: "remembered";
       readonly failure: RenderFailure;
       readonly retryAfterSeconds: number;
-      readonly asked: "just now" | "before";
+      readonly failed: "just now" | "before";
     }
   /** A reload has removed the layer since the request came. */
   | { readonly kind: "layer_removed" }
@@ -35,7 +35,7 @@ export interface UserRenders {
    * Asks the upstream for something other than tiles. The question takes a connection of the upstream as a user's
    * render does, and ends with `gone`.
    */
-  ask(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
+  queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
   /** Returns the state of the renders of a metatile, for diagnosis. */
   renderStatus(layer: string, metatile: Metatile | undefined): Promise<RenderStatus>;
 }

@@ -3,7 +3,7 @@ import type { Schedule, ScheduledJob, SchedulePlan, ScheduleRun } from "./schedu
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
 export const scheduleMigrations: Migrations = {
-  floor: "schedules",
+  module: "schedules",
   steps: [
     `CREATE TABLE schedule (name TEXT PRIMARY KEY, plan TEXT NOT NULL, created_by TEXT, created_ms INTEGER NOT NULL,
        next_ms INTEGER, last_due_ms INTEGER) WITHOUT ROWID;
@@ -103,14 +103,14 @@ export class ScheduleStore {
 
   /** Writes a schedule that is new or has a new plan. */
   put({ name, plan, createdBy, createdMs, nextMs, lastDueMs }: Schedule): void {
-    const { job: asked, ...timing } = plan;
-    const { job, place } = writeScheduledJob(asked);
+    const { job: scheduledJob, ...timing } = plan;
+    const { job, selection } = writeScheduledJob(scheduledJob);
     this.#db
       .prepare(
         `INSERT OR REPLACE INTO schedule (name, plan, created_by, created_ms, next_ms, last_due_ms, job, place)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(name, JSON.stringify(timing), createdBy, createdMs, nextMs, lastDueMs, job, place);
+      .run(name, JSON.stringify(timing), createdBy, createdMs, nextMs, lastDueMs, job, selection);
   }
 
   setNext(name: string, nextMs: number | null): void {

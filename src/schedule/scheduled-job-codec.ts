@@ -7,7 +7,7 @@ import type { ScheduledJob } from "./schedule.ts";
 type WrittenSet = readonly (readonly [string, string])[];
 
 /** The area or tiles that limit a job. They may be nearly as large as a whole request. */
-type Place = Pick<SeedRequest, "area" | "tiles">;
+type SelectionFields = Pick<SeedRequest, "area" | "tiles">;
 
 interface WrittenJob {
   readonly many: Omit<BatchRequest, "request" | "parameterSets">;
@@ -18,12 +18,12 @@ interface WrittenJob {
 }
 
 /** Encodes a schedule's job for the database. Large limits are in `place`, so that lists need not read them. */
-export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: string; place: string | null } {
+export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: string; selection: string | null } {
   const { request: whole, parameterSets, ...choices } = many;
   const { parameters, area, tiles, ...rest } = whole;
   // A bounding box is small, so it stays in the request.
   const request = area?.bounds === undefined ? rest : { ...rest, area };
-  const place: Place = {
+  const selection: SelectionFields = {
     ...(area === undefined || area.bounds !== undefined ? {} : { area }),
     ...(tiles === undefined ? {} : { tiles }),
   };
@@ -36,14 +36,17 @@ export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: str
       : { parameterSets: parameterSets === "*" ? "*" : parameterSets.map((set) => [...set]) }),
     confirmed,
   };
-  return { job: JSON.stringify(job), place: Object.keys(place).length === 0 ? null : JSON.stringify(place) };
+  return {
+    job: JSON.stringify(job),
+    selection: Object.keys(selection).length === 0 ? null : JSON.stringify(selection),
+  };
 }
 
 /** Decodes what `writeScheduledJob` has written. `place`: null when there is none, or when it is to be left out. */
-export function readScheduledJob(written: string, place: string | null): ScheduledJob {
+export function readScheduledJob(written: string, selection: string | null): ScheduledJob {
   // `writeScheduledJob` has written both, so they need no validation.
   const { many, request, parameters, parameterSets, confirmed }: WrittenJob = JSON.parse(written);
-  const limits: Place = place === null ? {} : JSON.parse(place);
+  const limits: SelectionFields = selection === null ? {} : JSON.parse(selection);
   return {
     many: {
       ...many,

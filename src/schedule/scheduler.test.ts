@@ -647,7 +647,7 @@ describe("a schedule of several jobs", () => {
 test("schedules and runs of an older database are read as they were", async () => {
   const db = openDatabase(join(directory, "state.db"));
   const [first = ""] = scheduleMigrations.steps;
-  db.migrate([{ floor: "schedules", steps: [first] }]);
+  db.migrate([{ module: "schedules", steps: [first] }]);
   const { time, window, missed } = plan("@hourly", { hours: ["22:00", "06:00"] });
   const request = { type: "seed", bounds: { minX: -180, minY: 0.1, maxX: 1e-7, maxY: 10 }, zoomStop: 3 };
   const written = JSON.stringify({

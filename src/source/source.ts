@@ -70,7 +70,7 @@ export interface UpstreamDocument {
 export interface Source extends AsyncDisposable {
   render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage>;
   /** Absent for an upstream that can only render images. */
-  ask?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
+  query?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
 
 /** Classes of failure, as counted in `errors` of a job. */

@@ -1,7 +1,7 @@
 import { type Database, int, type Migrations } from "./database.ts";
 
 export const clockMigrations: Migrations = {
-  floor: "clock",
+  module: "clock",
   steps: ["CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), latest_ms INTEGER NOT NULL);"],
 };
 

@@ -61,11 +61,11 @@ test("without the lock file the state database itself keeps a second server out"
 test("a database of a newer version is refused, with the remedy, and left as it is", () => {
   const steps = ["CREATE TABLE a (b)", "CREATE TABLE c (d)"];
   const newer = openDatabase(state());
-  newer.migrate([{ floor: "a", steps }]);
+  newer.migrate([{ module: "a", steps }]);
   newer.close();
   const older = openDatabase(state());
-  expect(() => older.migrate([{ floor: "a", steps: steps.slice(0, 1) }])).toThrow(/newer version of Nuthatch.*a 1/);
-  expect(() => older.migrate([{ floor: "b", steps }])).toThrow(/newer version of Nuthatch/);
-  older.migrate([{ floor: "a", steps }]);
+  expect(() => older.migrate([{ module: "a", steps: steps.slice(0, 1) }])).toThrow(/newer version of Nuthatch.*a 1/);
+  expect(() => older.migrate([{ module: "b", steps }])).toThrow(/newer version of Nuthatch/);
+  older.migrate([{ module: "a", steps }]);
   older.close();
 });

@@ -17,7 +17,7 @@ export interface Statement {
 
 /** The steps that create a module's tables, in order. A released step is never changed. */
 export interface Migrations {
-  readonly floor: string;
+  readonly module: string;
   readonly steps: readonly string[];
 }
 
@@ -180,7 +180,7 @@ interface Migrating {
 function migrate({ db, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
   db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
   refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
-  for (const { floor, steps } of migrations) {
+  for (const { module: floor, steps } of migrations) {
     for (const [step, sql] of steps.entries()) {
       if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
         continue;
@@ -198,7 +198,7 @@ function migrate({ db, prepare, transaction }: Migrating, migrations: readonly M
  * @throws StateError
  */
 function refuseNewer(rows: readonly Row[], migrations: readonly Migrations[]): void {
-  const known = new Map(migrations.map(({ floor, steps }) => [floor, steps.length]));
+  const known = new Map(migrations.map(({ module: floor, steps }) => [floor, steps.length]));
   const unknown = rows
     .map((row) => ({ floor: text(row, "floor"), step: int(row, "step") }))
     .filter(({ floor, step }) => step >= (known.get(floor) ?? 0))

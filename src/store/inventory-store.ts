@@ -20,7 +20,7 @@ export interface FoundTile {
 }
 
 /** A rectangle of one tile set. */
-export interface Place {
+export interface TileSetRect {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
 }
@@ -65,7 +65,7 @@ export interface InventoryStore {
    */
   recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
   /** Removes what interrupted puts of other processes have left in the given places. */
-  removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void>;
+  removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void>;
   /** Lists a level, one region at a time, beginning behind the region with the key `after`. */
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncIterable<Region>;
   /** Records in the store that its owner is alive now, by the store's own clock. */

@@ -24,7 +24,7 @@ import {
 import type { Aside } from "./truncations.ts";
 
 export const massTruncationMigrations: Migrations = {
-  floor: "mass_truncations",
+  module: "mass_truncations",
   steps: [
     `CREATE TABLE mass_truncation (id INTEGER PRIMARY KEY AUTOINCREMENT, layer TEXT NOT NULL, type TEXT NOT NULL,
        mode TEXT NOT NULL, parameters TEXT, state TEXT NOT NULL, created_ms INTEGER NOT NULL, created_by TEXT,

@@ -9,7 +9,7 @@ import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
 export const truncationMigrations: Migrations = {
-  floor: "drops",
+  module: "drops",
   steps: [
     "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);",
   ],

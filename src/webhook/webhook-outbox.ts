@@ -1,7 +1,7 @@
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 
 export const webhookMigrations: Migrations = {
-  floor: "webhooks",
+  module: "webhooks",
   steps: [
     `CREATE TABLE webhook_delivery (number INTEGER PRIMARY KEY AUTOINCREMENT, webhook TEXT NOT NULL, id TEXT NOT NULL,
        event TEXT NOT NULL, job TEXT NOT NULL, created_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,

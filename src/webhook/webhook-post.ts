@@ -50,7 +50,7 @@ export function createWebhookPost(): WebhookPost {
       try {
         const untilMs = performance.now() + TIMEOUT_MS;
         const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
-        return refusalOf((await client.ask(new URL(webhook.url), question, signal)).status);
+        return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
       } catch (error) {
         // The status decides the outcome, even if the rest of the answer does not arrive.
         const isLate = error instanceof TooLate;

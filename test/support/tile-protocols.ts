@@ -180,7 +180,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
         bytes: Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
       }),
     }),
-    ask: async ({ layer: { name }, request }) => ({
+    query: async ({ layer: { name }, request }) => ({
       kind: "info",
       info:
         request.kind === "legend"

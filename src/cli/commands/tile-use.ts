@@ -114,7 +114,7 @@ function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
     if (!isTilePath(rest)) continue;
     const route = routeOf(rest);
     if (!route.ok) return undefined;
-    const { asked } = parseRequested(catalogue, route.value, query);
+    const { requested: asked } = parseRequested(catalogue, route.value, query);
     return asked.ok && asked.value.kind === "tile" ? asked.value.request : undefined;
   }
   return undefined;

@@ -155,18 +155,18 @@ export class Throttle {
     const attempts = this.#attemptsOf(sender);
     if (gone.aborted || (!known && attempts.queued >= QUEUED_PER_NAME)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const leave = (): void => this.#drop(this.#queue.indexOf(queued));
+      const leave = (): void => this.#refuse(this.#queue.indexOf(queued));
       const named = this.#named(sender.name);
       const queued: Queued = { from, attempts, named, known, verification, gone, leave, resolve };
       attempts.queued++;
       this.#queue.push(queued);
       gone.addEventListener("abort", leave, { once: true });
-      if (this.#queue.length > QUEUED_IN_ALL) this.#drop(this.#last());
+      if (this.#queue.length > QUEUED_IN_ALL) this.#refuse(this.#last());
       this.#next();
     });
   }
 
-  #drop(index: number): void {
+  #refuse(index: number): void {
     const { attempts, resolve } = this.#takeOut(index);
     attempts.queued--;
     resolve(undefined);

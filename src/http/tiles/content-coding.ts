@@ -61,23 +61,23 @@ const packers = {
 
 /** Stores compressed bodies by tag, up to a number of bytes. Each body is compressed once, outside the event loop. */
 export class PackedBodies {
-  readonly #kept: LRUCache<string, Uint8Array>;
+  readonly #packed: LRUCache<string, Uint8Array>;
   readonly #coming = new Map<string, Promise<Uint8Array>>();
 
   constructor(maxBytes: number) {
-    this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: (bytes) => bytes.byteLength + OVERHEAD_BYTES });
+    this.#packed = new LRUCache({ maxSize: maxBytes, sizeCalculation: (bytes) => bytes.byteLength + OVERHEAD_BYTES });
   }
 
   /** Returns a compressed body: at once if it is stored, else as a promise. `etag` is derived from the bytes. */
   get(bytes: Uint8Array, etag: string, coding: "br" | "gzip"): Uint8Array | Promise<Uint8Array> {
     const key = packedTag(etag, coding);
-    const stored = this.#kept.get(key);
+    const stored = this.#packed.get(key);
     if (stored !== undefined) return stored;
     const coming = this.#coming.get(key);
     if (coming !== undefined) return coming;
     const packing = packers[coding](bytes)
       .then((packed) => {
-        this.#kept.set(key, packed);
+        this.#packed.set(key, packed);
         return packed;
       })
       .finally(() => this.#coming.delete(key));

@@ -7,7 +7,7 @@ import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
 import type { JobFilter, JobView } from "../../plan/job-request.ts";
-import { chooser, settled } from "../../plan/value-choice.ts";
+import { chooser, resolveSets } from "../../plan/value-choice.ts";
 import { chosenSetIn } from "../api/jobs/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
 
@@ -186,7 +186,7 @@ const fillsBeside = ({ type, format }: JobView, layer: Layer, mimeType: string):
 function isAmong(sets: NonNullable<JobView["parameterSets"]>, layer: Layer, { values }: Parameters): boolean {
   const requested = sets.flatMap((set) => chosenSetIn(set) ?? []);
   // The ages are absolute times, so the current time does not matter.
-  const chosen = settled(requested, Number.POSITIVE_INFINITY);
+  const chosen = resolveSets(requested, Number.POSITIVE_INFINITY);
   return chosen.ok && chooser(chosen.value, layer.parameterFilters)(values);
 }
 

@@ -51,7 +51,7 @@ export interface TileProtocolOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
-  readonly ask: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
+  readonly query: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
   /** Explains the state of a tile. Renders nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
   /** Returns the name of the client of a request. Waiting requests are served in turns by client. */
@@ -176,7 +176,7 @@ class MemoizedTileProtocols implements TileProtocols {
   }
 
   async #serveInfo(query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> {
-    const outcome = await this.#options.ask(query, this.#requesterOf(response));
+    const outcome = await this.#options.query(query, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info, query);
     else sendFailure(response, outcome.failure, dialect);
@@ -186,16 +186,16 @@ class MemoizedTileProtocols implements TileProtocols {
   async #serveExplanation(route: TileRoute, request: TileProtocolRequest, response: ServerResponse): Promise<void> {
     if (!(await this.#options.authorised(response.req, goneSignal(response))))
       return sendUnauthorized(response, "An explanation");
-    const { asked } = parseRequested(this.#memo.catalogue, route, request.query);
-    if (!asked.ok) {
-      const { outside, message } = asked.error;
+    const { requested } = parseRequested(this.#memo.catalogue, route, request.query);
+    if (!requested.ok) {
+      const { outside, message } = requested.error;
       return outside === undefined
-        ? sendRefusal(response, asked.error, "plain")
+        ? sendRefusal(response, requested.error, "plain")
         : sendExplanation(response, explainOutside(outside, message));
     }
-    if (asked.value.kind !== "tile")
+    if (requested.value.kind !== "tile")
       return sendRefusal(response, badField("explain", "the address of a tile", request.path), "plain");
-    const explanation = await this.#options.explain(asked.value.request);
+    const explanation = await this.#options.explain(requested.value.request);
     if (!response.destroyed) sendExplanation(response, explanation);
   }
 
@@ -206,9 +206,9 @@ class MemoizedTileProtocols implements TileProtocols {
     if (request.method === "OPTIONS") return sendPreflight(response);
     if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
     if (wantsExplanation(request.query)) return this.#serveExplanation(route.value, request, response);
-    const { dialect, asked } = parseRequested(this.#memo.catalogue, route.value, request.query);
-    if (!asked.ok) return sendRefusal(response, asked.error, dialect);
-    const selected = asked.value;
+    const { dialect, requested } = parseRequested(this.#memo.catalogue, route.value, request.query);
+    if (!requested.ok) return sendRefusal(response, requested.error, dialect);
+    const selected = requested.value;
     switch (selected.kind) {
       case "document":
         return sendDocument(response, request.headers, this.#memo.document(selected, request.baseUrl()), this.#packed);

@@ -9,24 +9,24 @@ import { parseRequested, routeOf } from "./tile-route.ts";
 
 const layers = [...catalogue.layers.values()];
 
-function ask(target: string): ReturnType<typeof parseRequested> {
+function parseTarget(target: string): ReturnType<typeof parseRequested> {
   const cut = target.indexOf("?");
   const route = routeOf(cut < 0 ? target : target.slice(0, cut));
-  if (!route.ok) return { dialect: "plain", asked: route };
+  if (!route.ok) return { dialect: "plain", requested: route };
   return parseRequested(catalogue, route.value, cut < 0 ? "" : target.slice(cut + 1));
 }
 
 function tileOf(target: string): TileRequest {
-  const { asked } = ask(target);
-  if (!asked.ok) throw new Error(`${target}: ${asked.error.code}: ${asked.error.message}`);
-  if (asked.value.kind !== "tile") throw new Error(`${target}: not a tile`);
-  return asked.value.request;
+  const { requested } = parseTarget(target);
+  if (!requested.ok) throw new Error(`${target}: ${requested.error.code}: ${requested.error.message}`);
+  if (requested.value.kind !== "tile") throw new Error(`${target}: not a tile`);
+  return requested.value.request;
 }
 
 function refusalOf(target: string): string {
-  const { asked } = ask(target);
-  if (asked.ok) throw new Error(`${target}: not refused`);
-  const { code, exception } = asked.error;
+  const { requested } = parseTarget(target);
+  if (requested.ok) throw new Error(`${target}: not refused`);
+  const { code, exception } = requested.error;
   return exception === undefined ? code : [code, exception.code, exception.locator].join(" ");
 }
 
@@ -187,9 +187,9 @@ describe("the address of a tile", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 9 }), pairs, (path, query) => {
         const target = `/${path.join("/")}?${query.map(([k, v]) => `${k}=${v}`).join("&")}`;
-        const { asked } = ask(target);
-        if (!asked.ok) expect(asked.error.message).not.toBe("");
-        else expect(["tile", "document"]).toContain(asked.value.kind);
+        const { requested } = parseTarget(target);
+        if (!requested.ok) expect(requested.error.message).not.toBe("");
+        else expect(["tile", "document"]).toContain(requested.value.kind);
       }),
       { numRuns: 2000 },
     );
@@ -324,7 +324,9 @@ it("an empty catalogue has no layer and still its documents", () => {
     ["wms", "request=GetCapabilities&tiled=true"],
     ["wms", "request=GetCapabilities&version=1.3.0"],
   ] as const) {
-    const { asked } = parseRequested(empty, { protocol, rest: [] }, query);
-    expect(asked.ok && asked.value.kind === "document" && asked.value.write("http://a")).toContain("http://a/service/");
+    const { requested } = parseRequested(empty, { protocol, rest: [] }, query);
+    expect(requested.ok && requested.value.kind === "document" && requested.value.write("http://a")).toContain(
+      "http://a/service/",
+    );
   }
 });

@@ -74,12 +74,12 @@ export function parseRequested(
   catalogue: Catalogue,
   { protocol, rest }: TileRoute,
   queryText: string,
-): { readonly dialect: Dialect; readonly asked: Result<RequestedTile, ProtocolRefusal> } {
+): { readonly dialect: Dialect; readonly requested: Result<RequestedTile, ProtocolRefusal> } {
   const parsed = parseQuery(queryText);
   const query: ReadonlyMap<string, string> = parsed.ok ? parsed.value : new Map();
   const answer = (dialect: Dialect, parse: () => Result<RequestedTile, ProtocolRefusal>) => ({
     dialect,
-    asked: parsed.ok ? parse() : undecodable("The query", parsed.error),
+    requested: parsed.ok ? parse() : undecodable("The query", parsed.error),
   });
   switch (protocol) {
     case "xyz":

@@ -253,7 +253,7 @@ test.each(["", "population", "polygon", "pophatch"])(
   async (style) => {
     const source = createDemoSource({ type: "demo", dataset: "states", connections: 1 });
     const question = { kind: "legend", style, format: "image/png", options: {} } as const;
-    const answer = await source.ask?.(question, new AbortController().signal);
+    const answer = await source.query?.(question, new AbortController().signal);
     expect(answer?.contentType).toBe("image/png");
     const { data } = await decodePicture(answer?.bytes ?? new Uint8Array(), legendSize(style));
     expect(new Set(data).size).toBeGreaterThan(8);
@@ -264,10 +264,10 @@ test("the world has no legend, and other formats than PNG are refused in words",
   const of = (dataset: "world" | "states") => createDemoSource({ type: "demo", dataset, connections: 1 });
   const { signal } = new AbortController();
   const question = { kind: "legend", style: "", format: "image/gif", options: {} } as const;
-  await expect(of("world").ask?.({ ...question, format: "image/png" }, signal)).rejects.toThrow(
+  await expect(of("world").query?.({ ...question, format: "image/png" }, signal)).rejects.toThrow(
     "legends of the states only",
   );
-  await expect(of("states").ask?.(question, signal)).rejects.toThrow("FORMAT: expected image/png, got image/gif");
+  await expect(of("states").query?.(question, signal)).rejects.toThrow("FORMAT: expected image/png, got image/gif");
 });
 
 test("a cancelled render is a SourceError", async () => {

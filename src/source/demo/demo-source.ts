@@ -26,7 +26,7 @@ export function createDemoSource(options: DemoSourceOptions): Source {
         return { kind: "raster", raster };
       });
     },
-    async ask(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
+    async query(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
       return inWords(async () => {
         if (question.kind !== "legend" || options.dataset !== "states")
           throw new SourceError("exception", "the demo layers answer legends of the states only");

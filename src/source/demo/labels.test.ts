@@ -30,7 +30,7 @@ function area(...lines: Position[][]): Area {
   return { name: "", pieces: [{ kind: "polygon", lines, extent }] };
 }
 
-const placeOf = (element: string): number[] =>
+const positionOf = (element: string): number[] =>
   (/translate\(([\d.]+) ([\d.]+)\)/.exec(element) ?? []).slice(1).map(Number);
 
 test("a name stands in the middle of a rectangle, and the short form where the long one has no room", () => {
@@ -41,7 +41,7 @@ test("a name stands in the middle of a rectangle, and the short form where the l
     [10, 60],
     [10, 40],
   ]);
-  const [left = 0, top = 0] = placeOf(nameElement(wide, ["Nebraska"], type, { fill: "#000" }, canvas));
+  const [left = 0, top = 0] = positionOf(nameElement(wide, ["Nebraska"], type, { fill: "#000" }, canvas));
   expect(left).toBeGreaterThan(100);
   expect(left).toBeLessThan(300);
   expect(top).toBeCloseTo(200, -1);
@@ -73,7 +73,7 @@ test("a name never stands over a hole, and an area without height has none", () 
       [10, 24],
     ],
   );
-  const [, top = 200] = placeOf(nameElement(holed, ["Lesotho"], type, { fill: "#000" }, canvas));
+  const [, top = 200] = positionOf(nameElement(holed, ["Lesotho"], type, { fill: "#000" }, canvas));
   expect(Math.abs(top - 200)).toBeGreaterThan(110);
   expect(
     nameElement(

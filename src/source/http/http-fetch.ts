@@ -24,7 +24,7 @@ export interface HttpFetch extends AsyncDisposable {
    * SourceError. `accept` is the Accept header; absent: pictures.
    * @throws SourceError without the address or the credentials in its message; `cancelled` when the signal fires
    */
-  ask<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T, accept?: string): Promise<T>;
+  request<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T, accept?: string): Promise<T>;
 }
 
 /** `servers`: the configured servers. They get the credentials, and redirects to them are always followed. */
@@ -52,7 +52,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   const read = followingRedirects(client, { headers, configured, options });
 
   return {
-    async ask<T>(
+    async request<T>(
       url: URL,
       signal: AbortSignal,
       understand: (answer: UpstreamAnswer) => T,
@@ -117,7 +117,7 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
         limit: BODY_LIMIT,
         server: kindOf(url, first),
       } as const;
-      const answer = await client.ask(url, question, signal);
+      const answer = await client.request(url, question, signal);
       const { status, body } = answer;
       const location = status >= 300 && status < 400 ? headerOf(answer, "location") : undefined;
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);

@@ -24,7 +24,7 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     () => performance.now(),
     (address, isUp) => mirrors.length > 1 && report?.(originOf(options, address), isUp),
   );
-  const ask = <T>(
+  const tryAddresses = <T>(
     url: (address: string) => URL,
     signal: AbortSignal,
     understand: (answer: UpstreamAnswer) => T,
@@ -33,24 +33,28 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     failover.run((address) => {
       // The render has been cancelled, so the next address is not tried.
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
-      return http.ask(url(address), signal, understand, accept);
+      return http.request(url(address), signal, understand, accept);
     });
-  const { question: placeOf } = addresses;
+  const { question: questionAddress } = addresses;
   return {
     async render(request, signal) {
       const { format } = request;
       const url = (address: string) => addresses.picture(address, request);
-      if (format.kind === "image") return { kind: "encoded", bytes: await ask(url, signal, pictureOf) };
+      if (format.kind === "image") return { kind: "encoded", bytes: await tryAddresses(url, signal, pictureOf) };
       const accept = `${format.contentType}, */*;q=0.1`;
-      return { kind: "data", bytes: await ask(url, signal, (answer) => dataOf(answer, format), accept) };
+      return { kind: "data", bytes: await tryAddresses(url, signal, (answer) => dataOf(answer, format), accept) };
     },
-    ...(placeOf === undefined
+    ...(questionAddress === undefined
       ? {}
       : {
-          async ask(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
+          async query(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
             const isLegend = question.kind === "legend";
             const understand = isLegend ? legendOf : infoOf;
-            const { contentType, body } = await ask((address) => placeOf(address, question), signal, understand);
+            const { contentType, body } = await tryAddresses(
+              (address) => questionAddress(address, question),
+              signal,
+              understand,
+            );
             const requested = isLegend ? question.format : question.infoFormat;
             return { contentType: contentType === "" ? requested : contentType, bytes: body };
           },

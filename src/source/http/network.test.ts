@@ -47,7 +47,11 @@ async function proxyOf(credentials?: string): Promise<ForwardProxy> {
 /** Reads the text at an address as a source with these options does. */
 async function read(url: URL, options: Partial<UpstreamOptions> = {}): Promise<string> {
   await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 2, vendorParameters: {}, ...options }, [url]);
-  return await upstream.ask(url, new AbortController().signal, ({ status, body }) => `${status} ${Buffer.from(body)}`);
+  return await upstream.request(
+    url,
+    new AbortController().signal,
+    ({ status, body }) => `${status} ${Buffer.from(body)}`,
+  );
 }
 
 async function failureOf(url: URL, options: Partial<UpstreamOptions> = {}): Promise<SourceError> {
@@ -146,7 +150,7 @@ describe("a proxy", () => {
       { timeoutMs: 5000, connections: 1, vendorParameters: {}, proxy: proxy.url },
       [url],
     );
-    const failing = upstream.ask(url, new AbortController().signal, ({ body }) => {
+    const failing = upstream.request(url, new AbortController().signal, ({ body }) => {
       throw new SourceError(
         "server_error",
         Buffer.from(body)
@@ -188,7 +192,7 @@ describe("a proxy", () => {
       [url],
     );
     const never = new AbortController().signal;
-    await Promise.all(Array.from({ length: 8 }, () => upstream.ask(url, never, () => undefined)));
+    await Promise.all(Array.from({ length: 8 }, () => upstream.request(url, never, () => undefined)));
     expect(most).toBe(2);
   });
 });

@@ -327,7 +327,7 @@ describe("a redirect to this machine or into a private network", () => {
       const source = sourceAt(outside);
       const error = await failureAt(source);
       expect([host, error.failure, error.message]).toEqual([host, "http_status", expect.stringMatching(REFUSED)]);
-      for (const question of [LEGEND, INFO]) await expect(source.ask?.(question, never())).rejects.toThrow(REFUSED);
+      for (const question of [LEGEND, INFO]) await expect(source.query?.(question, never())).rejects.toThrow(REFUSED);
     }
     const toTls = await failure((_, response) => {
       response.writeHead(302, { Location: `https://127.0.0.1:${port}/` }).end();
@@ -350,7 +350,7 @@ test("an answer with a control character in its head is malformed, and no messag
       `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi`,
     );
     for (const question of [LEGEND, INFO]) {
-      await expect(sourceAt(origin).ask?.(question, never())).rejects.toThrow(/^the answer violates HTTP\/1.1 \(/);
+      await expect(sourceAt(origin).query?.(question, never())).rejects.toThrow(/^the answer violates HTTP\/1.1 \(/);
     }
     const { failure: kind, message } = await failureAt(sourceAt(origin));
     expect(kind).toBe("reset");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import type { FoundTile, InventoryStore, Place, StoredPyramid } from "../../inventory-store.ts";
+import type { FoundTile, InventoryStore, StoredPyramid, TileSetRect } from "../../inventory-store.ts";
 import {
   bucketDirectory,
   bucketOf,
@@ -66,7 +66,7 @@ export class FileInventory implements InventoryStore {
     return pyramids.map((pyramid) => levels.get(pyramidName(pyramid)) ?? []);
   }
 
-  async removeLeftovers(places: readonly Place[], signal: AbortSignal): Promise<void> {
+  async removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void> {
     const buckets = new Set<string>();
     for (const { tileSet, rect } of places)
       for (const bucket of bucketsOfRect(rect)) buckets.add(join(this.#paths.zoomPath(tileSet, rect.z), bucket));
