@@ -76,7 +76,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
         return (left.length > 1 ? left.shift() : left[0]) ?? stored;
       },
     },
-    room: {
+    reservations: {
       begin: (name: string) => reservations.begin(name, "seed"),
       tryReserve: () => true,
       reserve: async () => admissionsLeft.shift() ?? ({ kind: "store" } as const),
@@ -107,7 +107,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     attempts.run(
       { job, task, layer, signal: abort.signal },
       taken,
-      first && { wanted: null, outcome: first, reservation: parts.room.begin(layer.name) },
+      first && { wanted: null, outcome: first, reservation: parts.reservations.begin(layer.name) },
     );
   const counts = () => ({
     ...job.tally.sum,

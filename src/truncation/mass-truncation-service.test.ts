@@ -115,7 +115,7 @@ test("without a window, and without tiles, a truncation keeps nothing", async ()
   await put("a", 0);
   expect(await service.truncate(hard("a"), null)).toMatchObject({ state: "reclaimed", tiles: 1n, undoUntil: null });
   expect(await service.truncate(hard("b"), null)).toMatchObject({ state: "reclaimed", tiles: 0n });
-  expect(store.keptIds()).toEqual([]);
+  expect(store.asideIds()).toEqual([]);
 });
 
 test("only the latest truncation of a layer can be undone, and then the one before", async () => {
@@ -140,7 +140,7 @@ test("truncations of one layer are reclaimed for space, those of others stay", a
   service.giveUp("a");
   expect(await service.truncation(a.id)).toMatchObject({ state: "reclaimed" });
   expect(await service.truncation(b.id)).toMatchObject({ state: "kept" });
-  expect(store.keptIds()).toEqual([String(b.id)]);
+  expect(store.asideIds()).toEqual([String(b.id)]);
   expect(await service.undoTruncation(a.id, null)).toMatchObject({ ok: false });
   expect(await service.undoTruncation(b.id, null)).toMatchObject({ ok: true });
 });
@@ -168,7 +168,7 @@ test("after a restart, files without a record are given up, and a record without
   before.store.truncate("4711", before.store.plan({ kind: "layer", layer: "b" }), "keep");
   open.pop()?.close();
   const { service, store } = start();
-  expect(store.keptIds()).toEqual([]);
+  expect(store.asideIds()).toEqual([]);
   service.tick();
   expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
 });
