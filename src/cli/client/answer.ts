@@ -37,6 +37,3 @@ export const exactNumbers = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (found) =>
     /^-?\d{16,}$/.test(found) ? `"${found}"` : found,
   );
-
-/** Collects the values of an option that may be given more than once. */
-export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];

@@ -1,4 +1,4 @@
-import { CommandFailure, EXIT } from "../exit.ts";
+import { EXIT } from "../exit.ts";
 import { acceptedText, type JobAnswer, type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
 import { type AnswerFlags, exactNumbers, print, printAnswer } from "./answer.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -47,11 +47,4 @@ function exitCodeOf(texts: readonly string[]): number {
   const outcomes = new Set(texts.map((text) => readJob(text).outcome));
   if (outcomes.has("aborted")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
-}
-
-/** Parses the id of a job from the command line. */
-export function parseJobId(text: string): number {
-  if (!/^\d{1,15}$/.test(text))
-    throw new CommandFailure(`expected the id of a job, a whole number, got ${text}`, EXIT.usage);
-  return Number(text);
 }

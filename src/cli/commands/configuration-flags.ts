@@ -3,6 +3,7 @@ import type { Configuration } from "../../config/configuration.ts";
 import type { RunningConfiguration } from "../../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../../config/problem.ts";
 import type { Result } from "../../lib/result.ts";
+import { collect } from "./shared-options.ts";
 
 export interface ConfigurationFlags {
   readonly host?: string;
@@ -12,9 +13,9 @@ export interface ConfigurationFlags {
   readonly set?: readonly string[];
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collectAssignment(value: string, before: readonly string[]): readonly string[] {
   if (!/^[^=]+=/.test(value)) throw new InvalidArgumentError("It has the form key=value.");
-  return [...before, value];
+  return collect(value, before);
 }
 
 export function addConfigurationFlags(command: Command): Command {
@@ -26,7 +27,7 @@ export function addConfigurationFlags(command: Command): Command {
     .option(
       "--set <key=value>",
       "any key of the file, such as jobs.maxRunningTasks=8; may be given again",
-      collect,
+      collectAssignment,
       [],
     );
 }

@@ -2,16 +2,8 @@ import type { Command } from "commander";
 import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type JobAnswer, selectionText } from "../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
-import {
-  addAgeFlags,
-  addRangeFlags,
-  type ChoiceFlags,
-  choiceFields,
-  LAYERS,
-  layerFields,
-  type RangeFlags,
-  rangeFields,
-} from "./range-flags.ts";
+import { jobRequest } from "./make-job.ts";
+import { addAgeFlags, addRangeFlags, type ChoiceFlags, LAYERS, type RangeFlags } from "./range-flags.ts";
 
 interface Counts {
   readonly tiles: Count;
@@ -84,8 +76,7 @@ export function estimateCommand(): Command {
   );
   return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too")).action(
     (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
-      const type = flags.reseed === true ? "reseed" : "seed";
-      const document = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags) };
+      const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);
       return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
     },
   );

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import { type AnswerFlags, exactNumbers, printAnswer, requestAndPrint, serverCommand } from "../client/answer.ts";
-import { type FollowFlags, parseJobId, printEndedJob, printEndedJobs, printMadeJob } from "../client/follow-job.ts";
+import { type FollowFlags, printEndedJob, printEndedJobs, printMadeJob } from "../client/follow-job.ts";
 import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showJob, showJobs } from "../output/job-text.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
-import { parseWhole } from "./range-flags.ts";
+import { layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
 import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
 
 /** The most jobs that one request can create. */
@@ -23,11 +23,11 @@ interface JobsFlags extends FollowFlags {
 /** `nuthatch jobs`: jobs with their outcome. */
 export function jobsCommand(): Command {
   return serverCommand("jobs", "jobs of a running server with their outcome, newest first")
-    .option("--layer <layer>", "of one layer")
+    .addOption(layerOption())
     .addOption(new Option("--state <state>", "in one state").choices(["pending", "running", "done", "aborted"]))
-    .option("--requested-with <job>", "those that one request has made with this one", parseJobId)
+    .addOption(requestedWithOption("those that one request has made with this one"))
     .option("--limit <n>", "so many at most (20; of one request all)", parseWhole(1, MOST_JOBS))
-    .option("--wait", "until those have ended; the exit code is the outcome of the worst")
+    .addOption(waitOption("those have", "the outcome of the worst"))
     .action(async (flags: JobsFlags) => {
       const { layer, state, requestedWith } = flags;
       const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
@@ -43,7 +43,7 @@ export function jobCommand(): Command {
   return addTermsFlags(
     serverCommand("job", "one job in full, or changes how it runs").argument("<job>", "", parseJobId),
   )
-    .option("--wait", "until it has ended; the exit code is its outcome")
+    .addOption(waitOption())
     .action(async (id: number, flags: FollowFlags & TermsFlags) => {
       const client = new ServerClient(flags);
       if (areTermsGiven(flags)) await client.request("PATCH", `/api/v1/jobs/${id}`, { document: termsFields(flags) });
@@ -57,7 +57,7 @@ export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
   const what = action === "pause" ? "stops a job until it is resumed, over restarts too" : "lets a paused job go on";
   return serverCommand(action, what)
     .argument("[job]", "", parseJobId)
-    .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
+    .addOption(requestedWithOption())
     .action((id: number | undefined, flags: AnswerFlags & { readonly requestedWith?: number }) => {
       const { requestedWith } = flags;
       if ((id === undefined) === (requestedWith === undefined))
@@ -74,7 +74,7 @@ export function retryCommand(): Command {
     serverCommand("retry", "a new job over the tiles that failed, or that an aborted job did not come to"),
   )
     .argument("<job>", "", parseJobId)
-    .option("--wait", "until the new job has ended; the exit code is its outcome")
+    .addOption(waitOption("the new job has"))
     .action(async (id: number, flags: FollowFlags & KeyFlags) => {
       const client = new ServerClient(flags);
       await printMadeJob(await requestOnce(client, `/api/v1/jobs/${id}/retry`, flags), flags, client);

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { type AnswerFlags, print, requestAndPrint, serverCommand } from "../client/answer.ts";
-import { parseJobId } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
+import { layerOption, parseJobId, requestedWithOption } from "./shared-options.ts";
 
 interface KillFlags extends AnswerFlags {
   readonly all?: boolean;
@@ -21,9 +21,9 @@ export function killCommand(): Command {
     "ends one job, those of a layer, or all; once it returns nothing more is rendered for them",
   )
     .argument("[job]", "of one job", parseJobId)
-    .option("--requested-with <job>", "all jobs of the request that made this one", parseJobId)
+    .addOption(requestedWithOption())
     .option("--all", "every job")
-    .option("--layer <layer>", "every job of a layer")
+    .addOption(layerOption("every job of a layer"))
     .action(async (id: number | undefined, flags: KillFlags) => {
       const { all, layer, requestedWith, json } = flags;
       if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { type AnswerFlags, collect, print, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { type AnswerFlags, print, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
+import { collect, layerOption } from "./shared-options.ts";
 
 interface Quota {
   readonly value: string;
@@ -208,7 +209,7 @@ export function quotaCommand(): Command {
     .action((flags: AnswerFlags) => requestAndPrint(flags, showQuota, "GET", "/rest/diskquota.json"));
 
   const usage = serverCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
-    .option("--layer <layer>", "of one layer")
+    .addOption(layerOption())
     .option("--by-tile-set", "also by grid set, format, parameters and zoom")
     .action((flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
       const query = { layer: flags.layer, by: flags.byTileSet === true ? "tileSet" : undefined };
@@ -217,7 +218,7 @@ export function quotaCommand(): Command {
 
   const verification = serverCommand("verify", "compares the records with the store while the server runs")
     .option("--repair", "count differing cells again")
-    .option("--layer <layer>", "of one layer")
+    .addOption(layerOption())
     .action(async (flags: VerifyFlags) => {
       const ended = await verify(new ServerClient(flags), flags);
       print(flags.json === true ? `${JSON.stringify(ended)}\n` : showDifferences(ended));

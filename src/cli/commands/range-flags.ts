@@ -2,10 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
 import { type FlagGroup, type JobFlag, jobFields, type KeptFields, keptFields } from "../../plan/job-fields.ts";
-import { collect } from "../client/answer.ts";
-
-/** The most threads of one job. */
-export const MOST_THREADS = 128;
+import { collect, parseWhole } from "./shared-options.ts";
 
 /** The help text of the argument `<layer...>`. */
 export const LAYERS = "names, in which * stands for any characters (in quotes, for the shell)";
@@ -212,13 +209,3 @@ function parsePercent(text: string): number {
     throw new InvalidArgumentError("A number greater than 0, 100 at most.");
   return percent;
 }
-
-/** Returns a parser for an option whose value is a whole number from `least` to `most`. */
-export const parseWhole =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const number = Number(text);
-    if (!/^\d+$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`);
-    return number;
-  };

@@ -3,30 +3,17 @@ import { type AnswerFlags, print, printAnswer, requestAndPrint, serverCommand } 
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { showSchedule, showSchedules } from "../output/schedule-text.ts";
-import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "./make-job.ts";
-import {
-  addAgeFlags,
-  addRangeFlags,
-  addRenderFlags,
-  type ChoiceFlags,
-  choiceFields,
-  LAYERS,
-  layerFields,
-  MOST_THREADS,
-  parseWhole,
-  type RangeFlags,
-  rangeFields,
-} from "./range-flags.ts";
-import { addRateFlags, parseWindowFlag, type TermsFlags, termsFields, type WindowFlag } from "./terms-flags.ts";
+import { addConfirmFlag, type ConfirmFlags, type JobFlags, jobRequest, requestConfirmed } from "./make-job.ts";
+import { addAgeFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
+import { supersedeOption, threadsOption, timeZoneOption, waitOption } from "./shared-options.ts";
+import { addRateFlags, parseWindowFlag, type WindowFlag } from "./terms-flags.ts";
 
 const SCHEDULES = "/api/v1/schedules";
 const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;
 
-interface AddFlags extends RangeFlags, ChoiceFlags, ConfirmFlags, AnswerFlags, TermsFlags {
+interface AddFlags extends JobFlags, ConfirmFlags, AnswerFlags {
   readonly cron: string;
   readonly type: "seed" | "reseed" | "truncate";
-  readonly threads?: number;
-  readonly supersede?: true;
   readonly missed?: "skip" | "run_once";
   readonly window?: WindowFlag;
   readonly replace?: boolean;
@@ -47,10 +34,10 @@ export function scheduleCommand(): Command {
     .argument("<layer...>", LAYERS);
   const add = addConfirmFlag(addRateFlags(addRenderFlags(addAgeFlags(addRangeFlags(adding)))))
     .requiredOption("--cron <cron>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
-    .option("--time-zone <time-zone>", "by whose clocks, such as Europe/Zurich (UTC)")
+    .addOption(timeZoneOption("by whose clocks"))
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))
-    .option("--threads <n>", "tasks that work on a job at once", parseWhole(1, MOST_THREADS))
-    .option("--supersede", "older seeds and reseeds of the layer that lie within a job end")
+    .addOption(threadsOption("a job"))
+    .addOption(supersedeOption("a job"))
     .addOption(
       new Option("--missed <rule>", "what becomes of times that pass while the server is down (run_once)").choices([
         "skip",
@@ -60,9 +47,8 @@ export function scheduleCommand(): Command {
     .option("--window <start-end>", "when its jobs may work, such as 22:00-06:00", parseWindowFlag)
     .option("--replace", "a schedule of this name, if there is one")
     .action(async (name: string, layers: readonly string[], flags: AddFlags) => {
-      const { cron, timeZone, type, threads, supersede, missed, window, replace } = flags;
-      const how = { threadCount: threads, ...termsFields(flags), supersede };
-      const job = { ...layerFields(layers), type, ...rangeFields(flags), ...choiceFields(flags), ...how };
+      const { cron, timeZone, type, missed, window, replace } = flags;
+      const job = jobRequest(type, layers, flags);
       const schedule = { name, cron, timeZone, missed, window };
       const client = new ServerClient(flags);
       const [method, path] = replace === true ? (["PUT", pathOf(name)] as const) : (["POST", SCHEDULES] as const);
@@ -82,7 +68,7 @@ export function scheduleCommand(): Command {
 
   const run = serverCommand("run", "makes its jobs now")
     .argument("<schedule>")
-    .option("--wait", "until it has ended; the exit code is its outcome")
+    .addOption(waitOption())
     .action(async (name: string, flags: FollowFlags) => {
       const client = new ServerClient(flags);
       await printMade(await client.request("POST", pathOf(name, "/run")), flags, client);

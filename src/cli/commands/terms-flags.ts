@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { parseWhole } from "./range-flags.ts";
+import { parseWhole, timeZoneOption } from "./shared-options.ts";
 
 /** The value that removes a limit. commander has no null for the value of an option. */
 const NO_LIMIT = "none";
@@ -32,7 +32,7 @@ export const addRateFlags = (command: Command): Command =>
     .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag));
 
 export const addTermsFlags = (command: Command): Command =>
-  addRateFlags(command).option("--time-zone <time-zone>", "of the run window, such as Europe/Zurich (UTC)");
+  addRateFlags(command).addOption(timeZoneOption("of the run window"));
 
 /** Returns these fields for a job request or a PATCH of a job. JSON leaves out the fields of absent flags. */
 export function termsFields({ priority, rateLimit, runWindow, timeZone }: TermsFlags) {

@@ -5,6 +5,7 @@ import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.t
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { waitOption } from "./shared-options.ts";
 import { showTruncated } from "./truncation-commands.ts";
 
 /** `nuthatch truncate LAYER`: truncates a whole layer at once, or a range of a layer as a job. */
@@ -21,7 +22,7 @@ export function truncateCommand(): Command {
       "--soft",
       "removes nothing: the tiles of the whole layer are stale, and served until they are rendered anew",
     )
-    .option("--wait", "until the job has ended; the exit code is its outcome")
+    .addOption(waitOption("the job has"))
     .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
       const fields = layerFields(layers);
       if (isRangeGiven(flags) || !("layer" in fields)) {

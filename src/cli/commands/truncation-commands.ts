@@ -1,9 +1,8 @@
 import { type Command, Option } from "commander";
 import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
-import { parseJobId } from "../client/follow-job.ts";
 import { timeText } from "../output/job-text.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
-import { parseWhole } from "./range-flags.ts";
+import { layerOption, parseJobId, parseWhole } from "./shared-options.ts";
 
 /** The fields that the command line reads from a truncation of `/api/v1/truncations`. */
 export interface TruncationAnswer {
@@ -63,7 +62,7 @@ const showTruncations = ({ truncations }: { readonly truncations: readonly Trunc
 /** `nuthatch truncations`: lists mass truncations, and which can be undone. */
 export function truncationsCommand(): Command {
   return serverCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
-    .option("--layer <layer>", "of one layer")
+    .addOption(layerOption())
     .addOption(new Option("--state <state>", "in one state").choices(["kept", "undoing", "undone", "reclaimed"]))
     .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
     .action((flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {

@@ -11,7 +11,7 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { bytesText, durationText, factList, parametersText, textTable } from "../output/text-table.ts";
 import { logLines } from "./log-lines.ts";
-import { MOST_THREADS, parseWhole } from "./range-flags.ts";
+import { parseWhole, threadsOption, waitOption } from "./shared-options.ts";
 import { TileUse, type UsedTile, usedTileSet } from "./tile-use.ts";
 import { planWarm, type TileCost, type WarmJob, type WarmPlan } from "./warm-plan.ts";
 
@@ -60,8 +60,8 @@ export function warmCommand() {
     .option("--max-minutes <n>", "at the rate of each layer's last jobs", parseWhole(1, 1_000_000))
     .option("--failed", "counts requests too that were answered with 400 and above")
     .option("--dry-run", "tells what it would do")
-    .option("--threads <n>", "tasks that work on each job at once", parseWhole(1, MOST_THREADS))
-    .option("--wait", "until the jobs have ended; the exit code is the outcome of the worst")
+    .addOption(threadsOption("each job"))
+    .addOption(waitOption("the jobs have", "the outcome of the worst"))
     .action(async (files: readonly string[], flags: WarmFlags) => {
       const client = new ServerClient(flags);
       const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
