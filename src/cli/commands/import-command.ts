@@ -6,22 +6,15 @@ import { stringify } from "yaml";
 import type { ConfigurationProblem } from "../../config/problem.ts";
 import { answerText } from "../../lib/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
-import { readWmsCatalogue, type WmsCatalogue, type WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
+import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { type ImportedGrids, importedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
+import { type ImportSettings, importedDocument } from "./import-document.ts";
+import { importedGrids } from "./import-grids.ts";
 
 const TIMEOUT_MS = 60_000;
-/** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
-const METATILE = 4;
-const TILE = 256;
-/** Formats that browsers show. An imported layer gets those of them that the WMS offers. */
-const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
-interface ImportFlags {
+interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly layer?: readonly string[];
-  readonly prefix?: string;
-  readonly username?: string;
-  readonly passwordVariable?: string;
   readonly output?: string;
 }
 
@@ -78,20 +71,9 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
     );
   const stored = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
   if (stored.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
-  const gridSets = mergedGridSets(stored.map(({ grids }) => grids));
-  const document = {
-    ...(gridSets.length === 0 ? {} : { gridSets: gridSets.map(gridSetDocument) }),
-    layers: stored.map(({ layer, grids }) => layerDocument(layer, grids, read.value, url, flags)),
-  };
+  const document = importedDocument(stored, read.value, { ...flags, url });
   return { document, warnings };
 }
-
-const gridSetDocument = ({ id, srs, extent: { minX, minY, maxX, maxY }, metersPerUnit }: OwnGridSet) => ({
-  id,
-  srs,
-  extent: [minX, minY, maxX, maxY],
-  ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
-});
 
 /** Returns the problems of the written configuration: its names and numbers come from the WMS and may be invalid. */
 async function problemsOf(text: string, { passwordVariable }: ImportFlags): Promise<readonly ConfigurationProblem[]> {
@@ -138,81 +120,4 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
     });
   if (status !== 200) throw new CommandFailure(`${address.href} answered with status ${status}`, EXIT.failure);
   return answerText(body, contentType);
-}
-
-function layerDocument(
-  layer: WmsCatalogueLayer,
-  { gridSubsets }: ImportedGrids,
-  { version, formats, maxWidth, maxHeight }: WmsCatalogue,
-  url: string,
-  { prefix = "", username, passwordVariable }: ImportFlags,
-): Record<string, unknown> {
-  const offered = FORMATS.filter((format) => formats.includes(format));
-  const side = Math.floor(Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY) / TILE);
-  const filters = parameterFilters(layer);
-  const legends = legendDocuments(layer);
-  return {
-    name: prefix + layer.name,
-    title: layer.title,
-    ...(layer.abstract === "" ? {} : { description: layer.abstract }),
-    source: {
-      type: "wms",
-      url,
-      version,
-      layers: [layer.name],
-      ...(username === undefined ? {} : { username }),
-      ...(passwordVariable === undefined ? {} : { password: `\${${passwordVariable}}` }),
-    },
-    gridSubsets,
-    formats: offered.length === 0 ? ["image/png"] : offered,
-    ...(side >= METATILE ? {} : { metatile: [Math.max(1, side), Math.max(1, side)] }),
-    ...(filters.length === 0 ? {} : { parameterFilters: filters }),
-    ...(legends.length === 0 ? {} : { legends }),
-    ...(layer.queryable ? { queryable: true } : {}),
-  };
-}
-
-/**
- * Returns a parameter filter for the styles, if there are several, and one for each dimension. A dimension with a list
- * of values gets the list; one with intervals gets an expression of the characters that a value may have.
- */
-function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
-  const named = styles.filter((style) => style !== "");
-  return [
-    ...(named.length > 1 ? [{ type: "string", key: "STYLES", default: "", values: named }] : []),
-    ...dimensions.map(({ name, default: initial, values }) => {
-      const key = name === "TIME" || name === "ELEVATION" || name.startsWith("DIM_") ? name : `DIM_${name}`;
-      return values.some((value) => value.includes("/"))
-        ? { type: "regex", key, default: initial, regex: "[0-9A-Za-z:.+/-]+" }
-        : { type: "string", key, default: initial, values };
-    }),
-  ];
-}
-
-/** Returns the legends of the layer's named styles, and of the WMS's first style as the default. */
-function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
-  const named = styles.filter((style) => style !== "");
-  const [standard] = styles;
-  const offered = named.length > 1 ? named : [];
-  return [...(standard === undefined ? [] : [["", standard] as const]), ...offered.map((name) => [name, name] as const)]
-    .map(([style, name]) => ({ style, legend: legends.get(name) }))
-    .flatMap(({ style, legend }) =>
-      legend === undefined
-        ? []
-        : [
-            {
-              ...(style === "" ? {} : { style }),
-              width: legend.width,
-              height: legend.height,
-              format: legend.format,
-              // A GetLegendGraphic needs no address: the server asks the WMS, whose own address may be private.
-              ...(isLegendGraphic(legend.url) ? {} : { url: legend.url }),
-            },
-          ],
-    );
-}
-
-function isLegendGraphic(url: string): boolean {
-  const request = [...new URL(url).searchParams].find(([key]) => key.toLowerCase() === "request")?.[1] ?? "";
-  return request.toLowerCase() === "getlegendgraphic";
 }
