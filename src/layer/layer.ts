@@ -317,5 +317,5 @@ export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | und
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
 /** Returns whether a source offers legends: a WMS, or the demo's states. */
-export const rendersLegends = (source: SourceOptions): boolean =>
+export const rendersLegends = (source: { readonly type: SourceOptions["type"]; readonly dataset?: string }): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

@@ -1,3 +1,5 @@
+import { legalValue, type ParameterFilter } from "./parameter-filter.ts";
+
 /** The picture that explains a style of a layer, for the capabilities (WMTS 1.0.0, table 7, LegendURL). */
 export interface Legend {
   /** The style, as in the layer's STYLES filter; "": the default style. */
@@ -12,4 +14,11 @@ export interface Legend {
   /** The scales that the legend applies to. */
   readonly minScaleDenominator?: number;
   readonly maxScaleDenominator?: number;
+}
+
+/** Returns the name that a style has in tile sets, "" for the default; undefined if the layer has no such style. */
+export function styleName(style: string, filter: ParameterFilter | undefined): string | undefined {
+  if (style === "") return "";
+  const value = filter === undefined ? undefined : legalValue(filter, style);
+  return style === filter?.default || (value !== undefined && value === filter?.default) ? "" : value;
 }

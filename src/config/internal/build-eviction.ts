@@ -2,9 +2,8 @@ import { intersectRects, rectOf } from "../../grid/grid-set.ts";
 import { coverageAt, type Layer } from "../../layer/layer.ts";
 import type { EvictionOptions, Pin } from "../../quota/eviction-options.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
-import { parseQuotaValue } from "../../quota/quota-validation.ts";
 import { extentOf } from "./build-grid-sets.ts";
-import { didYouMean } from "./nearest.ts";
+import { unknownLayer } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { EvictionDocument } from "./schema/quota-schema.ts";
 
@@ -15,15 +14,11 @@ export function buildEviction(
   at: Path,
   problems: Problems,
 ): EvictionOptions {
-  const highWaterPercent = document.highWaterPercent ?? 100;
-  const lowWaterPercent = document.lowWaterPercent ?? highWaterPercent;
-  if (lowWaterPercent > highWaterPercent)
-    problems.expected([...at, "lowWaterPercent"], `at most highWaterPercent (${highWaterPercent})`, lowWaterPercent);
+  const { highWaterPercent, lowWaterPercent = highWaterPercent } = document;
+  const names = layers.map((layer) => layer.name);
   const find = (name: string, path: Path): Layer | undefined => {
-    const names = layers.map((layer) => layer.name);
     const layer = layers.find((other) => other.name === name);
-    if (layer === undefined)
-      problems.add([...path, "layer"], `unknown layer ${JSON.stringify(name)}${didYouMean(name, names)}`);
+    if (layer === undefined) problems.add([...path, "layer"], unknownLayer(name, names));
     return layer;
   };
   return {
@@ -36,13 +31,9 @@ export function buildEviction(
       const layer = find(pin.layer, path);
       return layer === undefined ? [] : pinsOf(pin, layer, path, problems);
     }),
-    floors: document.floors.flatMap(({ layer, value, units }, i) => {
-      const path = [...at, "floors", i];
-      const decimal = parseQuotaValue(String(value));
-      if (decimal === undefined) problems.expected([...path, "value"], "a decimal number from 0 on", value);
-      return find(layer, path) === undefined || decimal === undefined
-        ? []
-        : [{ layer, bytes: quotaBytes({ value: decimal, units }) }];
+    floors: document.floors.map(({ layer, ...quota }, i) => {
+      find(layer, [...at, "floors", i]);
+      return { layer, bytes: quotaBytes(quota) };
     }),
   };
 }

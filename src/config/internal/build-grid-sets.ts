@@ -1,4 +1,4 @@
-import { createGridSet, type Levels } from "../../grid/create-grid-set.ts";
+import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
 import type { Result } from "../../lib/result.ts";
@@ -47,26 +47,21 @@ export function buildGridSets(
 }
 
 function buildGridSet(document: GridSetDocument, path: Path, problems: Problems): GridSet | undefined {
-  const { id, srs: crs, extent } = document;
-  for (const key of ["id", "srs", "extent"] as const)
-    if (document[key] === undefined) problems.add(path, `${key} is missing`);
-  const srs = typeof crs === "number" || crs === undefined ? crs : epsgCode(crs);
-  if (crs !== undefined && srs === undefined) problems.expected([...path, "srs"], "EPSG:NUMBER", crs);
-  const scale = scaleOf(document, path, problems);
-  if (id === undefined || srs === undefined || extent === undefined || scale === undefined) return undefined;
-  const { title, metersPerUnit, pixelSize, scaleNames, tileSize, alignTopLeft, yCoordinateFirst } = document;
+  const { id, srs, extent, tileSize, tileMatrixSet: _, resolutions, scaleDenominators, levels, ...plain } = document;
+  if (id === undefined || srs === undefined || extent === undefined || problems.within(path)) return undefined;
+  const scale =
+    resolutions === undefined
+      ? scaleDenominators === undefined
+        ? { levels: levels ?? DEFAULT_LEVELS }
+        : { scaleDenominators }
+      : { resolutions };
   const created = createGridSet({
+    ...plain,
     id,
     srs,
     extent: extentOf(extent),
     scale,
-    ...(title === undefined ? {} : { title }),
-    ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
-    ...(pixelSize === undefined ? {} : { pixelSize }),
-    ...(scaleNames === undefined ? {} : { scaleNames }),
     ...(tileSize === undefined ? {} : { tileWidth: tileSize[0], tileHeight: tileSize[1] }),
-    ...(alignTopLeft === undefined ? {} : { alignTopLeft }),
-    ...(yCoordinateFirst === undefined ? {} : { yCoordinateFirst }),
   });
   if (created.ok) return created.value;
   problems.add(path, created.error);
@@ -75,35 +70,16 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
 
 /** Builds a grid set from an OGC TileMatrixSet document. The configuration gives only its id and title. */
 function importGridSet(
-  { id, title, tileMatrixSet: _, ...others }: GridSetDocument,
+  { id, title }: GridSetDocument,
   file: string,
   path: Path,
   problems: Problems,
   readDocument: ReadDocument,
 ): GridSet | undefined {
-  for (const key of Object.keys(others))
-    problems.add([...path, key], "is said by the document of tileMatrixSet; only id and title can be given", "key");
   const read = readDocument(file);
   const names = { ...(id === undefined ? {} : { id }), ...(title === undefined ? {} : { title }) };
   const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, names) : read;
   if (gridSet.ok) return gridSet.value;
   problems.add([...path, "tileMatrixSet"], `${file}: ${gridSet.error}`);
   return undefined;
-}
-
-function epsgCode(text: string): number | undefined {
-  const digits = /^(?:EPSG:)?([1-9]\d{0,5})$/i.exec(text.trim())?.[1];
-  return digits === undefined ? undefined : Number(digits);
-}
-
-function scaleOf(document: GridSetDocument, path: Path, problems: Problems): Levels | undefined {
-  const { resolutions, scaleDenominators, levels } = document;
-  const given = [resolutions, scaleDenominators, levels].filter((one) => one !== undefined);
-  if (given.length > 1) {
-    problems.add(path, "only one of resolutions, scaleDenominators and levels can be given");
-    return undefined;
-  }
-  if (resolutions !== undefined) return { resolutions };
-  if (scaleDenominators !== undefined) return { scaleDenominators };
-  return { levels: levels ?? DEFAULT_LEVELS };
 }

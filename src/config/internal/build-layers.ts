@@ -9,11 +9,12 @@ import {
   rendersSingleTiles,
   type SourceOptions,
 } from "../../layer/layer.ts";
+import { styleName } from "../../layer/legend.ts";
+import { stylesFilter } from "../../layer/parameter-filter.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
-import { buildLegends } from "./build-legends.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { didYouMean } from "./nearest.ts";
@@ -91,6 +92,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
   checkTileLayer(document, source, gridSubsets, path, context.problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, ...plain } = document;
+  const styles = stylesFilter(document.parameterFilters);
   return {
     ...plain,
     title: document.title ?? name,
@@ -105,11 +107,7 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     ),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
-    legends: buildLegends(document.legends, [...path, "legends"], {
-      source,
-      parameterFilters: document.parameterFilters,
-      problems,
-    }),
+    legends: document.legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
   };
 }
 

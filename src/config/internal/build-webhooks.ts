@@ -1,8 +1,9 @@
 import querystring from "node:querystring";
 import { ENDS, type JobMoment, type Webhook, webhookId } from "../../jobs/job-event.ts";
-import { didYouMean } from "./nearest.ts";
+import { unknownLayer } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { WebhookDocument } from "./schema/configuration-schema.ts";
+import { httpUrl } from "./schema/fields.ts";
 
 const momentsOf = (event: WebhookDocument["events"][number]): readonly JobMoment[] =>
   event === "ended" ? ENDS : [event];
@@ -22,13 +23,9 @@ export function buildWebhooks(
     if (document === undefined) continue;
     const path = [...at, i];
     for (const [n, name] of (document.layers ?? []).entries())
-      if (layers?.includes(name) === false)
-        problems.add([...path, "layers", n], `unknown layer ${JSON.stringify(name)}${didYouMean(name, layers)}`);
-    const url = URL.canParse(document.url) ? new URL(document.url) : undefined;
-    if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-      problems.add([...path, "url"], "expected an address with http:// or https://");
-      continue;
-    }
+      if (layers?.includes(name) === false) problems.add([...path, "layers", n], unknownLayer(name, layers));
+    const url = httpUrl(document.url);
+    if (url === undefined) continue;
     const credentials = `${querystring.unescape(url.username)}:${querystring.unescape(url.password)}`;
     url.username = "";
     url.password = "";

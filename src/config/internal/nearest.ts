@@ -21,6 +21,9 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return found !== undefined && found.far <= Math.max(2, Math.floor(name.length / 3)) ? found.candidate : undefined;
 }
 
+export const unknownLayer = (name: string, known: readonly string[]): string =>
+  `unknown layer ${JSON.stringify(name)}${didYouMean(name, known)}`;
+
 export const didYouMean = (name: string, known: readonly string[]): string => {
   const found = nearest(name, known);
   return found === undefined ? "" : `; did you mean ${found}?`;

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
-import { flag, list, MAX_SECONDS, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
+import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
@@ -27,7 +27,9 @@ const StoreSchema = map({
 });
 
 export const WebhookSchema = map({
-  url: text.describe("The address that gets the events. It is not shown, because it may contain a key."),
+  url: text
+    .refine((url) => httpUrl(url) !== undefined, sentence("expected an address with http:// or https://"))
+    .describe("The address that gets the events. It is not shown, because it may contain a key."),
   events: someOf(oneOf([...JOB_MOMENTS, "ended"]))
     .default(["ended"])
     .describe("The events to send; `ended` stands for all three kinds of end."),

@@ -68,12 +68,14 @@ export const kinds = <const M extends readonly [Kind, ...Kind[]]>(members: M) =>
 };
 type Kind = z.ZodObject<{ readonly type: z.ZodLiteral<string> }, z.core.$strict>;
 
-/** The message of a check of a whole map. It is a whole sentence, and is left out if keys of the map do not fit. */
-export const sentence = (message: string) => ({
-  error: message,
-  params: { isSentence: true },
+/** The message of a check that is left out if the value, or a key of a map, does not fit already. */
+export const unlessUnfit = (error: string) => ({
+  error,
   when: ({ issues }: z.core.ParsePayload) => issues.length === 0,
 });
+
+/** Like `unlessUnfit`; the message is a whole sentence. */
+export const sentence = (message: string) => ({ ...unlessUnfit(message), params: { isSentence: true } });
 
 /**
  * Adds the problem `KEY: expected WHAT, got VALUE` of a key of the checked value. The value stays in use. `isLate`: the

@@ -3,6 +3,7 @@ import {
   anyNumber,
   anyText,
   either,
+  expected,
   extent,
   flag,
   list,
@@ -13,16 +14,24 @@ import {
   someOf,
   text,
   whole,
+  wrong,
 } from "./fields.ts";
 
-/** `id`, `srs` and `extent` are required unless a TileMatrixSet document gives them. The builder checks that. */
+/** The code of a CRS. */
+const crs = either("a text or a whole number from 1 to 999999", [anyText, whole(1, 999_999)]).transform(
+  (given, context) => {
+    if (typeof given === "number") return given;
+    const digits = /^(?:EPSG:)?([1-9]\d{0,5})$/i.exec(given.trim())?.[1];
+    if (digits === undefined) expected(context, [], "EPSG:NUMBER");
+    return Number(digits);
+  },
+);
+
 export const GridSetSchema = map({
   id: optional(text).describe("The name of the grid set; a built-in one of that name is replaced."),
   title: optional(anyText),
   tileMatrixSet: optional(text).describe("A file with an OGC TileMatrixSet 2.0 document."),
-  srs: optional(either("a text or a whole number from 1 to 999999", [anyText, whole(1, 999_999)])).describe(
-    "The CRS, as EPSG:NUMBER.",
-  ),
+  srs: optional(crs).describe("The CRS, as EPSG:NUMBER."),
   extent: optional(extent).describe("minx, miny, maxx, maxy in units of the CRS."),
   resolutions: optional(someOf(anyNumber)).describe("Units of the CRS per pixel, one for each level."),
   scaleDenominators: optional(someOf(anyNumber)).describe("Scale denominators, one for each level."),
@@ -33,6 +42,18 @@ export const GridSetSchema = map({
   tileSize: optional(pair(whole(1, 4096))).describe("Width and height of a tile in pixels; 256, 256."),
   alignTopLeft: optional(flag).describe("Rows are aligned with the top of the extent."),
   yCoordinateFirst: optional(flag).describe("The axis order in WMTS capabilities; that of EPSG."),
+}).superRefine((document, context) => {
+  const { tileMatrixSet, resolutions, scaleDenominators, levels } = document;
+  if (tileMatrixSet !== undefined) {
+    for (const key of Object.keys(document))
+      if (!["tileMatrixSet", "id", "title"].includes(key))
+        wrong(context, [key], "is said by the document of tileMatrixSet; only id and title can be given", "key");
+    return;
+  }
+  for (const key of ["id", "srs", "extent"] as const)
+    if (document[key] === undefined) wrong(context, [], `${key} is missing`);
+  if ([resolutions, scaleDenominators, levels].filter((one) => one !== undefined).length > 1)
+    wrong(context, [], "only one of resolutions, scaleDenominators and levels can be given");
 });
 
 export type GridSetDocument = z.output<typeof GridSetSchema>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../../layer/by-zoom.ts";
-import { DEFAULT_ENCODING, PNG_COMPRESSIONS, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
+import { DEFAULT_ENCODING, PNG_COMPRESSIONS, rendersLegends, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
+import { styleName } from "../../../layer/legend.ts";
 import {
   CASE_RULES,
   compileRegex,
@@ -8,6 +9,7 @@ import {
   legalValuesText,
   type NumberFilter,
   numberText,
+  stylesFilter,
 } from "../../../layer/parameter-filter.ts";
 import {
   anyText,
@@ -15,6 +17,7 @@ import {
   expected,
   extent,
   flag,
+  httpUrl,
   kinds,
   list,
   MAX_SECONDS,
@@ -26,6 +29,7 @@ import {
   sentence,
   someOf,
   text,
+  unlessUnfit,
   whole,
   wrong,
 } from "./fields.ts";
@@ -114,14 +118,24 @@ const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters,
 });
 
 const side = whole(1, 9999).default(20);
+/** The address of a legend. It must not contain secrets: capabilities show it to everybody. */
+const legendUrl = text
+  .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
+  .refine(
+    (url) => httpUrl(url)?.username === "" && httpUrl(url)?.password === "",
+    sentence("expected no credentials in the address: capabilities show it to everybody"),
+  );
 const LegendSchema = map({
   style: anyText.default("").describe("The style that the legend is for."),
   width: side.describe("In pixels; 20 is the default of map servers and GWC."),
   height: side,
-  format: text.default("image/png"),
-  url: optional(text).describe("The address of a picture; a source of type wms has legends itself."),
+  format: text.refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type")).default("image/png"),
+  url: optional(legendUrl).describe("The address of a picture; a source of type wms has legends itself."),
   minScaleDenominator: optional(number({ least: 0 })),
   maxScaleDenominator: optional(number({ above: 0 })),
+}).superRefine(({ minScaleDenominator = 0, maxScaleDenominator = Number.POSITIVE_INFINITY }, context) => {
+  if (minScaleDenominator >= maxScaleDenominator)
+    wrong(context, [], "minScaleDenominator is not below maxScaleDenominator");
 });
 
 const percent = optional(number({ above: 0, most: 100 }));
@@ -172,7 +186,7 @@ export const LayerSchema = map({
   queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
   fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
   secured: flag.default(false).describe("Only users may read the tiles."),
-}).superRefine(({ name, parameterFilters }, context) => {
+}).superRefine(({ name, source, parameterFilters, legends }, context) => {
   for (const [i, filter] of parameterFilters.entries()) {
     const compiled = filter.type === "regex" ? compileRegex(filter) : undefined;
     if (compiled === undefined || compiled.ok) continue;
@@ -181,8 +195,18 @@ export const LayerSchema = map({
     const what = `a regular expression of RE2 for ${whose} (${compiled.error}; ${remedy})`;
     expected(context, ["parameterFilters", i, "regex"], what);
   }
+  const filter = stylesFilter(parameterFilters);
+  const names = legends.map(({ style }) => styleName(style, filter) ?? style);
+  for (const [i, { style, url }] of legends.entries()) {
+    const name = styleName(style, filter);
+    const legal = filter === undefined ? '"", as the layer has no parameter filter STYLES' : legalValuesText(filter);
+    if (name === undefined) expected(context, ["legends", i, "style"], legal);
+    else if (names.indexOf(name) < i)
+      wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
+    if (url === undefined && !rendersLegends(source))
+      wrong(context, ["legends", i], "url is missing: only a source of type wms can be asked for a legend");
+  }
 });
 
 export type LayerDocument = z.output<typeof LayerSchema>;
-export type LegendDocument = LayerDocument["legends"][number];
 export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;

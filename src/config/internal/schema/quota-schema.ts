@@ -1,9 +1,26 @@
 import * as z from "zod";
-import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { either, extent, flag, list, map, number, oneOf, optional, text, whole } from "./fields.ts";
+import { DEFAULT_QUOTA, type Quota } from "../../../quota/quota-configuration.ts";
+import {
+  CLEAN_UP_UNITS,
+  checkQuotaSize,
+  EXPIRATION_POLICIES,
+  parseQuotaValue,
+  STORAGE_UNITS,
+} from "../../../quota/quota-validation.ts";
+import { either, expected, extent, flag, list, map, number, oneOf, optional, text, whole, wrong } from "./fields.ts";
 
 const units = oneOf(STORAGE_UNITS);
-const value = either("a number from 0 on or a text", [z.number().min(0), z.string()]);
+const value = either("a number from 0 on or a text", [z.number().min(0), z.string()]).transform((given, context) => {
+  const decimal = parseQuotaValue(String(given));
+  if (decimal === undefined) expected(context, [], "a decimal number from 0 on");
+  return decimal ?? "0";
+});
+const checkSize = (quota: Quota, context: z.RefinementCtx): void => {
+  // A value that does not fit has not been converted to a text.
+  if (context.issues.length > 0) return;
+  const refused = checkQuotaSize("value", quota);
+  if (refused !== undefined) wrong(context, [], refused.message);
+};
 
 export const DiskQuotaSchema = map({
   enabled: optional(flag),
@@ -11,17 +28,33 @@ export const DiskQuotaSchema = map({
   cacheCleanUpUnits: optional(oneOf(CLEAN_UP_UNITS)),
   maxConcurrentCleanUps: optional(whole(1)),
   globalExpirationPolicyName: optional(oneOf(EXPIRATION_POLICIES)),
-  globalQuota: optional(map({ value: optional(value), units: optional(units) })),
+  globalQuota: optional(
+    map({ value: optional(value), units: optional(units) }).superRefine((given, context) =>
+      checkSize({ ...DEFAULT_QUOTA.globalQuota, ...given }, context),
+    ),
+  ),
   layerQuotas: list(
-    map({ layer: text, expirationPolicyName: oneOf(EXPIRATION_POLICIES), quota: map({ value, units }) }),
-  ).default([]),
+    map({
+      layer: text,
+      expirationPolicyName: oneOf(EXPIRATION_POLICIES),
+      quota: map({ value, units }).superRefine(checkSize),
+    }),
+  )
+    .superRefine((quotas, context) => {
+      for (const [i, { layer }] of quotas.entries())
+        if (quotas.findIndex((other) => other.layer === layer) < i)
+          wrong(context, [i, "layer"], `${JSON.stringify(layer)} has two quotas`);
+    })
+    .default([]),
 });
 
 const level = optional(whole(0, 63));
-const waterPercent = optional(number({ above: 0, most: 100 }));
+const waterPercent = number({ above: 0, most: 100 });
 export const EvictionSchema = map({
-  highWaterPercent: waterPercent.describe("A clean-up begins above this share of a quota; 100."),
-  lowWaterPercent: waterPercent.describe("A clean-up ends at or below this share of a quota; highWaterPercent."),
+  highWaterPercent: waterPercent.default(100).describe("A clean-up begins above this share of a quota."),
+  lowWaterPercent: optional(waterPercent).describe(
+    "A clean-up ends at or below this share of a quota; highWaterPercent.",
+  ),
   minFreeMiB: optional(number({ least: 0 })).describe("Store nothing while the disk has less free space."),
   minFreeInodes: optional(whole(0)).describe("Store nothing while the disk has room for fewer files."),
   pins: list(map({ layer: text, gridSet: optional(text), extent: optional(extent), zoomStart: level, zoomStop: level }))
@@ -30,6 +63,9 @@ export const EvictionSchema = map({
   floors: list(map({ layer: text, value, units }))
     .default([])
     .describe("Sizes below which clean-ups do not reduce a layer."),
+}).superRefine(({ highWaterPercent, lowWaterPercent = highWaterPercent }, context) => {
+  if (lowWaterPercent > highWaterPercent)
+    expected(context, ["lowWaterPercent"], `at most highWaterPercent (${highWaterPercent})`);
 });
 
 export type DiskQuotaDocument = z.output<typeof DiskQuotaSchema>;

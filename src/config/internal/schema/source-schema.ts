@@ -17,6 +17,7 @@ import {
   sentence,
   someOf,
   text,
+  unlessUnfit,
   whole,
   wrong,
 } from "./fields.ts";
@@ -54,7 +55,7 @@ const upstream = {
   proxy: optional(
     text.refine(
       (proxy) => proxy === "none" || httpUrl(proxy) !== undefined,
-      "none, or the address of a proxy with http:// or https://",
+      unlessUnfit("none, or the address of a proxy with http:// or https://"),
     ),
   ).describe("`none`, or the address of an HTTP proxy; that of HTTP_PROXY and NO_PROXY."),
   ca: optional(text).describe("A file of certificates of authorities in PEM form."),
