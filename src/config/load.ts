@@ -4,7 +4,7 @@ import type { User } from "../http/options.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
-import { demoLayers } from "./demo-configuration.ts";
+import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
 import { readArchives } from "./internal/archives.ts";
 import { buildDiskQuota } from "./internal/build-disk-quota.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
@@ -119,13 +119,15 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     document.gridSets.flatMap((gridSet) => gridSet?.tileMatrixSet ?? []),
     input.cwd,
   );
-  const gridSets = buildGridSets(document.gridSets, ["gridSets"], problems, readJson);
-  const declared = new Set([...document.gridSetIds, ...gridSets.keys()]);
+  const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
+    const gridSets = buildGridSets(own, ["gridSets"], problems, readJson);
+    const declared = new Set([...gridSetIds, ...gridSets.keys()]);
+    const archives = await readArchives(documents, input.cwd);
+    return buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
+  };
   const demo = file === undefined && document.layers === undefined;
-  const archives = await readArchives(document.layers ?? [], input.cwd);
-  const layers = demo
-    ? demoLayers()
-    : buildLayers(document.layers ?? [], ["layers"], { gridSets, declared, archives, problems, warnings });
+  const configured = await layersOf(document);
+  const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await usersOf(building, document);
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
