@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { stringify } from "yaml";
 import type { Configuration } from "../../config/configuration.ts";
 import { configurationDocument } from "../../config/configuration-document.ts";
+import { configurationJsonSchema } from "../../config/configuration-json-schema.ts";
 import { EXIT } from "../exit.ts";
 import { addConfigurationFlags, type ConfigurationFlags, load, printProblems } from "./configuration-flags.ts";
 
@@ -17,7 +18,7 @@ async function loadOrPrint(flags: ConfigurationFlags): Promise<Configuration | u
   return loaded.value;
 }
 
-/** `nuthatch config …`: checks a configuration, or prints it with all its defaults. */
+/** `nuthatch config …`: checks a configuration, prints it with all its defaults, or prints its JSON Schema. */
 export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("says what is wrong with a configuration, with line and column"),
@@ -38,5 +39,8 @@ export function configCommand(): Command {
       stringify(configurationDocument(configuration), { lineWidth: 0, aliasDuplicateObjects: false }),
     );
   });
-  return new Command("config").description("the configuration").addCommand(check).addCommand(print);
+  const schema = new Command("schema")
+    .description("prints the JSON Schema of configuration files, for editors")
+    .action(() => void process.stdout.write(`${JSON.stringify(configurationJsonSchema(), null, 2)}\n`));
+  return new Command("config").description("the configuration").addCommand(check).addCommand(print).addCommand(schema);
 }
