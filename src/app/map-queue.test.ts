@@ -28,7 +28,7 @@ test("as many maps as there may be are put together at once, and those beyond th
   expect(begun.length).toBe(33);
 });
 
-test("a map whose client has gone is not begun, and one that is begun is told", async () => {
+test("a map whose client has left is not begun, and a begun map gets the abort signal", async () => {
   const queue = new MapQueue(1);
   const [first, second] = [new AbortController(), new AbortController()];
   let reported = false;

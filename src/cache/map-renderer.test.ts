@@ -27,7 +27,7 @@ const tiles = {
   },
 };
 
-test("a map whose client has gone is not put together, and one that is being put together is told", async () => {
+test("a map whose client has left is not composed, and a composition in progress gets the abort signal", async () => {
   const gone = new AbortController();
   let signal: AbortSignal | undefined;
   const renderer = new MapRenderer({
@@ -74,7 +74,7 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
   });
 });
 
-test("of a map too many no tile is read, and the next has the place of one that has ended", async () => {
+test("a map beyond the limit reads no tile, and the end of a map admits the next", async () => {
   const request = { ...REQUEST, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 0 } };
   const requester = { client: "client", gone: new AbortController().signal };
   const reads: ((outcome: TileOutcome) => void)[] = [];

@@ -149,7 +149,7 @@ test("without a file there are the demo layers, on loopback, in ./data", async (
   ]);
 });
 
-test("everything that is wrong is told at once, with its place and what would do", async () => {
+test("all errors of a configuration are reported at once, each with its position and what is expected", async () => {
   const yaml = `server: { prot: 8080, port: 99999, host: 5 }
 layers:
   - name: a.JSON
@@ -270,7 +270,7 @@ test.each([
   ["type: integer, key: E, threshold: 0", ".threshold: expected a whole number from 1 to 2147483647, got 0"],
   ["type: string, key: E, values: [], normalize: upper", '.normalize: expected one of NONE, UPPER, LOWER, got "upper"'],
   ["type: flaot, key: E", '.type: expected one of string, regex, float, integer, got "flaot"'],
-])("a filter that cannot work is told with its place and its value: %s", async (filter, problem) => {
+])("an unusable filter is reported with its position and its value: %s", async (filter, problem) => {
   const found = await problems({ yaml: filtered(filter) });
   expect(found).toEqual([expect.stringContaining(`layers[0].parameterFilters[0]${problem}`)]);
 });
@@ -432,7 +432,7 @@ test("flags win over variables, variables over the file; an empty variable is no
   });
 });
 
-test("what is wrong in a variable or a flag is told under its name", async () => {
+test("an error in a variable or a flag is reported under its name", async () => {
   expect(await problems({ env: { NUTHATCH_PORT: "tcp://10.0.0.1:8080", NUTHATCH_LAYERS: "x" } })).toEqual([
     "NUTHATCH_LAYERS: layers: expected a list as JSON text",
     'NUTHATCH_PORT: server.port: expected a whole number from 0 to 65535, got "tcp://10.0.0.1:8080"',
@@ -489,7 +489,7 @@ htpasswd: { file: htpasswd, roles: [operator] }
   );
 });
 
-test("own grid sets may take the place of built-in ones, and a wrong one is told once", async () => {
+test("configured grid sets may replace built-in ones, and an invalid one is reported once", async () => {
   const own = (more: string) => `gridSets: [{ id: EPSG:900913, srs: 3857, extent: [0, 0, 1000, 1000], ${more} }]\n`;
   const subset = layer("gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 40 }]");
   const { layers, warnings } = await loaded({ yaml: own("levels: 3") + subset });
@@ -870,14 +870,14 @@ test("a grid set may be an OGC TileMatrixSet document, and what is wrong in it i
   ]);
 });
 
-test("a file that is no map is told as that, also where variables lay something over it", async () => {
+test("a configuration file that is not a mapping is reported as such, even if variables override parts of it", async () => {
   for (const yaml of ["- oops", "42", "layers"])
     expect(await problems({ yaml, env: { NUTHATCH_PORT: "1" } })).toEqual([
       expect.stringMatching(/expected a map, got /),
     ]);
 });
 
-test("an htpasswd file closes the server, whoever can log in; one that names nobody is refused", async () => {
+test("with an htpasswd file the server requires a login; a file without users is refused", async () => {
   writeFileSync(join(directory, "ht"), "ann:{SHA}x=\n");
   const { users, warnings } = await loaded({ yaml: "htpasswd: { file: ./ht }" });
   expect(users.map(({ name }) => name)).toEqual(["ann"]);

@@ -40,7 +40,7 @@ test("a webhook's credentials are taken out of its address, ended means every en
   expect(printed).not.toMatch(/s3cret|t0ken|pa ss|pa%20ss|ops/);
 });
 
-test("what is wrong with a webhook is told without its address", async () => {
+test("an error in a webhook's configuration is reported without its address", async () => {
   const wrong = await load(`webhooks:
   - { url: "ftp://h/t0ken", secret: "\${HOOK_SECRET}" }
   - { url: "https://h/t0ken", events: [finished], layers: [b], secret: "\${HOOK_SECRET}" }

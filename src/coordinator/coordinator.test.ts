@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FEW_PLACES } from "../../test/support/job-options.ts";
+import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
@@ -108,7 +108,7 @@ function live(
     store,
     gate,
     catalogue: () => catalogueOf([layerNamed("a", { metatile: [2, 2] })]),
-    jobOptions: () => FEW_PLACES,
+    jobOptions: () => FEW_TASKS,
     initialQuota: () => DEFAULT_QUOTA,
     eviction: () => ({
       highWaterPercent: 100,
@@ -201,7 +201,7 @@ test("a truncate that is killed in the middle of its deletes tells in the end of
   expect((await second.coordinator.services.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(128n);
 });
 
-test("a truncate that is killed between the record of its drop and the renames tells of what it has deleted", async () => {
+test("a truncate that is killed between its record and the renames reports the deleted tiles", async () => {
   const store = createMemoryStore();
   const first = live(store);
   await ended(first, await submit(first, seed));
@@ -315,7 +315,7 @@ test("a close writes the use of all blocks, however short ago they were read and
   db.close();
 });
 
-test("a store that stays read-only is told of once, and when it can be written again", async () => {
+test("a store that stays read-only is logged once, and again when it is writable", async () => {
   const store = createMemoryStore();
   let attempts = 0;
   let isReadOnly = true;

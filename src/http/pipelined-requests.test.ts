@@ -65,7 +65,7 @@ test("of a connection 32 requests are at work at once, 1,000 wait for them, and 
   expect(paths).toEqual(Array.from({ length: 1_032 }, (_, n) => n));
 });
 
-test("all requests of a connection that is closed are told, and none that waited is begun", async () => {
+test("all requests of a closed connection are aborted, and none that waited is begun", async () => {
   const { begun, socket, ask } = await serving();
   ask(100);
   await expect.poll(() => begun).toHaveLength(32);

@@ -71,7 +71,7 @@ test("what no tile covers is transparent, also after resampling", async () => {
   expect(data[(8 - 1) * 4 + 3]).toBe(255);
 });
 
-test("a tile of another size is told of", async () => {
+test("a tile of another size is reported", async () => {
   const composed = await composePicture(
     {
       tiles: [{ left: 0, top: 0, bytes: tile(0, 0).bytes }],
@@ -113,7 +113,7 @@ test("a part of a few pixels is enlarged from where it lies, to parts of a pixel
   }
 });
 
-test("a map that nobody waits for any more ends between two of its tiles", async () => {
+test("a map whose client has left ends between two of its tiles", async () => {
   const gone = new AbortController();
   const bytes = tile(0, 0).bytes;
   const tiles = Array.from({ length: 1_000 }, () => ({

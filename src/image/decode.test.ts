@@ -101,7 +101,7 @@ describe.each(kinds)("a %s", (_, make) => {
     }
   });
 
-  test("of another size is told by its size", async () => {
+  test("of another size is reported with its size", async () => {
     expect(await reasonOf(await make(), { width: WIDTH, height: HEIGHT + 1 })).toBe("wrong_size");
     await expect(decodePicture(await make(), { width: 256, height: 256 })).rejects.toThrow(
       "the picture is 96 x 64, asked for was 256 x 256",
@@ -120,7 +120,7 @@ test("grey, grey with alpha, 16 bits and a palette with transparency become RGB 
   expect([palette.channels, pixelsOf(palette)[3]]).toEqual([4, 127]);
 });
 
-test("what is no picture is told so", async () => {
+test("bytes that are not a picture are reported as such", async () => {
   for (const text of ["", "<ServiceException/>", "GIF", "\xff", "RIFF1234WAVE"])
     expect(await reasonOf(Buffer.from(text, "latin1"))).toBe("not_a_picture");
 });

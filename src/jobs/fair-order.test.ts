@@ -49,7 +49,7 @@ test("an item that can take every turn waits no longer than the shares of the ot
   );
 });
 
-test("one that joins late has its turn next, and no more than its share after it", () => {
+test("a job that joins late is served next, and then no more often than its share", () => {
   const turns = new FairOrder<number>();
   turns.join(0);
   for (let n = 0; n < 1000; n++) turn(turns, [1, 1], () => true);
@@ -59,7 +59,7 @@ test("one that joins late has its turn next, and no more than its share after it
   expect(order.filter((item) => item === 1)).toHaveLength(3);
 });
 
-test("who has left has no turn any more", () => {
+test("a job that has left the queue is not served any more", () => {
   const turns = new FairOrder<number>();
   turns.join(0);
   turns.join(1);

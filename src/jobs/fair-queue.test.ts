@@ -135,7 +135,7 @@ test("a layer runs no more tasks than its limit, and jobs of other layers get th
   expect(at.turns.get(3)).toBe(3);
 });
 
-test("a job crowds nobody as long as only its own tasks wait, or others wait for something else", () => {
+test("a job is not crowded while only its own tasks wait, or other jobs wait for something else", () => {
   const at = dealing(2, { a: { weight: 1 }, b: { weight: 1, maxTasks: 1 } });
   at.add(1, 8, { layer: "a" });
   at.deal();

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { FEW_PLACES } from "../../test/support/job-options.ts";
+import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
@@ -40,7 +40,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     truncation: work,
     catalogue: () => catalogue,
     storedMetatiles: nothingKept.storedMetatiles,
-    options: () => ({ ...FEW_PLACES, maxRunningTasks }),
+    options: () => ({ ...FEW_TASKS, maxRunningTasks }),
     persist,
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
@@ -135,7 +135,7 @@ test("a job that had done everything when the server died is done after the star
   expect(runner.active.view(truncate)).toMatchObject({ state: "done", outcome: "done" });
 });
 
-test("whoever ends a job that somebody else is just ending is answered when it has ended, and so", async () => {
+test("a second request to end a job is answered when the job has ended, with its final state", async () => {
   const { work, begun, finishStep } = stubborn();
   const { service, runner, submit } = live(work);
   const id = submit(seed);
@@ -221,7 +221,7 @@ test("a pause of a job that is just reaching its failure limit is answered when 
   expect(await service.pause(id, "ann")).toMatchObject({ ok: false });
 });
 
-test("whoever pauses a job that somebody else is just pausing is answered when it is at rest", async () => {
+test("a second request to pause a job is answered when the job has stopped", async () => {
   const { work, begun, finishStep } = stubborn();
   const { service, submit } = live(work);
   const id = submit(seed);

@@ -12,7 +12,7 @@ const firstReason = (guard: SeedGuard, tiles: readonly CheckedTile[]): readonly 
 };
 const repeat = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
 
-test("a run of equal tiles is told once the window is full of as many, and not before", () => {
+test("the seed guard reports equal tiles once they fill its window, and not before", () => {
   const guard = new SeedGuard({ tiles: 10, identicalPercent: 80 });
   const tiles = [...repeat(7, (i) => tile(`a${i}`)), ...repeat(20, () => tile("blank"))];
   expect(firstReason(guard, tiles)).toEqual([
@@ -33,7 +33,7 @@ test("a coast, half sea and half land, is no reason", () => {
   ).toEqual([-1, undefined]);
 });
 
-test("tiles that replace much larger or much smaller ones are told, new ones and like ones are not", () => {
+test("the seed guard reports tiles that replace much larger or smaller ones, not new or similar tiles", () => {
   const guard = () => new SeedGuard({ tiles: 10, unlikePercent: 70 });
   const emptied = repeat(10, (i) => tile(`e${i}`, 200, 5000));
   expect(firstReason(guard(), emptied)).toEqual([
@@ -67,7 +67,7 @@ test("tiles that replace much larger or much smaller ones are told, new ones and
   ).toBe(18);
 });
 
-test("what is counted is what the last tiles hold, whatever came before", () => {
+test("the seed guard counts only the last tiles", () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 60 }),

@@ -12,7 +12,7 @@ test("the encoding is that of the byte order mark, then the Content-Type, then t
   expect(answerText(Buffer.from("\ufeff<T>ß</T>", "utf16le"), "text/xml")).toBe("<T>ß</T>");
 });
 
-test("without a word about it, or with one that nobody knows, it is UTF-8; wrong bytes do not throw", () => {
+test("without a charset, or with an unknown one, text is decoded as UTF-8; wrong bytes do not throw", () => {
   expect(answerText(Buffer.from("<T>ß</T>"), "text/xml")).toBe("<T>ß</T>");
   expect(answerText(Buffer.from("<T>ß</T>"), "text/xml; charset=klingon")).toBe("<T>ß</T>");
   expect(answerText(latin1("ß"), "")).toBe("\ufffd");

@@ -78,7 +78,7 @@ test("a closed channel fails what waits and what comes", async () => {
   await expect(near.call("add", 1, 1)).rejects.toThrow("the other side has ended");
 });
 
-test("a note that throws is told to the side that took it, and does not end its process", async () => {
+test("a note that throws is reported at the receiving side, and does not end its process", async () => {
   const { port1, port2 } = new MessageChannel();
   close = () => port1.close();
   const failed: string[] = [];

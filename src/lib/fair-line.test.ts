@@ -45,7 +45,7 @@ test("a place that a second client joins is answered at that client's turn, once
   expect(line.answerFirst("next")).toBe(false);
 });
 
-test("one who leaves by a signal is in nobody's way", async () => {
+test("an entry that leaves by its signal delays no other entry", async () => {
   const { line, answered, wait, next } = lined();
   const leaving = new AbortController();
   wait("a1", new SharedTurn("a", "b"), leaving.signal);

@@ -47,7 +47,7 @@ test.each([
   [{ window: "22-6" }, 'window: expected two times, got "22-6"'],
 ])("%j: %s", (document, expected) => expect(refusal(document)).toBe(expected));
 
-test("all problems are told, unknown fields first, and values are cut", () => {
+test("all problems are reported, unknown fields first, and values are shortened", () => {
   const checked = checkBy(schema, { rate: "x".repeat(500), Name: 1, extra: 2 });
   expect(checked.ok ? [] : checked.error.map((problem) => refusalOf(problem).message)).toEqual([
     "Name: unknown field, expected name, got 1",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { whenAborted } from "./when-aborted.ts";
 
-test("all who wait for a signal are told once, in order; who has called off is not", () => {
+test("all listeners of a signal are called once, in order; a removed listener is not", () => {
   const abort = new AbortController();
   const reported: string[] = [];
   whenAborted(abort.signal, () => reported.push("first"));
@@ -13,7 +13,7 @@ test("all who wait for a signal are told once, in order; who has called off is n
   expect(reported).toEqual(["first", "third"]);
 });
 
-test("one who calls off another while both are told keeps it from being told", () => {
+test("a listener that removes another one during the call keeps it from being called", () => {
   const abort = new AbortController();
   const reported: string[] = [];
   let callOff = (): void => {};
@@ -23,7 +23,7 @@ test("one who calls off another while both are told keeps it from being told", (
   expect(reported).toEqual([]);
 });
 
-test("each signal has those who wait for it, and the same act may wait twice for different ones", () => {
+test("each signal has its own listeners, and one function may listen to two signals", () => {
   const [one, other] = [new AbortController(), new AbortController()];
   let reported = 0;
   const act = (): void => void reported++;

@@ -75,7 +75,7 @@ test("groups are runs of all numbers, in any order of them each metatile comes o
   );
 });
 
-test("what is not chosen is passed over, and nothing else", () => {
+test("metatiles outside of the selection are skipped, and no others", () => {
   fc.assert(
     fc.property(walked, ({ numbers }) => {
       for (let n = 0n; n < numbers.count; ) {

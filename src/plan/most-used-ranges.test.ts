@@ -49,7 +49,7 @@ test("the hottest groups are taken down in their order, so many of each of the j
   expect(many.slice(1).every(({ request }) => request.hot === undefined)).toBe(true);
 });
 
-test("of those that are equally hot as many stay as there is room for", async () => {
+test("of equally used ranges as many stay as fit the limit", async () => {
   const others = Array.from({ length: 999 }, () => ({ request: plain, progress }));
   const [one] = await withMostUsedRanges(
     [{ request: hot, progress }, ...others],
@@ -60,7 +60,7 @@ test("of those that are equally hot as many stay as there is room for", async ()
   expect([found.length, new Set(found).size]).toEqual([1048, 1048]);
 });
 
-test("a job of another order, or of what nobody has read, is left as it is", async () => {
+test("a job in another order, or without read tiles, is left as it is", async () => {
   const jobs = [plain, hot, { ...plain, order: "by-zoom" as const }].map((request) => ({ request, progress }));
   expect(
     await withMostUsedRanges(

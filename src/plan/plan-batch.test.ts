@@ -189,7 +189,7 @@ test("bounds have the units of one CRS, tiles the numbers of one grid set", asyn
   expect(await jobs({ formats: "*" }, { tiles: [{ z: 0, x: 0, y: 0 }] })).toHaveLength(2);
 });
 
-test("what a wildcard stands for may have nothing in the range; what is named may not", async () => {
+test("a layer that a wildcard matches may have no tile in the range; a named layer may not", async () => {
   const area = { polygons: [[square(-100, 35, -90, 40)]], srs: 4326 };
   expect(await jobs({ layers: ["ws:*"] }, { area })).toEqual(["ws:roads EPSG:4326 image/png "]);
   expect(await refusal({ layers: ["ws:roads", "ws:europe"] }, { area })).toMatch(

@@ -46,7 +46,7 @@ const refusal = (fields: Partial<SeedRequest>): string => {
   return result.ok ? "accepted" : result.error.message;
 };
 
-test("what is absent has its default: first grid subset, its levels, first format, one thread", () => {
+test("absent fields have defaults: the first grid subset, its levels, the first format, one thread", () => {
   expect(planned({})).toMatchObject({
     gridSet: "EPSG:900913",
     format: "image/png",

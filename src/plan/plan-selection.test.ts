@@ -122,7 +122,7 @@ test("WKT is in the grid set's own units, whichever they are", async () => {
   expect((await totals({ ...limited, zoomStart: 17, zoomStop: 17 }))[0]).toBe("17: 16");
 });
 
-test("an area that cannot be what is meant is refused by name", () => {
+test("an implausible area is refused with the name of the field", () => {
   const requested = (polygons: RequestedArea["polygons"], more: Partial<SeedRequest> = {}) =>
     refusal({ area: area(polygons), ...more });
   expect(requested([[box(48, 91, 49, 92)]])).toMatch(/^area: expected \[longitude, latitude\] in degrees/);

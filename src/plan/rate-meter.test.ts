@@ -18,7 +18,7 @@ test("nothing is known before there was progress", () => {
   expect(meter.timeLeft(ms, processed, 100n)).toBeUndefined();
 });
 
-test("a steady rate is told within a few hundredths, with high confidence", () => {
+test("a steady rate is reported within a few hundredths, with high confidence", () => {
   const { meter, ms, processed } = fed(30, () => 40);
   expect(meter.rate(ms, processed)).toBeCloseTo(40, 0);
   const left = meter.timeLeft(ms, processed, 4000n);
@@ -41,12 +41,12 @@ test("a rate that jumps about is told with low confidence, and how long it may t
   expect(left?.most ?? Number.POSITIVE_INFINITY).toBeGreaterThan(1.5 * (left?.seconds ?? 0));
 });
 
-test("a rate that has lately become another is not told with high confidence", () => {
+test("a rate that has changed lately is not reported with high confidence", () => {
   const { meter, ms, processed } = fed(60, (second) => (second < 45 ? 100 : 20));
   expect(meter.timeLeft(ms, processed, 4000n)?.confidence).not.toBe("high");
 });
 
-test("what was before two minutes is forgotten, and a reset forgets all", () => {
+test("samples older than two minutes are removed, and a reset removes all", () => {
   const { meter, ms, processed } = fed(300, (second) => (second < 150 ? 1000 : 10));
   expect(meter.rate(ms, processed)).toBeCloseTo(10, 0);
   meter.reset();

@@ -10,10 +10,10 @@ afterEach(() => {
 
 const never = (): AbortSignal => new AbortController().signal;
 
-function paceOf(share: number) {
+function throttleOf(share: number) {
   const users = { active: true };
   const rate = new RenderThrottle({ share, usersActive: () => users.active, now: () => Date.now() });
-  return { pace: rate, users };
+  return { throttle: rate, users };
 }
 
 /** Returns how many of the renders that were requested at once have begun after the given ms. */
@@ -30,9 +30,9 @@ test("renders are spaced by what they take of a processor, divided by the share"
     [2, 20],
     [1, 1.6],
   ] as const) {
-    const { pace } = paceOf(share);
-    for (let i = 0; i < 100; i++) pace.took(processorMs);
-    const begun = await begunAfter(pace, 1_000, 1_000);
+    const { throttle } = throttleOf(share);
+    for (let i = 0; i < 100; i++) throttle.took(processorMs);
+    const begun = await begunAfter(throttle, 1_000, 1_000);
     const expected = (1_000 * share) / processorMs;
     expect(begun / expected, `share ${share}, ${processorMs} ms`).toBeGreaterThan(0.95);
     expect(begun / expected, `share ${share}, ${processorMs} ms`).toBeLessThan(1.05);
@@ -40,43 +40,43 @@ test("renders are spaced by what they take of a processor, divided by the share"
 });
 
 test("nothing waits while nobody reads, and what waits begins soon after the last reader has gone", async () => {
-  const { pace, users } = paceOf(0.001);
+  const { throttle, users } = throttleOf(0.001);
   users.active = false;
-  expect(await begunAfter(pace, 100, 0)).toBe(100);
+  expect(await begunAfter(throttle, 100, 0)).toBe(100);
   users.active = true;
-  expect(await begunAfter(pace, 100, 0)).toBe(1);
+  expect(await begunAfter(throttle, 100, 0)).toBe(1);
   users.active = false;
   await vi.advanceTimersByTimeAsync(250);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test("renders that come seldom enough never wait", async () => {
-  const { pace } = paceOf(1 / 3);
+  const { throttle } = throttleOf(1 / 3);
   for (let i = 0; i < 20; i++) {
-    expect(await begunAfter(pace, 1, 0)).toBe(1);
+    expect(await begunAfter(throttle, 1, 0)).toBe(1);
     await vi.advanceTimersByTimeAsync(40);
   }
 });
 
 test("one render that took a thousand times as long hardly delays those that follow", async () => {
-  const { pace } = paceOf(1);
-  for (let i = 0; i < 100; i++) pace.took(20);
-  pace.took(20_000);
-  expect(await begunAfter(pace, 100, 1_000)).toBeGreaterThan(35);
+  const { throttle } = throttleOf(1);
+  for (let i = 0; i < 100; i++) throttle.took(20);
+  throttle.took(20_000);
+  expect(await begunAfter(throttle, 100, 1_000)).toBeGreaterThan(35);
 });
 
 test("who gives up while waiting is told so at once, and the others begin in their order", async () => {
-  const { pace } = paceOf(0.1);
+  const { throttle } = throttleOf(0.1);
   const begun: string[] = [];
   const abort = new AbortController();
-  void pace.turn(never()).then(() => begun.push("first"));
-  const second = pace.turn(abort.signal);
-  void pace.turn(never()).then(() => begun.push("third"));
-  void pace.turn(never()).then(() => begun.push("fourth"));
+  void throttle.turn(never()).then(() => begun.push("first"));
+  const second = throttle.turn(abort.signal);
+  void throttle.turn(never()).then(() => begun.push("third"));
+  void throttle.turn(never()).then(() => begun.push("fourth"));
   await vi.advanceTimersByTimeAsync(0);
   abort.abort(new Error("killed"));
   await expect(second).rejects.toThrow("killed");
-  await expect(pace.turn(abort.signal)).rejects.toThrow("killed");
+  await expect(throttle.turn(abort.signal)).rejects.toThrow("killed");
   await vi.advanceTimersByTimeAsync(150);
   expect(begun).toEqual(["first", "third"]);
   await vi.advanceTimersByTimeAsync(100);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { FEW_PLACES } from "../../test/support/job-options.ts";
+import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { nothingKept } from "../../test/support/nothing-kept.ts";
@@ -67,7 +67,7 @@ function live() {
   db.migrate([jobMigrations, scheduleMigrations]);
   const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const options = () => ({ ...FEW_PLACES, ...moreOptions });
+  const options = () => ({ ...FEW_TASKS, ...moreOptions });
   const jobs = new JobStore(db);
   const persist = (also?: () => void): void => db.transaction(() => also?.());
   const runner = new JobRunner({

@@ -31,7 +31,7 @@ test("files of state are the owner's alone, and so is the directory, whether the
   expect(modeOf(join(directory, "old", "users.yaml"))).toBe(0o600);
 });
 
-test("a second lock is refused while the first is held, and no other fault is told as one", () => {
+test("a second lock is refused while the first is held, and no other fault is reported as that", () => {
   const first = lockDataDirectory(directory, lockFile());
   expect(() => lockDataDirectory(directory, lockFile())).toThrow("in use by another Nuthatch");
   first.release();
@@ -41,7 +41,7 @@ test("a second lock is refused while the first is held, and no other fault is to
   expect(() => lockDataDirectory(directory, lockFile())).toThrow(/lock file .* cannot be opened/);
 });
 
-test("a lock file that is garbage is made anew", () => {
+test("a lock file with invalid content is replaced", () => {
   writeFileSync(lockFile(), Buffer.alloc(4096, "garbage"));
   const lock = lockDataDirectory(directory, lockFile());
   expect(() => lockDataDirectory(directory, lockFile())).toThrow("in use by another Nuthatch");

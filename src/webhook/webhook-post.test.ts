@@ -39,7 +39,7 @@ test("a delivery says what it is in its headers and is signed over its whole bod
   });
 });
 
-test("another status than 2xx, a redirect, a hang-up or nobody at all is a failure, told without the address", async () => {
+test("a status other than 2xx, a redirect, a closed connection or no listener is a failure, reported without the address", async () => {
   const failures: (string | undefined)[] = [];
   for (const status of [200, 302, 401, 500]) {
     receiver.answer = () => ({ status, location: `${receiver.url}/elsewhere` });
@@ -48,11 +48,11 @@ test("another status than 2xx, a redirect, a hang-up or nobody at all is a failu
   expect(failures).toEqual([undefined, "status 302", "status 401", "status 500"]);
   expect(receiver.received.filter(({ path }) => path === "/elsewhere")).toEqual([]);
   // No server listens on port 1.
-  const nobody = { ...to("/"), url: "http://127.0.0.1:1/token" };
-  expect(await post.send(nobody, delivery, 0, never)).toBe("ECONNREFUSED");
+  const unreachable = { ...to("/"), url: "http://127.0.0.1:1/token" };
+  expect(await post.send(unreachable, delivery, 0, never)).toBe("ECONNREFUSED");
 });
 
-test("whoever does not answer is waited for until the server closes", async () => {
+test("a delivery waits for a receiver that does not answer until the server closes", async () => {
   receiver.answer = () => undefined;
   const close = new AbortController();
   const before = receiver.received.length;

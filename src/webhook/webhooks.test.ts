@@ -93,7 +93,7 @@ function life(
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a webhook is told of its events and layers, and of nothing that was rolled back", async () => {
+test("a webhook gets the events of its own types and layers, and none that was rolled back", async () => {
   const at = life(
     [hook("all"), hook("b", { layers: ["b"] }), hook("paused", { events: ["paused"] })],
     async () => undefined,
@@ -147,7 +147,7 @@ test("few are in flight at a time, and a webhook that hangs holds up no other", 
   expect(at.told.metrics()).toEqual({ delivered: 10, failed: 0, pending: 10 });
 });
 
-test("another life of the server goes on with what was not taken, and drops what is for nobody any more", async () => {
+test("after a restart undelivered events are sent, and those of removed webhooks are deleted", async () => {
   const first = life([hook("a"), hook("b")], async () => "ECONNREFUSED");
   first.announce("done");
   first.told.tick();
@@ -184,7 +184,7 @@ test("a wall clock that is set neither puts a delivery off nor has it given up",
   expect(at.told.metrics()).toEqual({ delivered: 1, failed: 0, pending: 0 });
 });
 
-test("what was written under a clock that is set back before the next start is due then", async () => {
+test("deliveries that were written before the clock was set back are due at the next start", async () => {
   const before = life([hook("w")], async () => undefined);
   before.clock.ms += 30 * 86_400_000;
   before.announce("done");

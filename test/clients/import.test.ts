@@ -70,7 +70,7 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("EEXIST")]);
   });
 
-  test("what cannot be imported is told", async () => {
+  test("layers that cannot be imported are reported", async () => {
     const unknown = await runProgram(["import", "wms", upstream.url, "--layer", "nope"]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no layer nope; it has .*roads/)]);
     const wrong = await runProgram(["import", "wms", "ftp://a"]);

@@ -82,12 +82,15 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
     expect((await render({}, grid("EPSG:4326"), mimeType)).width).toBe(512);
   });
 
-  test.each(["1.1.1", "1.3.0"] as const)("an exception of version %s is told in MapServer's words", async (version) => {
-    await expect(render({ version, layers: ["nothing"] }, grid("EPSG:4326"))).rejects.toMatchObject({
-      failure: "exception",
-      message: expect.stringMatching(/^msWMSLoadGetMapParams\(\): .*LAYERS/),
-    });
-  });
+  test.each(["1.1.1", "1.3.0"] as const)(
+    "an exception of version %s is reported in MapServer's words",
+    async (version) => {
+      await expect(render({ version, layers: ["nothing"] }, grid("EPSG:4326"))).rejects.toMatchObject({
+        failure: "exception",
+        message: expect.stringMatching(/^msWMSLoadGetMapParams\(\): .*LAYERS/),
+      });
+    },
+  );
 
   test("a map that MapServer does not have is an error in its words too", async () => {
     const url = upstream.url.replace("map=TEST", "map=NONE");

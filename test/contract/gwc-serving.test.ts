@@ -40,7 +40,7 @@ const MAP = "/service/wms?request=GetMap&layers=ws:roads&format=image/png&width=
 const QUARTER = 10018754.17;
 
 describe("5.1 a tile", () => {
-  for (const [door, path] of [
+  for (const [protocol, path] of [
     ["WMTS", `${WMTS}&tilematrixset=EPSG:900913&tilematrix=EPSG:900913:2&tilerow=0&tilecol=1`],
     ["WMTS, a level by its number", `${WMTS}&tilematrixset=EPSG:900913&tilematrix=2&tilerow=0&tilecol=1`],
     ["WMTS REST", "/service/wmts/rest/ws:roads/EPSG:900913/EPSG:900913:2/0/1?format=image/png"],
@@ -54,7 +54,7 @@ describe("5.1 a tile", () => {
     ["Virtual Earth", "/service/ve?layers=ws:roads&format=image/png&quadkey=01"],
   ] as const)
     transcript(
-      `has GWC's headers, by ${door}`,
+      `has GWC's headers, by ${protocol}`,
       `
   > GET ${path}
   < 200 image/png

@@ -112,7 +112,7 @@ async function verify(at: TestServer, query: string): Promise<VerificationJson> 
   });
 }
 
-test("a verification names what somebody else changed in the store, and repairs it on request", async () => {
+test("a verification lists changes of other programs in the store, and repairs them on request", async () => {
   running.upstream = await startUpstream();
   const at = await startServer({ configuration: smallTiles(running.upstream.url) });
   running.server = at;

@@ -9,7 +9,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 const running = closedAfterEach();
 const TILE = "/xyz/ws:roads/3/4/2.png";
 
-test("an expired tile is served at once, and rendered anew behind the readers by one request", async () => {
+test("an expired tile is served at once, and rendered again in the background by one request", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [

@@ -56,7 +56,7 @@ test("a user's miss in one format is a hit in the others, of one rendering in PN
   await expectExact(server);
 });
 
-test("who asks for another format of what is being rendered waits for that", async () => {
+test("a request for another format of a metatile in rendering waits for that render", async () => {
   const { server, upstream } = await start();
   const held = hold(upstream);
   const first = read(server, "3/4/2.png");

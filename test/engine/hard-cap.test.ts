@@ -166,7 +166,7 @@ test("a lower limit holds from the answer on, also for a batch that has begun, a
   await expectExact(at);
 });
 
-test("readers who go away and jobs that are killed leave no room held", async () => {
+test("readers that disconnect and killed jobs leave no space reserved", async () => {
   const { at, upstream } = await start();
   const held = hold(upstream);
   held.side = SIDE;

@@ -38,7 +38,7 @@ const endOf =
   (message: StreamMessage): boolean =>
     message.event === "job" && jobOf(message).id === id && jobOf(message).outcome !== null;
 
-test("a listener is told of every state of a job in order, and comes again where it was without a gap or a repetition", async () => {
+test("a listener gets every state of a job in order, and after a reconnect continues without a gap or a repetition", async () => {
   const server = await start();
   const url = `${server.url}/api/v1/events`;
   const first = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3 });

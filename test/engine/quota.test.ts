@@ -109,7 +109,7 @@ test("under LRU what was read last stays, what was read first goes", async () =>
   await expectExact(at);
 });
 
-test("a seed takes the place of what nobody uses, not of what is used, and ends with the reason", async () => {
+test("a seed evicts unused tiles but no used ones, and ends with the reason", async () => {
   const at = await start(["seeded", "read"]);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(8) });
   await fillCell(at, "read", 0, 0);

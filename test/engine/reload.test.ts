@@ -77,7 +77,7 @@ test("what is rendered while a layer gets another source is neither joined nor k
   await expectRenderedAnew(at);
 });
 
-test("a user whose layer is removed is told so, and its render is not kept for a layer of the same name", async () => {
+test("a request for a removed layer is answered with that, and its render is not stored for a layer of the same name", async () => {
   const at = await start();
   const { server, before, after } = at;
   await reload(server, layers(before.upstream.url, [OTHER], 1));

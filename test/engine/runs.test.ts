@@ -63,7 +63,7 @@ async function stoppedRun(): Promise<Stopped> {
   return { server, held, id, n, at: { x: Math.floor(x / tile) + SIDE / 2, y: SIDE / 2 - Math.ceil(y / tile) } };
 }
 
-test("a run has told nothing when it is stopped: this is one of many tiles", async () => {
+test("a batch of many tiles reports nothing when it is stopped", async () => {
   const { server, id, n } = await stoppedRun();
   const { stored } = (await job(server, id)).tiles;
   expect(scanStore(server.dataDir).tiles).toBe(n - 1);

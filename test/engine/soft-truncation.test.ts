@@ -35,7 +35,7 @@ async function read(server: TestServer, tile = "3/4/2") {
   return { status: response.status, result: response.headers.get("geowebcache-cache-result"), bytes };
 }
 
-async function drawsAnew(server: TestServer, upstream: Upstream): Promise<void> {
+async function rendersAgain(server: TestServer, upstream: Upstream): Promise<void> {
   const old = await read(server);
   expect(old).toMatchObject({ status: 200, result: "HIT" });
   upstream.behaviour = renderNoise(40, 64);
@@ -47,7 +47,7 @@ async function drawsAnew(server: TestServer, upstream: Upstream): Promise<void> 
   expect(upstream.asked.length).toBe(asked);
 }
 
-test("a soft truncation leaves the tiles to be served, over a kill and without the map server, until they are rendered anew", async () => {
+test("after a soft truncation tiles are served, over a kill and without the map server, until they are rendered again", async () => {
   const { server, upstream } = await start();
   await read(server);
   const asked = upstream.asked.length;
@@ -59,7 +59,7 @@ test("a soft truncation leaves the tiles to be served, over a kill and without t
   expect(await read(restarted)).toMatchObject({ status: 200, result: "HIT" });
   expect(upstream.asked.length).toBe(asked);
   await upstream.up();
-  await drawsAnew(restarted, upstream);
+  await rendersAgain(restarted, upstream);
   // A reader sees the first new tile before the last of its metatile is written.
   await vi.waitFor(() => expectExact(restarted), { timeout: 20_000 });
 });
@@ -68,7 +68,7 @@ test("it holds in all HTTP workers", async () => {
   const { server, upstream } = await start("server: { workers: 2 }\n");
   for (let n = 0; n < 8; n++) await read(server);
   await truncate(server, SOFT);
-  await drawsAnew(server, upstream);
+  await rendersAgain(server, upstream);
 });
 
 test("a seed renders what is stale, once, also where the picture is the same; undone, nothing is stale", async () => {

@@ -58,7 +58,7 @@ async function startCollector() {
   };
 }
 
-test("a collector is told of what users wait for and of jobs, in the trace of the user", async () => {
+test("a collector gets the spans of users' requests and of jobs, in the trace of the user", async () => {
   await using collector = await startCollector();
   const upstream = await startUpstream();
   const asked: (string | undefined)[] = [];
@@ -103,7 +103,7 @@ test("a collector is told of what users wait for and of jobs, in the trace of th
   }
 });
 
-test("what has not been told yet is told at the end", async () => {
+test("spans that have not been exported are exported at the shutdown", async () => {
   await using collector = await startCollector();
   const server = await startServer({ env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` } });
   try {

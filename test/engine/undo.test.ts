@@ -185,7 +185,7 @@ test("one combination of parameters is taken back; the last truncation of a laye
   await expectVerified(server);
 });
 
-test("what is kept is given back when its time has passed, when it is deleted, or at once", async () => {
+test("the space of tiles that were set aside is reclaimed after the undo time, on a delete, or at once", async () => {
   const { server } = await start(1);
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
   const { id } = await truncate(server, { layer: LAYER });
@@ -216,7 +216,7 @@ test("with undoSeconds 0 nothing is kept", async () => {
   expect(asideIn(server)).toEqual([]);
 });
 
-test("what is kept goes before the quota evicts a tile", async () => {
+test("tiles that were set aside are removed before the quota evicts a tile", async () => {
   const { server, upstream } = await start();
   upstream.behaviour = renderNoise(64, 64);
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));

@@ -51,7 +51,7 @@ async function metrics(server: TestServer) {
   };
 }
 
-test("the end of a job is told over failures and a kill -9, signed, until it is taken; nothing secret is logged", async () => {
+test("the end of a job is delivered, signed, over failures and a kill -9, until a receiver accepts it; nothing secret is logged", async () => {
   const { server, receiver } = await start("");
   receiver.answer = () => ({ status: 503 });
   const id = await seed(server, "ws:roads", range);

@@ -10,7 +10,7 @@ export const JOB_OPTIONS: JobOptions = {
 };
 
 /** Options with four running tasks, a short outage limit and a short history. */
-export const FEW_PLACES: JobOptions = {
+export const FEW_TASKS: JobOptions = {
   maxRunningTasks: 4,
   maxThreadCount: 4,
   outageLimitSeconds: 1,

@@ -59,7 +59,7 @@ const cheap = (): Authenticator =>
   new Authenticator([{ name: "ann", passwordHash: cheapHash("right"), roles: ["operator"] }], quickClock());
 const kinds = (checked: readonly Checked[]) => checked.map((c) => c.kind);
 
-test("nobody is anonymous, the right pair is its user, anything else is wrong", async () => {
+test("a request without credentials is anonymous, the right pair is its user, anything else is wrong", async () => {
   const clock = quickClock();
   const authenticator = new Authenticator(users, clock);
   expect(await authenticator.check(undefined, "a", stays())).toEqual({ kind: "anonymous" });
@@ -84,7 +84,7 @@ test("wrong ones are answered more and more slowly, up to a second; absent ones 
   expect(clock.slept.at(-1), "ten minutes later").toBe(50);
 });
 
-test("a bounded number waits, of an address and in all; more are told to come back", async () => {
+test("a bounded number of logins waits, by address and in all; more are refused with Retry-After", async () => {
   const clock = handClock();
   const authenticator = new Authenticator(users, clock);
   const flood = (address: string, count: number) =>
@@ -172,7 +172,7 @@ test("viewers read, operators run tasks, administrators do everything", () => {
   expect(may([])).toEqual([]);
 });
 
-test("what was hashed is told that it was wrong; what is too much of an address is refused before it is hashed", async () => {
+test("a hashed wrong password is answered as wrong; too many logins of one address are refused before they are hashed", async () => {
   const authenticator = cheap();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, i) => authenticator.check(basic("ann", `guess ${i}`), "evil", stays())),
@@ -236,7 +236,7 @@ test("the time of a wrong password does not tell whether the name exists or of w
   expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(2);
 });
 
-test("those who know their password do not wait for what wrong ones of the other kind cost", async () => {
+test("logins with the right password do not wait for the hashes of wrong passwords of the other kind", async () => {
   const authenticator = new Authenticator(
     [
       { name: "ann", passwordHash: cheapHash("right"), roles: ["viewer"] },

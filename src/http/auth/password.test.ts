@@ -38,7 +38,7 @@ test.each([
   `$2y$31$${"a".repeat(53)}`,
   "{SHA}abc",
   "plain",
-])("nobody gets in with the hash %j, and it does not stop the server", async (hash) => {
+])("no password matches the hash %j, and the server goes on", async (hash) => {
   expect(isPasswordHash(hash)).toBe(false);
   expect(await verifyPassword("", hash)).toBe(false);
   expect(await verifyPassword(hash, hash)).toBe(false);
@@ -53,7 +53,7 @@ test("credentials are read as RFC 7617 has them, the password with its colons", 
   expect(decodeBasic(basic("a:b").replaceAll("=", ""))).toEqual({ name: "a", password: "b" });
 });
 
-test("what is not Basic, not base64 or not UTF-8 is nobody, whatever it is", () => {
+test("credentials that are not Basic, not base64 or not UTF-8 name no user", () => {
   for (const header of ["", "Basic", "Basic ", "Bearer abc", "Basic a b", "Basic ü", basic("no colon"), basic("a:\n")])
     expect(decodeBasic(header), header).toBeUndefined();
   expect(decodeBasic(`Basic ${Buffer.from([0x61, 0x3a, 0xff]).toString("base64")}`)).toBeUndefined();

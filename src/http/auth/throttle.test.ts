@@ -68,7 +68,7 @@ test("known pairs come first, then addresses by their failures", async () => {
   expect(held.begun).toEqual(["a", "b", "known", "c", "suspect"]);
 });
 
-test("in a full queue suspects make room for others, and nobody for a suspect", async () => {
+test("in a full queue a suspect gives way to another client, and no client gives way to a suspect", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
   for (let n = 0; n < 200; n++) await throttle.wrong(from(`suspect ${n}`));
@@ -130,7 +130,7 @@ test("in a crowd that never ends the oldest has its turn too", async () => {
   expect(await right).toBe(false);
 });
 
-test("attempts whose clients have left keep nobody waiting, and make no room for themselves", async () => {
+test("attempts whose clients have left delay no other attempt, and free no space for their address", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
   const clients = Array.from({ length: 5_000 }, () => new AbortController());

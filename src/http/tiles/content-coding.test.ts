@@ -22,7 +22,7 @@ test.each([
   ["identity;q=0.1, gzip;q=0.2", "gzip"],
   ["gzip;q=2, br;q=x", "identity"],
   ["deflate", "identity"],
-])("whoever sends %j gets %s", (header, expected) => {
+])("a client that sends %j gets %s", (header, expected) => {
   expect(codingFor(header, 1000)).toBe(expected);
 });
 
@@ -43,7 +43,7 @@ test("each coding of the same bytes has a tag of its own", () => {
   ]);
 });
 
-test("a body is packed once, whoever asks meanwhile, and is there at once afterwards", async () => {
+test("a body is compressed once for concurrent requests, and later served from memory", async () => {
   const bodies = new PackedBodies(100_000);
   const bytes = Buffer.alloc(1000, "tile ");
   const first = bodies.get(bytes, '"a"', "gzip");

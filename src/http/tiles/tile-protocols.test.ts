@@ -103,7 +103,7 @@ describe("a tile", () => {
     expect(await protocols.ask(TILE)).toMatchObject({ status: 404, body: "Unknown layer: topp:states" });
   });
 
-  it("is 304 without body to who has it", async () => {
+  it("is 304 without a body for a client that has the tile", async () => {
     await using protocols = await startProtocols();
     const ask = (headers: Record<string, string>) => protocols.ask(TILE, { headers });
     const { status, headers, body } = await ask({ "if-none-match": '"abc"' });
@@ -153,7 +153,7 @@ describe("a tile", () => {
 });
 
 describe("no tile", () => {
-  it("is told in the language of the protocol when the upstream fails", async () => {
+  it("is reported in the format of the protocol when the upstream fails", async () => {
     await using protocols = await startProtocols();
     const plain = await protocols.ask("/xyz/broken/0/0/0.png");
     expect(plain).toMatchObject({
@@ -172,7 +172,7 @@ describe("no tile", () => {
     expect([wms.status, wms.headers["content-type"]]).toEqual([503, "application/vnd.ogc.se_xml"]);
   });
 
-  it("is told with the status of ", async () => {
+  it("is reported with the status of ", async () => {
     await using protocols = await startProtocols();
     const reported: [string, number, string][] = [
       ["/xyz/nope/0/0/0.png", 404, "text/plain"],
@@ -210,7 +210,7 @@ describe("no tile", () => {
     expect((await protocols.ask("/service/nope", { method: "POST" })).status).toBe(404);
   });
 
-  it("harms nobody when the client has left", async () => {
+  it("does no harm when the client has left", async () => {
     await using protocols = await startProtocols();
     let give: (outcome: TileOutcome) => void = () => {};
     const requested = new Promise<void>((resolve) => {
@@ -232,7 +232,7 @@ describe("no tile", () => {
     expect(protocols.faults).toEqual([]);
   });
 
-  it("leaves a fault of the reader to whoever runs the server", async () => {
+  it("passes a fault of the reader on to the server", async () => {
     await using protocols = await startProtocols();
     protocols.reader.outcome = () => {
       throw new Error("bug");

@@ -31,7 +31,7 @@ function scene(names: readonly string[], report?: (url: string, isUp: boolean) =
   return { failing, clock, failover, render, look };
 }
 
-test("an address that goes down is told once, and once when it is back", async () => {
+test("an address that goes down is reported once, and once when it is back", async () => {
   const reported: [string, boolean][] = [];
   const { failing, clock, render } = scene(["a", "b"], (url, isUp) => reported.push([url, isUp]));
   failing.set("a", "refused");
@@ -78,7 +78,7 @@ test.each(["http_status", "exception", "empty", "wrong_type", "too_large", "canc
   },
 );
 
-test("the pause doubles from 1 to 60 seconds, and begins anew after an answer", async () => {
+test("the pause doubles from 1 to 60 seconds, and starts again at 1 after an answer", async () => {
   const { failing, clock, look } = scene(["a", "b"]);
   failing.set("a", "refused");
   for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {

@@ -35,7 +35,7 @@ test("a tile that came in gzip is kept unpacked", () => {
   expect(Buffer.from(tileData(gzipSync(TILE), vector)).equals(TILE)).toBe(true);
 });
 
-describe("what is no tile is never kept", () => {
+describe("an answer that is not a tile is never stored", () => {
   test.each([
     ["nothing", Buffer.alloc(0), "empty: the tile is empty"],
     ["nothing in gzip", gzipSync(""), "empty: the tile is empty"],

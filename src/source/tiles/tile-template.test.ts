@@ -4,7 +4,7 @@ import { matrixOf } from "../../grid/grid-set.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
-test("placeholders are told in their order", () => {
+test("placeholders are listed in their order", () => {
   expect(placeholdersOf("http://{s}.u/{z}/{-y}?a={TileMatrix}&{}")).toEqual(["s", "z", "-y", "TileMatrix", ""]);
   expect(placeholdersOf("http://u/")).toEqual([]);
 });

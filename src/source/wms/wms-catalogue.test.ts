@@ -87,7 +87,7 @@ test("1.3.0 has its box in elements, its dimensions in one, its limits in the se
   });
 });
 
-test("what is something else is told in its own words, and nothing makes the reader throw", () => {
+test("a document of another kind is reported by its own text, and no input makes the reader throw", () => {
   expect(
     readWmsCatalogue(
       "<ServiceExceptionReport><ServiceException>no such map</ServiceException></ServiceExceptionReport>",

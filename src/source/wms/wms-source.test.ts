@@ -127,7 +127,7 @@ test("a picture is handed on byte by byte, whatever its Content-Type claims", as
   }
 });
 
-test("the upstream sees who asks, that its answer is read as it is, and the credentials it was given for", async () => {
+test("a request to the upstream has the user agent, the accepted encoding and the configured credentials", async () => {
   const seen: (string | undefined)[] = [];
   const url = await serve((request, response) => {
     seen.push(request.headers["user-agent"], request.headers.authorization, request.headers["accept-encoding"]);
@@ -196,7 +196,7 @@ describe("an answer that is no picture fails with the upstream's own words:", ()
   });
 });
 
-test("an empty answer, and bytes that are nothing known, are told apart", async () => {
+test("an empty answer and bytes of an unknown kind are different failures", async () => {
   expect((await failure(answer(200, "image/png", ""))).failure).toBe("empty");
   expect((await failure(answer(204, "image/png", ""))).failure).toBe("empty");
   const tiff = await failure(answer(200, "image/tiff", Buffer.from("II*\0\x08")));
@@ -233,7 +233,7 @@ test("Retry-After may be a date", async () => {
   expect(past.retryAfterMs).toBe(0);
 });
 
-test("nobody listens: refused", async () => {
+test("an upstream without a listener is the failure refused", async () => {
   const url = await serve(() => undefined);
   await open.pop()?.();
   expect((await failureAt(sourceAt(url))).failure).toBe("refused");
@@ -259,7 +259,7 @@ test("a connection that breaks before the answer is a reset, in the middle of it
   expect((await failure(chunked)).failure).toBe("truncated");
 });
 
-test("no answer in time, and one that only drips, are time-outs of the whole request", async () => {
+test("a missing answer and a very slow answer both end by the timeout of the whole request", async () => {
   expect((await failure(() => undefined, { timeoutMs: 150 })).failure).toBe("timeout");
   const drip: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "image/png" });

@@ -24,7 +24,7 @@ test("the last thousand are remembered, what was before is gone", () => {
   expect(events.at(1_001)).toMatchObject({ data: '{"id":1001}' });
 });
 
-test("whoever waits is let go by an event, by the signal, and by the close", async () => {
+test("a waiting listener is released by an event, by its signal, and by the close", async () => {
   const events = new JobEvents("aa");
   const byEvent = events.next(0, 60_000, NEVER);
   events.publish(forgotten(1));

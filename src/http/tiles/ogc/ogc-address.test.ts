@@ -68,7 +68,7 @@ test("the tile matrix sets are those of the register, in their own order of axes
   });
 });
 
-test("formats are chosen by f, and what is wrong or not there is told", async () => {
+test("f chooses the format, and wrong or unknown values are reported", async () => {
   await using protocols = await startProtocols();
   const tiles = "/ogc/collections/topp:states/map/tiles";
   for (const [query, type] of [

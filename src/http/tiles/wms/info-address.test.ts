@@ -20,7 +20,7 @@ test("what lies under a pixel is asked by WMTS key and value, WMTS paths and WMS
   expect(wms13.body).toBe("full 1,2 of 400 x 300");
 });
 
-test("a document of the upstream runs nothing on our origin, and is kept by nobody", async () => {
+test("a document of the upstream runs no script on our origin, and is cached by no client", async () => {
   await using protocols = await startProtocols();
   const { headers } = await protocols.ask(`${KVP}&I=1&J=1`);
   expect(headers).toMatchObject({

@@ -80,7 +80,7 @@ describe("GetLegendGraphic", () => {
       expect(JSON.parse((await protocols.ask(`${GOOD}&STYLE=${style}`)).body).style).toBe(sent);
   });
 
-  test("is refused where nobody can be asked, or a value has not its form", async () => {
+  test("is refused where no upstream can answer, or a value is malformed", async () => {
     await using protocols = await startProtocols();
     const cases: [string, number, string][] = [
       [GOOD.replace("full", "none"), 400, "LayerNotDefined"],

@@ -68,7 +68,7 @@ test("the bounds are those of the grid subset, of one in another CRS the layer's
   expect(await boundsOf("/tilejson/limited")).toEqual([0, 0, expect.closeTo(0.898, 2), expect.closeTo(0.898, 2)]);
 });
 
-test("unknown layers, grid sets and formats are told", async () => {
+test("unknown layers, grid sets and formats are reported", async () => {
   await using protocols = await startProtocols();
   expect((await protocols.ask("/tilejson/nope")).status).toBe(404);
   expect((await protocols.ask("/tilejson/img%20states")).body).toContain("grid set: expected one of EPSG:4326");

@@ -38,7 +38,7 @@ test("a quadkey is its tile's, whatever the tile", async () => {
   );
 });
 
-test("what is wrong is told: 400 for what is malformed, 404 for what is not there", async () => {
+test("a malformed address is 400, an unknown one 404", async () => {
   await using protocols = await startProtocols();
   for (const [address, status, words] of [
     ["/quadkey/topp:states/214.png", 400, 'got "214"'],
