@@ -49,3 +49,15 @@ test("a start on a full disk gives up the reserve of the last process; a reserve
   expect(reserve(0).shortage).toContain("full");
   expect(reserve(100 * MIB).shortage).toBeUndefined();
 });
+
+test("a full disk is a shortage before anything is written, and the reserve stays until then", () => {
+  const made = reserve(100 * MIB);
+  free = 0;
+  made.look();
+  expect(made.shortage).toBe(
+    "the disk of the data directory is full: 0.0 MiB are free, and the state database needs 1 MiB",
+  );
+  expect(existsSync(file())).toBe(true);
+  free = MIB;
+  expect(made.shortage).toBeUndefined();
+});

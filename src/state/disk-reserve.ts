@@ -65,12 +65,16 @@ export class DiskReserve {
     }
   }
 
-  /** Returns why the reserve does not exist. Undefined: it exists. */
+  /**
+   * Returns why changes may fail: the reserve does not exist, or the next write will free it. Undefined: the space
+   * suffices. A server without work writes nothing for up to a minute, so a full disk has to be found without a write.
+   */
   get shortage(): string | undefined {
-    if (this.#isHeld) return undefined;
-    const free = (this.#freeBytes() / MIB).toFixed(1);
+    const freeBytes = this.#freeBytes();
+    if (this.#isHeld && freeBytes >= NEEDED_BYTES) return undefined;
+    const needed = (this.#isHeld ? NEEDED_BYTES : RESERVE_BYTES + 2 * NEEDED_BYTES) / MIB;
     const why = this.#fault === undefined ? "" : ` (${this.#fault})`;
-    return `the disk of the data directory is full: ${free} MiB are free, and the state database needs ${(RESERVE_BYTES + 2 * NEEDED_BYTES) / MIB} MiB${why}`;
+    return `the disk of the data directory is full: ${(freeBytes / MIB).toFixed(1)} MiB are free, and the state database needs ${needed} MiB${why}`;
   }
 }
 
