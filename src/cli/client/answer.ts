@@ -26,14 +26,17 @@ export async function requestAndPrint<T>(
 
 /** Writes an answer to stdout: formatted by `show`, or with `--json` as the server's own text. */
 export function printAnswer<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {
-  print(json === true ? `${text.trimEnd()}\n` : show(JSON.parse(exactNumbers(text))));
+  print(json === true ? `${text.trimEnd()}\n` : show(parseAnswer(text)));
 }
+
+/** Parses the JSON of an answer. */
+export const parseAnswer = <T>(text: string): T => JSON.parse(exactNumbers(text));
 
 /**
  * Puts whole numbers of 16 digits and more into quotes, because `JSON.parse` would round them. The expression matches
  * strings too, so that digits inside a string stay unchanged.
  */
-export const exactNumbers = (text: string): string =>
+const exactNumbers = (text: string): string =>
   text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (found) =>
     /^-?\d{16,}$/.test(found) ? `"${found}"` : found,
   );

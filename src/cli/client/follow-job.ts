@@ -1,19 +1,11 @@
 import { EXIT } from "../exit.ts";
 import { acceptedText, type JobAnswer, type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
-import { type AnswerFlags, exactNumbers, print, printAnswer } from "./answer.ts";
+import { type AnswerFlags, parseAnswer, print, printAnswer } from "./answer.ts";
 import type { ServerClient } from "./server-client.ts";
-import { readJob, waitForJobs } from "./wait-for-jobs.ts";
+import { waitForJobs } from "./wait-for-jobs.ts";
 
 export interface FollowFlags extends AnswerFlags {
   readonly wait?: boolean;
-}
-
-/** Shows a job that has just been created. With `--wait`, waits until the job ends and shows its outcome. */
-export async function printMadeJob(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
-  const made = readJob(text);
-  if (flags.wait !== true) return printAnswer(text, flags, acceptedText);
-  if (flags.json !== true) print(acceptedText(made));
-  await printEndedJob(made.id, flags, client);
 }
 
 /** Waits until a job ends and shows the job. The outcome sets the exit code. */
@@ -23,13 +15,17 @@ export async function printEndedJob(id: number, flags: FollowFlags, client: Serv
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Shows the jobs that a request has just created. With `--wait`, waits until they end and shows their outcomes. */
+/** Prints the jobs that a request has just created. With `--wait`, waits until they end and prints their outcomes. */
 export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
-  const made: JobAnswer | JobsAnswer = JSON.parse(exactNumbers(text));
-  if (!("jobs" in made)) return printMadeJob(text, flags, client);
-  if (flags.wait !== true) return printAnswer(text, flags, showJobs);
-  if (flags.json !== true) print(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
-  await printEndedJobs(made, flags, client);
+  const made: JobAnswer | JobsAnswer = parseAnswer(text);
+  if ("jobs" in made) {
+    if (flags.wait !== true) return printAnswer(text, flags, showJobs);
+    if (flags.json !== true) print(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
+    return printEndedJobs(made, flags, client);
+  }
+  if (flags.wait !== true) return printAnswer(text, flags, acceptedText);
+  if (flags.json !== true) print(acceptedText(made));
+  await printEndedJob(made.id, flags, client);
 }
 
 /** Waits until all jobs end and shows them. The worst outcome sets the exit code. */
@@ -44,7 +40,7 @@ export async function printEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, c
 
 /** Returns the exit code for ended jobs. An aborted job counts as worse than a job with failed tiles. */
 function exitCodeOf(texts: readonly string[]): number {
-  const outcomes = new Set(texts.map((text) => readJob(text).outcome));
+  const outcomes = new Set(texts.map((text) => parseAnswer<JobAnswer>(text).outcome));
   if (outcomes.has("aborted")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
 }

@@ -1,7 +1,7 @@
 import type { JobAnswer, JobsAnswer } from "../output/job-text.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { barOf, progressText } from "../output/progress-text.ts";
-import { exactNumbers } from "./answer.ts";
+import { parseAnswer } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import type { RequestOptions, ServerClient } from "./server-client.ts";
 
@@ -12,8 +12,6 @@ const MOST_LISTED = 1_000;
 
 /** Sends a GET request. */
 type Read = (path: string, options?: RequestOptions) => Promise<string>;
-
-export const readJob = (text: string): JobAnswer => JSON.parse(exactNumbers(text));
 
 /** Waits until all jobs have ended and returns their documents. Shows progress on stderr: stdout has the answer. */
 export async function waitForJobs(ids: readonly number[], client: ServerClient): Promise<readonly string[]> {
@@ -35,7 +33,7 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
   for (let [first, ...others] = left(); first !== undefined; [first, ...others] = left()) {
     const text = await read(`/api/v1/jobs/${first}`, seen.size === 0 ? {} : { query: { wait } });
     texts.set(first, text);
-    seen.set(first, readJob(text));
+    seen.set(first, parseAnswer(text));
     for await (const job of listed(others, read)) seen.set(job.id, job);
     if (left().length === 0) break;
     // The jobs of a long list may end in quick succession: a line for each would flood the log.
@@ -57,7 +55,7 @@ async function* listed(ids: readonly number[], read: Read): AsyncGenerator<JobAn
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
     const text = await read("/api/v1/jobs", { query: { limit, after } });
-    const { jobs }: JobsAnswer = JSON.parse(exactNumbers(text));
+    const { jobs }: JobsAnswer = parseAnswer(text);
     for (const job of jobs) if (requested.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { exactNumbers } from "../client/answer.ts";
+import { parseAnswer } from "../client/answer.ts";
 import { type KeyFlags, requestOnce } from "../client/request-once.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { ServerRefusal } from "../client/server-client.ts";
@@ -60,7 +60,7 @@ export async function requestConfirmed(
 function tilesToConfirm(text: string): string | undefined {
   let problem: unknown;
   try {
-    problem = JSON.parse(exactNumbers(text));
+    problem = parseAnswer(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { exactNumbers } from "../client/answer.ts";
+import { parseAnswer } from "../client/answer.ts";
 import type { CatalogueAnswer } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import type { TruncationAnswer } from "../commands/truncation-commands.ts";
@@ -80,7 +80,7 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
     async (client) => {
       const query = { state: "kept", limit: 100 };
       const text = await client.request("GET", "/api/v1/truncations", { query });
-      const { truncations }: { truncations: readonly TruncationAnswer[] } = JSON.parse(exactNumbers(text));
+      const { truncations }: { truncations: readonly TruncationAnswer[] } = parseAnswer(text);
       return truncations.map(({ id, layer, createdAt }) => ({
         value: String(id),
         description: `${layer}, ${createdAt}`,
@@ -121,7 +121,7 @@ async function jobs(client: ServerClient, { command }: CompletionContext): Promi
   const found: JobAnswer[] = [];
   for (const state of states) {
     const query = { limit: 100, state };
-    const answer: JobsAnswer = JSON.parse(exactNumbers(await client.request("GET", "/api/v1/jobs", { query })));
+    const answer: JobsAnswer = parseAnswer(await client.request("GET", "/api/v1/jobs", { query }));
     found.push(...answer.jobs.filter(fits));
   }
   return found
