@@ -1,6 +1,7 @@
 import type { JobRecords } from "../jobs/job-records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Slices } from "../lib/slices.ts";
 import type { Database } from "../state/database.ts";
 
 /** The records of jobs, as the state writer saves them. */
@@ -43,11 +44,15 @@ export class StateWriter {
 
   /** Writes the changes of the ledger and those that `also` makes, in one transaction. Then reports the saved jobs. */
   write(also?: () => void): void {
+    this.#persist(() => {
+      this.#ledger.writeAll();
+      also?.();
+    });
+  }
+
+  #persist(body: () => void): void {
     try {
-      this.#db.transaction(() => {
-        this.#ledger.writeAll();
-        also?.();
-      });
+      this.#db.transaction(body);
       this.#failure = undefined;
       this.#jobs.report();
     } catch (error) {
@@ -64,8 +69,22 @@ export class StateWriter {
     });
   }
 
-  /** As `writeAll`, in as many transactions as the time slices need. The changes of one job are written together. */
+  /**
+   * As `writeAll`, in as many transactions as the time slices need. The changes of one job are written together, and so
+   * are the blocks and the sum of one zoom of a tile set.
+   */
   async writeInSlices(): Promise<void> {
+    const zooms = this.#ledger.changedZooms();
+    const slices = new Slices();
+    for (let next = 0; next < zooms.length; ) {
+      this.#persist(() => {
+        do {
+          const zoom = zooms[next++];
+          if (zoom !== undefined) this.#ledger.writeZoom(zoom);
+        } while (next < zooms.length && !slices.isOver);
+      });
+      if (slices.isOver) await slices.next();
+    }
     await this.#jobs.saveInSlices((also) => this.write(also));
   }
 

@@ -6,6 +6,9 @@ export interface BlockKey extends BlockAddress {
   readonly key: number;
 }
 
+/** One zoom of a tile set. */
+export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
+
 /** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
 /** Pinned blocks that one trim skips before it gives up until the next time. */
@@ -138,17 +141,28 @@ export class BlockTable {
     return this.#used.size > BLOCKS_IN_MEMORY / 4 || (this.#used.size > 0 && nowMs - this.#usedSinceMs >= USE_FLUSH_MS);
   }
 
-  /** Writes the changed blocks, but not those of which only the use has changed. Inside the caller's transaction. */
-  write(): void {
-    const dirty = [...this.#dirty];
+  /** Returns the zooms of tile sets in which blocks have changed in more than their use. */
+  changedZooms(): readonly ZoomAddress[] {
+    const zooms = new Map([...this.#dirty].map(({ at: { tileSetId, z } }) => [`${tileSetId}/${z}`, { tileSetId, z }]));
+    return [...zooms.values()];
+  }
+
+  /**
+   * Writes the changed blocks of one zoom or of all, but not those of which only the use has changed. Inside the
+   * caller's transaction.
+   */
+  write(zoom?: ZoomAddress): void {
+    const dirty = [...this.#dirty].filter(
+      ({ at }) => zoom === undefined || (at.tileSetId === zoom.tileSetId && at.z === zoom.z),
+    );
     this.#db.onRollback(() => {
       for (const block of dirty) this.changed(block);
     });
     for (const block of dirty) {
       block.dirty = false;
+      this.#dirty.delete(block);
       this.#put(block);
     }
-    this.#dirty.clear();
   }
 
   /**

@@ -6,6 +6,7 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
+import type { ZoomAddress } from "./block-table.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cell-eviction.ts";
 import { CellWriters } from "./cell-writers.ts";
@@ -219,6 +220,21 @@ export class Ledger {
     this.#in.blocks.write();
     this.#in.tileSets.write();
     this.#in.marks.endIdle();
+  }
+
+  /** Returns the zooms of tile sets that `writeZoom` has to write. */
+  changedZooms(): readonly ZoomAddress[] {
+    return this.#in.blocks.changedZooms();
+  }
+
+  /**
+   * Writes the blocks and the sum of one zoom of a tile set. Inside the caller's transaction, so that they change
+   * together. Leaves all marks to `writeAll`: after a kill the marked cells are counted again, also those that were
+   * written.
+   */
+  writeZoom(zoom: ZoomAddress): void {
+    this.#in.blocks.write(zoom);
+    this.#in.tileSets.write(zoom);
   }
 
   flush(): void {

@@ -255,6 +255,14 @@ class Scene {
     this.#at.ledger.flush();
   }
 
+  /** Writes one of the changed zooms, as a save in slices does that a kill may end there. */
+  writeZoom(n: number): void {
+    const { db, ledger } = this.#at;
+    const zooms = ledger.changedZooms();
+    const zoom = zooms[n % Math.max(1, zooms.length)];
+    if (zoom !== undefined) db.transaction(() => ledger.writeZoom(zoom));
+  }
+
   /** Reports all writes before it truncates, as no writer is in the middle of a write. Cells stay open. */
   truncate(scope: Scope, parametersId: string, z: number, isStored: boolean): void {
     const { ledger } = this.#at;
@@ -459,6 +467,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     ),
   },
   { weight: 6, arbitrary: step("flush", fc.tuple(), (scene) => scene.flush()) },
+  { weight: 6, arbitrary: step("write a zoom", fc.tuple(fc.nat(5)), (scene, n) => scene.writeZoom(n)) },
   {
     weight: 8,
     arbitrary: step(

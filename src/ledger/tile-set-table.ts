@@ -309,18 +309,20 @@ export class TileSetTable {
     return this.#dirty.size > 0;
   }
 
-  /** Writes the changed sums. Inside the caller's transaction. */
-  write(): void {
+  /** Writes the changed sums of one zoom of a tile set, or of all. Inside the caller's transaction. */
+  write(zoom?: { readonly tileSetId: number; readonly z: number }): void {
     const put = this.#db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?, ?)");
-    const dirty = [...this.#dirty];
+    const dirty = [...this.#dirty].filter(
+      ([, { record, z }]) => zoom === undefined || (record.id === zoom.tileSetId && z === zoom.z),
+    );
     this.#db.onRollback(() => {
       for (const [key, value] of dirty) this.#dirty.set(key, value);
     });
-    for (const [, { record, z }] of dirty) {
+    for (const [key, { record, z }] of dirty) {
+      this.#dirty.delete(key);
       const sum = record.sums.get(z);
       if (sum !== undefined) put.run(record.id, z, sum.tiles, sum.bytes, sum.allocated);
     }
-    this.#dirty.clear();
   }
 }
 
