@@ -41,7 +41,7 @@ export interface RendererMethods {
     request: RenderRequest,
     signal: AbortSignal,
   ): Promise<RendererResult>;
-  /** Reports that a user waits for a tile of a render. Counts if the picture has not arrived yet. */
+  /** Reports that a user waits for a tile of a render. Has no effect once the picture has arrived. */
   join(id: number, missed: TileIndex): void;
   /** Permits a render to store its tiles under a reservation; undefined: the render must not store them. */
   permit(id: number, reservation: Leave | undefined): void;

@@ -148,7 +148,7 @@ describe("the order of the axes", () => {
     expect(topLeftCorner(read(annexD(metres)), 3)).toEqual({ x: 2, y: 5 });
   });
 
-  test("of an unknown CRS is refused", () => {
+  test("with unknown axes is refused", () => {
     expect(refusal(annexD({ ...UPS, orderedAxes: ["i", "j"] }))).toBe(
       'orderedAxes: expected two axes such as ["E", "N"] or ["Lat", "Lon"], got ["i","j"]',
     );

@@ -38,7 +38,7 @@ test("between any two starts no more is begun than the rate allows, and a timer 
   );
 });
 
-test("a task that got its permit keeps the other tasks waiting until it begins or gives up", () => {
+test("a holder of the rate limiter keeps the others waiting until it begins or gives up", () => {
   let reported = 0;
   const rateLimiter = new RateLimiter<string>(() => reported++);
   rateLimiter.hold("a");

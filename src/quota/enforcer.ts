@@ -94,7 +94,7 @@ export class Enforcer {
     this.#parts = parts;
   }
 
-  /** Closes the circle of enforcer, job runner and truncations. Called once, before the first write. */
+  /** Connects the enforcer to the job runner and the truncations, which are built after it. Called once, before the first write. */
   attach(sources: EnforcerSources): void {
     this.#sources = sources;
     this.#parts.eviction.attach(sources.seedRanges);

@@ -182,7 +182,7 @@ function cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
   return rest > 0n ? count + 1 : count;
 }
 
-/** Orders of cells in sequence. Each order is made when the previous one is exhausted. */
+/** Yields the cells of several eviction orders in sequence. Each order is made when the previous one is exhausted. */
 class Victims {
   readonly #makers: readonly (() => EvictionOrder)[];
   #made = 0;

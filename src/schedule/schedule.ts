@@ -12,7 +12,7 @@ export interface ScheduledJob {
   readonly many: BatchRequest;
   /** True: the operator has confirmed the size of the jobs. */
   readonly confirmed: boolean;
-  /** The large part of the request that lists leave out. */
+  /** The field of the request that lists leave out because of its size. */
   readonly limit?: "area" | "tiles";
 }
 

@@ -42,7 +42,7 @@ export function writeScheduledJob({ many, confirmed }: ScheduledJob): { job: str
   };
 }
 
-/** Decodes what `writeScheduledJob` has written. `place`: null when there is none, or when it is to be left out. */
+/** Decodes what `writeScheduledJob` has written. `selection`: null if the job has none, or to leave it out. */
 export function readScheduledJob(written: string, selection: string | null): ScheduledJob {
   // `writeScheduledJob` has written both, so they need no validation.
   const { many, request, parameters, parameterSets, confirmed }: WrittenJob = JSON.parse(written);

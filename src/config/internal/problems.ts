@@ -44,7 +44,7 @@ const SECRET_KEYS: readonly (string | number)[] = [
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
   const secret =
     path.some((key) => SECRET_KEYS.includes(key)) ||
-    // A misplaced text such as `admin:secret` may stand in place of a user.
+    // A configuration may have a text such as `admin:secret` where a user is expected.
     (path[0] === "users" && path.length < 3) ||
     // Many addresses of webhooks contain a key.
     (path[0] === "webhooks" && (path.length < 3 || path[2] === "url"));

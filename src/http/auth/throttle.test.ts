@@ -130,7 +130,7 @@ test("in a crowd that never ends the oldest has its turn too", async () => {
   expect(await right).toBe(false);
 });
 
-test("attempts whose clients have left delay no other attempt, and free no space for their address", async () => {
+test("attempts whose clients have left are not verified, and delay no other attempt", async () => {
   const throttle = new Throttle(clock);
   const held = heldVerification();
   const clients = Array.from({ length: 5_000 }, () => new AbortController());

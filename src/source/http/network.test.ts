@@ -60,7 +60,7 @@ async function failureOf(url: URL, options: Partial<UpstreamOptions> = {}): Prom
   throw new Error("the request did not fail with a SourceError", { cause: failure });
 }
 
-/** Files of a source, in a directory of the test. */
+/** Writes files for a source into the directory of the test. Returns their paths. */
 function files(texts: Readonly<Record<string, string>>): NonNullable<UpstreamOptions["tls"]> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-tls-"));
   open.push(() => rmSync(directory, { recursive: true }));
