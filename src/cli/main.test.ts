@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,4 +91,11 @@ test("users are added to a file, listed and removed, the password never on the c
   expect(isPasswordHash(hash.stdout.trim())).toBe(true);
   const line = await run(["user", "add", "bob"], { NUTHATCH_PASSWORD: "x" });
   expect(parse(line.stdout)).toMatchObject([{ name: "bob", roles: ["admin"] }]);
+});
+
+test("a command whose reader closes the pipe ends without a message", () => {
+  // The schema is longer than the buffer of a pipe. Descriptor 3 is the output that the test reads.
+  const script = 'exec 3>&1; { "$0" bin/nuthatch.mjs config schema 2>&3; echo "ended with $?" >&3; } | head -c 1 >&3';
+  const output = execFileSync("sh", ["-c", script, process.execPath], { encoding: "utf8" });
+  expect(output).toBe("{ended with 0\n");
 });

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import { codeOf } from "../lib/error-code.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { programOf } from "./program.ts";
 
@@ -7,6 +8,19 @@ function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const inner of command.commands) throwInsteadOfExit(inner);
 }
+
+/**
+ * Ends the program without a message when the reader of its output has closed the pipe, as `head` does. Not for the
+ * server, which must not end in silence.
+ */
+function endWithReader(): void {
+  process.stdout.on("error", (error) => {
+    if (codeOf(error) !== "EPIPE") throw error;
+    process.exit();
+  });
+}
+
+if (process.argv[2] !== "serve") endWithReader();
 
 const program = await programOf(process.argv[2]);
 throwInsteadOfExit(program);
