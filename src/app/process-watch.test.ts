@@ -7,7 +7,7 @@ function watched(ask: () => Promise<unknown>) {
   return { hung, watch };
 }
 
-test("a process that answers is asked again, and never reported", async () => {
+test("a process that answers is pinged again and never reported", async () => {
   vi.useFakeTimers();
   try {
     const ask = vi.fn(async () => undefined);

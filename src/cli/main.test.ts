@@ -30,7 +30,7 @@ test("config check ends with 0 for a good file and with 78, the places and nothi
   expect(await run(["serve", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
 });
 
-test("config print shows what is in force, without secrets, and is itself a configuration", async () => {
+test("config print prints the configuration in force without secrets, and its output is a configuration", async () => {
   const source = `{ type: wms, url: "http://u/", username: me, password: hunter2, vendorParameters: { key: hunter2 } }`;
   const name = file(
     "secret.yaml",
@@ -54,7 +54,7 @@ test("config print shows what is in force, without secrets, and is itself a conf
   expect(again.stdout).toMatch(/3 layers/);
 });
 
-test("what is not a command, a flag or its value ends with 2, help with 0", async () => {
+test("an unknown command, flag or value ends with 2, help with 0", async () => {
   const wrong = [
     ["nonsense"],
     ["serve", "--prot", "1"],

@@ -93,7 +93,7 @@ test("values are chosen by a pattern; the jobs of a request are paused, resumed 
   await run(["truncate", "*", "--wait"]);
 });
 
-test("--wait waits for all jobs of a request, wherever it is asked again; failed tiles of any end it with 3", async () => {
+test("--wait waits for all jobs of a request, also after a repeated request; failed tiles of any job end it with 3", async () => {
   // The rivers fail at zoom 0 only.
   upstream.behaviour = ({ width, height }, response) => {
     if (width !== height) return "render";
@@ -114,7 +114,7 @@ test("--wait waits for all jobs of a request, wherever it is asked again; failed
   await run(["truncate", "*", "--wait"]);
 });
 
-test("an estimate of several jobs tells their sum and each", async () => {
+test("an estimate of several jobs prints the sum and each job", async () => {
   const { stdout, code } = await run(["estimate", "other", "ws:r*", "--all-grid-sets", "--zoom", "0-1"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^tiles: +45$/m);

@@ -23,7 +23,7 @@ const JOB: JobAnswer = JSON.parse(
   ),
 );
 
-test("a line of a log tells all of a job, one beside a bar what matters first", () => {
+test("a line in a log shows all figures of a job, a line beside a bar the most important ones first", () => {
   expect(progressText([JOB])).toBe("job 7: running, 123 of 1000 tiles (12.3 %), 3 failed, 13 tiles/s, 1 min 10 s left");
   expect(barOf([JOB])).toEqual({ share: 0.123, text: "12.3 %, 123 of 1000, 3 failed, 13/s, 1 min 10 s left" });
   const waiting: JobAnswer = { ...JOB, paused: true, tilesPerSecond: null, timeLeft: null, reason: "paused by ann" };
@@ -35,7 +35,7 @@ test("a line of a log tells all of a job, one beside a bar what matters first", 
   ]);
 });
 
-test("several jobs are told in their sum, exactly beyond 2^53, and at the rate of those that work", () => {
+test("the progress of several jobs is their sum, exact beyond 2^53, at the rate of the jobs that run", () => {
   const done: JobAnswer = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
   const pending: JobAnswer = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
   const text = progressText([done, JOB, pending]);

@@ -66,7 +66,7 @@ test("what the file says goes before what the archive says", async () => {
   expect(warnings).toEqual(["layer a: levels 1 to 10 of WebMercatorQuad are offered, but the archive has 3 to 9 only"]);
 });
 
-test("an archive of the whole world bounds nothing, and one of vector tiles tells their layers", async () => {
+test("an archive of the whole world sets no bounds, and an archive of vector tiles names their layers", async () => {
   expect((await loaded("source: { type: mbtiles, file: world.mbtiles }")).layers[0]?.gridSubsets[0]).not.toHaveProperty(
     "extent",
   );
@@ -87,7 +87,7 @@ test("another file in its place is another source, the same one is not", async (
   expect((await loaded(config)).layers[0]?.source).not.toEqual(first.layers[0]?.source);
 });
 
-test("what is shown of archives is read again as the same", async () => {
+test("the printed configuration of archives is read again as the same", async () => {
   for (const source of ["type: mbtiles, file: a.mbtiles", "type: pmtiles, file: b.pmtiles"]) {
     const first = await loaded(`source: { ${source} }`);
     const again = await loaded(JSON.stringify({ layers: configurationDocument(first)["layers"] }));

@@ -149,7 +149,7 @@ test("without a file there are the demo layers, on loopback, in ./data", async (
   ]);
 });
 
-test("all errors of a configuration are reported at once, each with its position and what is expected", async () => {
+test("all errors of a configuration are reported at once, each with its position and the expected value", async () => {
   const yaml = `server: { prot: 8080, port: 99999, host: 5 }
 layers:
   - name: a.JSON
@@ -186,7 +186,7 @@ const expiring = (...keys: string[]): string =>
 ${keys.map((key) => `    ${key}`).join("\n")}
 `;
 
-test("tiles expire by zoom, and clients are told GWC's codes", async () => {
+test("tiles expire by zoom, and GWC's codes set the expiry for clients", async () => {
   const { layers } = await loaded({
     yaml: expiring(
       "expireCacheSeconds: [{ minZoom: 0, seconds: 0 }, { minZoom: 10, seconds: 60 }]",
@@ -460,7 +460,7 @@ test("beyond loopback a user is needed, and the message says how to make one", a
   expect((await loaded({ env: { ...env, NUTHATCH_ADMIN_USER: "root" } })).users[0]?.name).toBe("root");
 });
 
-test("plain passwords are hashed with a warning, hashes are kept, htpasswd files are read", async () => {
+test("plain passwords are hashed with a warning, hashes are used unchanged, htpasswd files are read", async () => {
   const hash = await hashPassword("b");
   const bcrypt = `$2y$05$${"a".repeat(53)}`;
   writeFileSync(join(directory, "htpasswd"), `# people\ncarol:${bcrypt}\nold:{SHA}xyz\n`);
@@ -659,7 +659,7 @@ describe("a source of type xyz", () => {
     expect(await sentences(tiles(`type: xyz, url: ${URL}`, `, ${more}`))).toEqual([expected]);
   });
 
-  test("may be asked for both grids of one CRS, and told what is the default", async () => {
+  test("may be requested in both grid sets of one CRS, and names the default", async () => {
     const more = ", metatile: [1, 1], gutter: 0, gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: WebMercatorQuad }]";
     const { layers } = await loaded({ yaml: tiles(`type: xyz, url: ${URL}`, more) });
     expect(layers[0]?.gridSubsets).toHaveLength(2);
@@ -678,7 +678,7 @@ describe("a source of type xyz", () => {
 describe("a source of type wmts", () => {
   const URL = '"http://u/wmts"';
 
-  test("is asked with key-value pairs, or by a template, for the layer's own name", async () => {
+  test("is requested with key-value pairs, or by a template, by the layer's own name", async () => {
     const { layers } = await loaded({ yaml: tiles(`type: wmts, url: ${URL}, tileMatrixSet: g`) });
     expect(layers[0]).toMatchObject({
       source: { type: "wmts", layer: "a", style: "", tileMatrixSet: "g", connections: 8 },
@@ -759,7 +759,7 @@ describe("a source of type arcgis", () => {
   });
 });
 
-test("what is shown of each kind of source is read again as the same", async () => {
+test("the printed configuration of each kind of source is read again as the same", async () => {
   const sources = [
     'type: xyz, url: ["http://{s}.u/{z}/{x}/{-y}", "http://v/{z}/{x}/{y}"], subdomains: [a, b]',
     'type: wmts, url: "http://u/wmts", tileMatrixSet: g, tileMatrixPrefix: "g:", style: s, format: image/png',
@@ -773,7 +773,7 @@ test("what is shown of each kind of source is read again as the same", async () 
   }
 });
 
-test("legends have defaults, one per style that the layer has, and an address where no WMS can be asked", async () => {
+test("legends have defaults, one for each style of the layer, and an address if the source is not a WMS", async () => {
   const filter = "parameterFilters: [{ type: string, key: STYLES, default: thin, values: [wide] }]";
   const good = await loaded({
     yaml: layer(
@@ -827,7 +827,7 @@ test("a seed guard has a window, and guards against something", async () => {
   ]);
 });
 
-test("a grid set may be an OGC TileMatrixSet document, and what is wrong in it is told with its file", async () => {
+test("a grid set may be an OGC TileMatrixSet document, and mistakes in it are reported with its file", async () => {
   const matrix = { cornerOfOrigin: "topLeft", pointOfOrigin: [2000000, 5500000], tileWidth: 256, tileHeight: 256 };
   const document = {
     id: "laea",

@@ -167,7 +167,7 @@ test("whenever the server is killed, the list of failed tiles is as long as the 
   expect(differences).toEqual([]);
 });
 
-test("a truncate that is killed in the middle of its deletes tells in the end of all that it has deleted", async () => {
+test("a truncate that is killed in the middle of its deletes counts all tiles that it has deleted", async () => {
   const store = createMemoryStore();
   const first = live(store);
   await ended(first, await submit(first, seed));

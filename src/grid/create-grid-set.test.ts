@@ -46,7 +46,7 @@ test("scale denominators make GWC's resolutions and matrices, 1 % of a tile is n
   expect(slack.matrices[0]).toMatchObject({ matrixWidth: 2, matrixHeight: 3 });
 });
 
-test("metres per unit are those of degrees for EPSG:4326, 1 for others, and what was given", () => {
+test("metres per unit are those of a degree for EPSG:4326, 1 for other CRSs, or the configured value", () => {
   const scale = { resolutions: [1] };
   const extent = box(0, 0, 100, 100);
   expect(made({ id: "g", srs: 4326, extent, scale }).metersPerUnit).toBe(111319.49079327358);

@@ -184,7 +184,7 @@ test("tiles may be counted from below, levels may stand in any order, and units 
   expect(feet.matrices[0]?.name).toBe("0");
 });
 
-test("levels that are larger than what is mapped cover the box of the document", () => {
+test("levels larger than the mapped area cover the bounding box of the document", () => {
   const cells = [100, 30, 10];
   const level = (cellSize: number, z: number) => ({
     id: `l${z}`,

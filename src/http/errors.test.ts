@@ -39,7 +39,7 @@ test.each([
   expect(protocolStatus(code, "ows")).toBe(wmts);
 });
 
-test("a fault of the disk says what would help, and one that may pass when to try again", () => {
+test("the message of a disk fault says what would help, and the answer to a temporary fault says when to try again", () => {
   const refusal = refusalOfFault(coded("SQLITE_FULL"));
   expect(refusal?.message).toBe("The disk is full, and nothing was changed: database or disk is full.");
   expect(refusal?.details).toEqual(["Make room on the disk of the data directory, then try again."]);

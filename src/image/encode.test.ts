@@ -51,7 +51,7 @@ const reasonOf = async (bytes: Uint8Array, width = 64, height = 64): Promise<str
     (error: PictureError) => error.reason,
   );
 
-test("a picture is believed only when it is whole and of the size asked for", async () => {
+test("a picture is accepted only if it is complete and has the requested size", async () => {
   const noise = Buffer.from(Array.from({ length: 64 * 64 * 3 }, (_, i) => Math.imul(i, 2654435761) >>> 24));
   const make = () => sharp(noise, { raw: { width: 64, height: 64, channels: 3 } });
   for (const bytes of [
@@ -238,7 +238,7 @@ test("png8 is a palette: exact when the colours fit, quantised when not", async 
   expect([...(await sharp(exact).raw().toBuffer())]).toEqual([...flat.data]);
 });
 
-test("what is transparent becomes white in a JPEG", async () => {
+test("transparent pixels become white in a JPEG", async () => {
   const [, right = new Uint8Array()] = await encodeTiles(half, cuts, format("image/jpeg"));
   const { channels } = await sharp(right).metadata();
   expect(channels).toBe(3);

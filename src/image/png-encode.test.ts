@@ -46,7 +46,7 @@ const rasters = fc
     return { width, height, channels, data };
   });
 
-test("what is encoded is read back by sharp and by our own decoder, pixel by pixel", async () => {
+test("an encoded PNG is read back by sharp and by our own decoder, pixel by pixel", async () => {
   await fc.assert(
     fc.asyncProperty(rasters, async (raster) => {
       const png = encodePng(raster, whole(raster));

@@ -78,7 +78,7 @@ test("a removed task gives its unfinished metatiles back, and the others take th
   expect([one.tally.processed, one.tally.left, task.processed]).toEqual([1n, 3n, 1n]);
 });
 
-test("what is changed is marked until it is saved, and again if the transaction is rolled back", () => {
+test("a change of a job is marked until it is saved, and again if the transaction is rolled back", () => {
   const one = job();
   expect(one.isChanged).toBe(false);
   one.begin(first(one), at, async () => undefined);

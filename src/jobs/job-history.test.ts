@@ -147,7 +147,7 @@ test("jobs share the area that they have in common, and it goes with the last of
   db.close();
 });
 
-test("a list of tiles is compressed in the background, read as before, and shared by what is made later", async () => {
+test("a list of tiles is compressed in the background, read as before, and shared by later jobs", async () => {
   const db = open();
   const { jobs, history } = historyIn(db);
   const tiles = tileList(Array.from({ length: 10_000 }, (_, n) => ({ z: 14, x: n % 100, y: Math.floor(n / 100) })));
@@ -242,7 +242,7 @@ test("a database of an older version is rewritten once, keeps its areas, and the
   db.close();
 });
 
-test("a database that cannot be rewritten is used as it is, and asked for its free pages no more than once a minute", () => {
+test("a database that cannot be rewritten is used as it is, and its free pages are read no more than once a minute", () => {
   const old = new Sqlite(file());
   old.exec("PRAGMA journal_mode = WAL; CREATE TABLE large (body BLOB); INSERT INTO large VALUES (zeroblob(8000000))");
   old.exec("DROP TABLE large");

@@ -418,7 +418,7 @@ test("a kill saves one job in the turn of the event loop that removes all tasks,
   expect(jobs.list({ state: "aborted", limit: 100 })).toHaveLength(50);
 });
 
-test("a save in slices that fails half way loses nothing: the next save writes what is left", async () => {
+test("a save in slices that fails half way loses nothing: the next save writes the rest", async () => {
   const { runner, jobs, submit, persist } = live(stubborn().work, 0);
   for (let n = 0; n < 60; n++) submit({ ...seed, threadCount: 2 });
   let saves = 0;

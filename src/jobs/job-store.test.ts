@@ -37,7 +37,7 @@ function history(jobs: number) {
 
 const NO_LIMIT = { endedBeforeMs: 0, jobs: 1_000, bytes: 1e12 };
 
-test("a history is trimmed by age, by number, and never by more than is asked for at once", () => {
+test("a history is trimmed by age and by number, and never by more jobs at once than the caller allows", () => {
   const { db, store, ids } = history(10);
   const trim = (limits: Partial<TrimLimits>, most: number) => store.trim({ ...NO_LIMIT, ...limits }, most);
   expect(trim({ endedBeforeMs: 4 }, 100)).toMatchObject({ trimmed: { age: 3 }, hasMore: false });

@@ -190,7 +190,7 @@ test("a removed layer aborts the job and does not count the metatile", async () 
   expect(task.claim).toEqual([n]);
 });
 
-test("while the store is away, only the store is asked, and the metatile is rendered again afterwards", async () => {
+test("while the store is away, only the store is checked, and the metatile is rendered again afterwards", async () => {
   const { run, counts, job, stop } = attemptsWith({
     outcomes: [{ kind: "store_away", reason: "EIO" }, stored],
     checks: ["EIO", "EIO", undefined],
@@ -201,7 +201,7 @@ test("while the store is away, only the store is asked, and the metatile is rend
   expect(job.reason).toBe(null);
 });
 
-test("a full disk is waited for before the upstream is asked, and a full quota aborts the job", async () => {
+test("a job waits for space on a full disk before it requests the upstream, and a full quota aborts the job", async () => {
   const disk = attemptsWith({ outcomes: [stored], admissions: [{ kind: "disk_full", reason: "the disk is full" }] });
   await disk.run();
   expect(disk.stop.waits).toHaveLength(1);

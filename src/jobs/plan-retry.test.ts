@@ -68,7 +68,7 @@ test("an aborted job leaves what it did not come to, and what failed before", ()
   expect(again).toMatchObject({ total: String(320 - 48 + 16), finished: [["1", "3"]] });
 });
 
-test("a job over what exists leaves what of the metatiles that failed is kept now", () => {
+test("a retry of a job over existing tiles leaves those tiles of the failed metatiles that are stored now", () => {
   const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
   const reseed = { ...request, type: "reseed" as const, onlyExisting: true as const };
   const done = progress({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] });
@@ -76,7 +76,7 @@ test("a job over what exists leaves what of the metatiles that failed is kept no
   expect(again).toMatchObject({ total: "6" });
 });
 
-test("when more failed than is kept one by one the whole range is left", () => {
+test("if more tiles failed than the history records one by one, a retry works on the whole range", () => {
   const again = plan({ outcome: "done_with_failures", stored: "300", failed: "20", finished: [["0", "20"]] }, [
     failedTile(0, 0, 0),
   ]);

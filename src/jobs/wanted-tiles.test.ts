@@ -91,7 +91,7 @@ test("a reseed by age wants missing tiles and old ones; over existing tiles, the
   expect(wantedOf(activeJob(existing, { startedMs: 2_000 }), { "0/0": 500, "1/1": 5_000 })).toBe("none");
 });
 
-test("where other programs write to the store, the ledger is repaired before it is asked", () => {
+test("where other programs write to the store, the ledger is repaired before it is read", () => {
   const calls: string[] = [];
   wantedOf(
     activeJob(),

@@ -51,7 +51,7 @@ export class WantedTiles {
 
   /**
    * Returns which tiles a job counts. A job over existing tiles counts the stored tiles that have not been written or
-   * confirmed since it began, be it by the job itself before a restart or by another writer. Yields now and then,
+   * confirmed since it began, by the job itself before a restart or by another writer. Yields now and then,
    * because a row of the selection may take long.
    */
   *counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): Generator<undefined, IsCounted> {

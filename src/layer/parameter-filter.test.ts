@@ -140,14 +140,14 @@ describe("a case rule", () => {
     expect(asked([query], { Q: "name = é" })).toEqual({ Q: "name = é" });
   });
 
-  test("holds for the default, whose own letters are kept", () => {
+  test("applies to the default, whose letters do not change", () => {
     const filter: ParameterFilter = { ...style, default: "Blue", normalize: "LOWER" };
     expect(asked([filter], { STYLES: "BLUE" })).toBe("defaults");
     expect(asked([filter, year], { STYLES: "BLUE", YEAR: "2000" })).toEqual({ STYLES: "Blue", YEAR: "2000" });
   });
 });
 
-test("a default is kept letter for letter beside another filter's value, so that GWC's tiles are found", () => {
+test("a default is stored letter by letter beside another filter's value, so that GWC's tiles are found", () => {
   expect(asked([height, year], { HEIGHT: "0.0", YEAR: "2000" })).toEqual({ HEIGHT: "0", YEAR: "2000" });
   expect(parametersId({ STYLES: "", TIME: "2020" })).toBe("9a6b9a86fc07f28bebd4d5cd12b9efd25014cd2a");
 });

@@ -49,7 +49,7 @@ const counted = (counting: Generator<undefined, bigint>): bigint => {
   }
 };
 
-test("a walk over what is kept passes over no metatile that holds something, and looks at few others", async () => {
+test("a walk over stored tiles visits every metatile with tiles, and few others", async () => {
   let run = 0;
   const factors = fc.constantFrom<readonly [number, number]>([1, 1], [4, 4], [3, 5]);
   await fc.assert(
@@ -71,7 +71,7 @@ test("a walk over what is kept passes over no metatile that holds something, and
   );
 });
 
-test("what is kept of a selection is counted exactly, whole blocks too", async () => {
+test("stored tiles of a selection are counted exactly, also in whole blocks", async () => {
   const block = Array.from({ length: 128 * 128 }, (_, i) => ({ x: 128 + (i % 128), y: 128 + Math.floor(i / 128) }));
   const { db, ledger } = await ledgerOf("whole", [...block, { x: 3, y: 3 }, { x: 300, y: 130 }]);
   const all = { z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };

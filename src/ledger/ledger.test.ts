@@ -207,7 +207,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
   );
 });
 
-test("a store that held tiles before the ledger is unknown, and is counted where it is asked", async () => {
+test("tile sets that were stored before the ledger are unknown, and are counted on request", async () => {
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), () => true);
   const { ledger, db } = open(directory, "state.db");
@@ -218,7 +218,7 @@ test("a store that held tiles before the ledger is unknown, and is counted where
   db.close();
 });
 
-test("after a reboot what was written in the last two minutes is counted again, and cut-off files in it are removed", async () => {
+test("after a reboot, cells written in the last two minutes are counted again, and truncated files in them are removed", async () => {
   const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
     .png()
     .toBuffer();

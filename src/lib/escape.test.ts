@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asciiJson, escapeHtml, escapeXml } from "./escape.ts";
 
-test("HTML keeps what is not markup", () => {
+test("HTML keeps characters that are not markup", () => {
   expect(escapeHtml(`<a href="x" id='y'>é & 😀`)).toBe("&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;é &amp; 😀");
 });
 

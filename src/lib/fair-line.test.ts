@@ -56,7 +56,7 @@ test("an entry that leaves by its signal delays no other entry", async () => {
   expect(line.length).toBe(0);
 });
 
-test("of a full line the client with the most waiting loses the one that came last, not one that is shared", async () => {
+test("in a full line the client with the most waiting requests loses its last one, unless others share it", async () => {
   const { line, answered, wait, next } = lined();
   for (const name of ["a1", "a2"]) wait(name, new SharedTurn("a"));
   wait("a3", new SharedTurn("a", "b"));

@@ -12,7 +12,7 @@ test("as long as all items have a place the counts are exact, the most frequent 
   ]);
 });
 
-test("of any stream a count is short by no more than is told, and that by no more than 2 n / most", () => {
+test("for any stream a count is too small by at most the reported error, which is at most 2 n / most", () => {
   const letters = fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 400 });
   fc.assert(
     fc.property(letters, fc.integer({ min: 2, max: 12 }), (stream, most) => {
@@ -33,7 +33,7 @@ test("of any stream a count is short by no more than is told, and that by no mor
   );
 });
 
-test("what is asked for often outlives a million that are asked for once", () => {
+test("a frequent item outlives a million items that occur once", () => {
   const items = new FrequentItems(1000);
   for (let n = 0; n < 1_000_000; n++) {
     items.add(`once ${n}`);

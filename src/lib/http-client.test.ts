@@ -34,7 +34,7 @@ const question = {
 const text = async (client: HttpClient, url: URL, requested: HttpQuestion, signal: AbortSignal): Promise<string> =>
   String((await client.request(url, requested, signal)).body);
 
-test("an address is asked as it is written, its user and password left out", async () => {
+test("an address is requested as it is written, without its user and password", async () => {
   const url = await serve(({ url: target, headers }, response) =>
     response.end(`${target} ${headers.host} ${headers.authorization}`),
   );
@@ -51,7 +51,7 @@ test("IPv6 addresses are addresses", async () => {
   expect(await text(client, url, question, never)).toBe(url.host);
 });
 
-test("connections are kept, and no more of them are opened than allowed", async () => {
+test("connections are reused, and no more are opened than allowed", async () => {
   const sockets = new Set<unknown>();
   const url = await serve((request, response) => {
     sockets.add(request.socket);
@@ -62,7 +62,7 @@ test("connections are kept, and no more of them are opened than allowed", async 
   expect(sockets.size).toBe(3);
 });
 
-test("a kept connection that its server closes under a question is no failure of a GET, and one of a POST", async () => {
+test("a reused connection that the server closes during a request is no failure of a GET, but of a POST", async () => {
   const requested = new Map<unknown, number>();
   let closing = "second";
   const url = await serve((request, response) => {
@@ -279,7 +279,7 @@ qWUl4I6rSq+o/6dvIukPXujt0McOWfsPFA3+mhN1Cu8=
 -----END CERTIFICATE-----`,
 };
 
-test("https is for servers whose certificate is trusted; their connections are kept too", async () => {
+test("https requires a trusted certificate; its connections are reused too", async () => {
   const sockets = new Set<unknown>();
   const secure = createSecureServer(SELF_SIGNED, (request, response) => {
     sockets.add(request.socket);

@@ -27,7 +27,7 @@ test.each(["a".repeat(513), "ä=1", "a=1\nb=2"])("a state that cannot be passed 
   expect(traceContextOf({ traceparent: parent, tracestate })).toEqual({ traceparent: parent });
 });
 
-test("what is started inside belongs to the trace, what is started outside does not", async () => {
+test("work that is started inside belongs to the trace, work that is started outside does not", async () => {
   const inside = await withTrace({ traceparent: parent }, async () => {
     await Promise.resolve();
     return currentTrace();

@@ -56,7 +56,7 @@ const refusal = async (...requested: Parameters<typeof plan>): Promise<string> =
   return planned.ok ? "accepted" : [planned.error.message, ...(planned.error.details ?? [])].join(" ");
 };
 
-test("each combination of layers, grid sets and formats is a job; what is not named has its default", async () => {
+test("each combination of layers, grid sets and formats is a job; absent fields have their defaults", async () => {
   expect(await jobs({ layers: ["ws:*"] })).toEqual(["ws:roads EPSG:4326 image/png ", "ws:europe EPSG:4326 image/png "]);
   expect(await jobs({ layers: ["*roads"], gridSets: "*", formats: "*" })).toEqual([
     "ws:roads EPSG:4326 image/png ",
@@ -111,7 +111,7 @@ test("values may be chosen: of a seed among those that the filters list", async 
   ]);
 });
 
-test("a job tells how its values were chosen, and as many tiles as its combinations have together", async () => {
+test("a job shows how its values were chosen, and counts the tiles of all its combinations", async () => {
   const planned = await plan({ parameterSets: "*" }, { zoomStop: 1 });
   const [request] = planned.ok ? planned.value.requests : [];
   if (request === undefined) throw new Error("no job");
@@ -128,7 +128,7 @@ test("a job tells how its values were chosen, and as many tiles as its combinati
   expect(beyond).toBe("accepted");
 });
 
-test("a truncate of chosen values is one job, over what will be kept when it begins", async () => {
+test("a truncate of chosen values is one job, over the tiles that are stored when it begins", async () => {
   const age = parseAge("P1D");
   if (age === undefined) throw new Error("not an age");
   const parameterSets: readonly RequestedSet[] = [
@@ -149,7 +149,7 @@ test("a truncate of chosen values is one job, over what will be kept when it beg
   ]);
 });
 
-test("a truncate takes all that is kept in one job, and one for each grid set where it has a place", async () => {
+test("a truncate without a place is one job for all stored tiles; with a place it is one job for each grid set", async () => {
   const all: Partial<BatchRequest> = { gridSets: "*", formats: "*", parameterSets: "*" };
   expect(await jobs(all, { type: "truncate" })).toEqual(["ws:roads all all all"]);
   const area = { polygons: [[square(0, 0, 20, 20)]], srs: 4326 };

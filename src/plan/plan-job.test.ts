@@ -125,7 +125,7 @@ test("truncateExtent covers every format and every combination of parameters", (
   expect(planExtentTruncate({ type: "truncateExtent", layer: "ws:roads" }, layer, JOB_OPTIONS).ok).toBe(false);
 });
 
-test("a job's metatiles are those of its format: what is no picture is rendered tile by tile", () => {
+test("a job's metatiles are those of its format: data that are no pictures are rendered tile by tile", () => {
   const mixed = { ...layer, formats: ["image/png", "application/json;type=geojson"].map(formatNamed) };
   const metatileOf = (format: string) => {
     const result = planSeed({ type: "seed", format, parameters: new Map() }, mixed, JOB_OPTIONS);

@@ -34,7 +34,7 @@ test("the time before the first progress does not count", () => {
   expect(meter.timeLeft(ms, processed, 4000n)?.seconds).toBeLessThanOrEqual(105);
 });
 
-test("a rate that jumps about is told with low confidence, and how long it may take at most is wider", () => {
+test("a rate that varies much has low confidence and a larger upper limit of the time left", () => {
   const { meter, ms, processed } = fed(12, (second) => (Math.floor(second) % 4 === 0 ? 200 : 1));
   const left = meter.timeLeft(ms, processed, 4000n);
   expect(left?.confidence).toBe("low");

@@ -36,7 +36,7 @@ describe("a range", () => {
   });
 });
 
-test("an age means the times before, as of the day on which it is asked", () => {
+test("an age means the times before it, counted from the day of the request", () => {
   const than = parseAge("P7D");
   if (than === undefined) throw new Error("not an age");
   const requested: RequestedSet = new Map([["TIME", { kind: "older", than }]]);

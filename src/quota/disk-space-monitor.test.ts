@@ -24,7 +24,7 @@ function heldDisk() {
 
 const settled = () => new Promise(setImmediate);
 
-test("a file system that never answers is asked once, and keeps nobody waiting for longer than a second", async () => {
+test("a file system that never answers is queried once, and no caller waits for longer than a second", async () => {
   const { disk, asked, sleeping, clock } = heldDisk();
   expect(disk.now()).toBeUndefined();
   const waiting = [disk.fresh(), disk.again(), disk.last()];
@@ -58,7 +58,7 @@ test("an answer decides for a while after the file system has begun to hang, and
   expect(disk.now()).toBeUndefined();
 });
 
-test("what is written after the question is taken off its answer", async () => {
+test("bytes written after the query of the free space are subtracted from its answer", async () => {
   const { disk, asked, clock } = heldDisk();
   const first = disk.fresh();
   disk.wrote({ bytes: 7, files: 1 });
@@ -78,7 +78,7 @@ test("what is written after the question is taken off its answer", async () => {
   expect(disk.now(), "only what came after the second question").toMatchObject({ freeBytes: 280, freeInodes: 999 });
 });
 
-test("a reading after files were removed is one that was asked for after that", async () => {
+test("a reading after a removal of files was requested after the removal", async () => {
   const { disk, asked } = heldDisk();
   const before = disk.fresh();
   await settled();
@@ -90,7 +90,7 @@ test("a reading after files were removed is one that was asked for after that", 
   expect(await after).toEqual(space(900));
 });
 
-test("a file system that cannot be asked is a reason, and is asked again", async () => {
+test("a file system that cannot be queried is a reason to refuse, and is queried again", async () => {
   const { disk, asked } = heldDisk();
   const first = disk.fresh();
   await settled();

@@ -161,7 +161,7 @@ test("a tile that is larger than the quota is refused, and nothing is evicted fo
   expect(quota.ledger.total.bytes).toBe(900n);
 });
 
-test("while the file system does not answer nothing is stored, and nobody is kept waiting", async () => {
+test("while the file system does not answer, nothing is stored and no request waits", async () => {
   const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, () => new Promise(() => undefined));
   const user = quota.reservations.begin("a", "user");
   const began = performance.now();

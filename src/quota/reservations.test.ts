@@ -113,7 +113,7 @@ test("the sums of the reservations are those of what each holds, whatever grows,
   );
 });
 
-test("a writer that waits for less is told of what is counted and of what is released", async () => {
+test("a writer that waits until less is reserved is resumed when sizes are counted or released", async () => {
   const reservations = new Reservations();
   const one = reservations.begin("a", "seed");
   one.grow({ bytes: 10, files: 1 });

@@ -3,7 +3,7 @@ import { Allowance, type StoredSize } from "./admission.ts";
 
 const one = (bytes: number): StoredSize => ({ bytes, files: 1 });
 
-test("what was reserved before is handed out without a question, and the rest is asked for", async () => {
+test("space that was reserved before is used without a request, and the rest is requested", async () => {
   const requested: unknown[] = [];
   const allowance = new Allowance({ id: 7, bytes: 100, files: 2 }, async (...more) => {
     requested.push(more);

@@ -24,7 +24,7 @@ test("a failure is remembered for its time and no longer", () => {
   expect(failures.find("a", "k")).toBeUndefined();
 });
 
-test("nothing is remembered without a time, nor what is not the upstream's", () => {
+test("no failure is remembered without a time, and none that is not the upstream's", () => {
   const { failures } = memory();
   failures.remember("a", "k", failure, 0, failures.epoch("a"));
   failures.remember("a", "l", { ...failure, failure: "store" }, 5, failures.epoch("a"));
@@ -32,7 +32,7 @@ test("nothing is remembered without a time, nor what is not the upstream's", () 
   expect(["k", "l", "m"].map((key) => failures.find("a", key))).toEqual([undefined, undefined, undefined]);
 });
 
-test("a layer that is cleared forgets its own, also what was being rendered, and others keep theirs", () => {
+test("clearing a layer removes its failures, also those of renders in flight, and keeps those of other layers", () => {
   const { failures } = memory();
   const before = failures.epoch("a");
   failures.remember("a", "k", failure, 5, before);

@@ -13,7 +13,7 @@ test("a layer that is raised differs from before, and the others do not", () => 
   expect(epochs.of("c")).toBeGreaterThan(before.unknown);
 });
 
-test("layers that stay keep their number, and one that is removed and comes back never has an old number again", () => {
+test("layers that stay keep their number, and a layer that is removed and added again gets a new number", () => {
   const epochs = new LayerEpochs();
   epochs.keep(["stays", "goes"]);
   epochs.raise("stays");

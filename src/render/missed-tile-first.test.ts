@@ -143,7 +143,7 @@ test("nothing is stored before it may be, and nothing where it may not", async (
   expect(POSITIONS.some(({ x, y }) => has(x, y))).toBe(false);
 });
 
-test("a store that fails is told once, and all users have their pictures", async () => {
+test("a failing store is reported once, and all users get their pictures", async () => {
   const store: TileStore = {
     ...createMemoryStore(),
     put: () => Promise.reject(new StoreError("full", "no space left", {})),
@@ -187,7 +187,7 @@ test("a render that is ended after its first report stores nothing more", async 
   expect([has(0, 1), has(0, 0), has(1, 0), has(1, 1)]).toEqual([true, false, false, false]);
 });
 
-test("a missed tile that is not to be kept is reported with its bytes alone", async () => {
+test("a missed tile that must not be stored is reported with its bytes only", async () => {
   const { done, events, has } = begin({
     positions: POSITIONS.map((position) => ({ ...position, keep: position.x === 1 })),
   });

@@ -47,7 +47,7 @@ async function rendered(format: TileFormat, drawing: RenderedImage, of: Layer = 
   return { request: requests[0], reports, kept: store.get({ tileSet, x: 1, y: 2, z: 2 })?.bytes };
 }
 
-test("a vector tile is asked for alone and without a gutter, and kept byte by byte", async () => {
+test("a vector tile is requested alone and without a gutter, and stored byte by byte", async () => {
   const bytes = Buffer.from([0x1a, 0x05, 0x0a, 0x01, 0x61, 0x78, 0x02]);
   expect(metatileFor(layer, vector.mimeType)).toEqual([1, 1]);
   expect(metatileFor(layer, png.mimeType)).toEqual([4, 4]);
@@ -57,7 +57,7 @@ test("a vector tile is asked for alone and without a gutter, and kept byte by by
   expect(kept).toEqual(bytes);
 });
 
-test("a picture is never kept as a vector tile, nor the other way round", async () => {
+test("a picture is never stored as a vector tile, nor a vector tile as a picture", async () => {
   const raster = { width: 256, height: 256, channels: 3, data: new Uint8Array(256 * 256 * 3) } as const;
   await expect(rendered(vector, { kind: "raster", raster })).rejects.toMatchObject({ failure: "wrong_type" });
   await expect(rendered(png, { kind: "data", bytes: Buffer.from([0x1a]) })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test("a picture is never kept as a vector tile, nor the other way round", async 
   });
 });
 
-test("a WebP tile of an upstream that has single tiles is kept as it is, after it has been decoded as a proof", async () => {
+test("a WebP tile of an upstream with single tiles is stored unchanged after a check that it can be decoded", async () => {
   const { default: sharp } = await import("sharp");
   const bytes = await sharp({ create: { width: 256, height: 256, channels: 3, background: "#123456" } })
     .webp({ quality: 20 })

@@ -93,7 +93,7 @@ test("the upstream is sent a value for every filter, the defaults where they are
   expect(await sent({ elevation: "9.5" })).toEqual({ TIME: "2020", ELEVATION: "10.0" });
 });
 
-test("a hybrid's metatile is kept as JPEG and PNG side by side, each told by its bytes", async () => {
+test("a metatile in a hybrid format is stored as JPEG and PNG tiles, each recognised by its bytes", async () => {
   for (const mimeType of ["image/vnd.jpeg-png", "image/vnd.jpeg-png8"]) {
     const { kept } = await rendered(plain, mimeType, DEFAULTS, ROW, half);
     expect(kept.map((tile) => contentTypeOf(formatNamed(mimeType), tile))).toEqual(["image/jpeg", "image/png"]);
@@ -101,7 +101,7 @@ test("a hybrid's metatile is kept as JPEG and PNG side by side, each told by its
   }
 });
 
-test("a source is told which tile it renders, y from the bottom, but for a metatile of several or one with a gutter", async () => {
+test("a source gets the position of a single tile, y from the bottom, but not of a metatile of several tiles or with a gutter", async () => {
   const requested = async (gutter: number, rect: TileRect): Promise<RenderRequest> => {
     const width = 256 * (rect.maxX - rect.minX + 1) + 2 * gutter;
     const height = 256 * (rect.maxY - rect.minY + 1) + 2 * gutter;
@@ -148,7 +148,7 @@ test("one rendering fills the formats beside its own: a single PNG stays as it i
   expect((await sharp(stored("image/jpeg")?.bytes).metadata()).format).toBe("jpeg");
 });
 
-test("tiles that come out as they are kept are told so and left, or renewed where tiles expire or the order asks for it; others are written", async () => {
+test("tiles that equal the stored ones are reported as unchanged, and renewed where tiles expire or the order says so; others are written", async () => {
   await using store = createMemoryStore();
   const render = async (layer: Layer, wanted: Uint8Array | null, bytes: Uint8Array, more: { renewed?: true } = {}) => {
     const [subset] = layer.gridSubsets;

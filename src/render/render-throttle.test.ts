@@ -39,7 +39,7 @@ test("renders are spaced by what they take of a processor, divided by the share"
   }
 });
 
-test("nothing waits while nobody reads, and what waits begins soon after the last reader has gone", async () => {
+test("no render waits while no user reads, and waiting renders begin soon after the last read", async () => {
   const { throttle, users } = throttleOf(0.001);
   users.active = false;
   expect(await begunAfter(throttle, 100, 0)).toBe(100);
@@ -65,7 +65,7 @@ test("one render that took a thousand times as long hardly delays those that fol
   expect(await begunAfter(throttle, 100, 1_000)).toBeGreaterThan(35);
 });
 
-test("who gives up while waiting is told so at once, and the others begin in their order", async () => {
+test("a render that is aborted while it waits ends at once, and the others begin in their order", async () => {
   const { throttle } = throttleOf(0.1);
   const begun: string[] = [];
   const abort = new AbortController();

@@ -140,7 +140,7 @@ test.each([
   expect(events).toContain(outcome);
 });
 
-test("where nothing may be kept the user has the picture, and nobody takes it for stored", async () => {
+test("where nothing may be stored, the user gets the picture, and no job counts it as stored", async () => {
   const { renders, events } = rendersWith({ open: async () => undefined });
   expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
     kind: "rendered",
@@ -149,7 +149,7 @@ test("where nothing may be kept the user has the picture, and nobody takes it fo
   expect(events).toEqual(["render 0/0", "not kept"]);
 });
 
-test("of a render nothing is kept when the coordinator has ended; the user has the picture", async () => {
+test("nothing of a render is stored when the coordinator has ended; the user gets the picture", async () => {
   const { renders, events } = rendersWith({ open: () => Promise.reject(new Error("the coordinator has ended")) });
   expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({
     kind: "rendered",
@@ -159,7 +159,7 @@ test("of a render nothing is kept when the coordinator has ended; the user has t
   expect(events).toEqual(["render 0/0", "not kept"]);
 });
 
-test("who goes away while a render waits for a connection ends it, unless somebody else waits for it too", async () => {
+test("a client that disconnects while its render waits for a connection ends the render, unless another client waits for it", async () => {
   let answer = (): void => undefined;
   const { renders, events } = rendersWith(
     { open: async () => RESERVATION },
@@ -411,7 +411,7 @@ test("a layer that is blocked while its render waits for a connection leaves the
   expect(await waiting).toMatchObject({ kind: "rendered" });
 });
 
-test("a user of a layer that has just been removed is told so, and not that the source has no tile", async () => {
+test("a user of a layer that has just been removed gets that reason, and not that the source has no tile", async () => {
   const { renders } = rendersWith({ open: async () => RESERVATION });
   const order = { ...ORDER, tileSet: { ...ORDER.tileSet, layer: "removed" } };
   expect(await renders.renderForUser(order, missed, "client", stays())).toEqual({ kind: "layer_removed" });

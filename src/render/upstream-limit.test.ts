@@ -63,7 +63,7 @@ test("jobs use no more connections than are theirs, users all that are free", as
   expect(granted.at(-1)).toBe("job 4");
 });
 
-test("each busy answer halves what is used, once a second; answers give it back one by one", async () => {
+test("a busy answer halves the used connections, at most once a second; good answers give them back one by one", async () => {
   const { upstreamLimit, granted, ask, turn, pass } = governed(8);
   for (let n = 0; n < 8; n++) ask("user", `${n}`);
   await turn();
@@ -185,7 +185,7 @@ test("a probe of which nothing is heard is followed by another", () => {
   expect(upstreamLimit.refuseUser("client"), "the next").toBeUndefined();
 });
 
-test("users who wait when it goes down are told, but for the first, who is the probe; jobs go on waiting", async () => {
+test("users who wait when the upstream goes down are refused, except the first, who is the probe; jobs continue to wait", async () => {
   const { upstreamLimit, granted, ask, turn, pass } = governed(1);
   for (const name of ["first", "second", "third", "fourth"]) ask("user", name);
   ask("job", "job");
@@ -202,7 +202,7 @@ test("users who wait when it goes down are told, but for the first, who is the p
   expect(granted.at(-1)).toBe("job");
 });
 
-test("a user who has waited too long for a connection is told so, and takes none when one gets free", async () => {
+test("a user who has waited too long for a connection is refused, and takes no connection later", async () => {
   const { upstreamLimit, granted, ask, turn } = governed(1);
   ask("user", "first");
   expect(await upstreamLimit.acquireForUser(new SharedTurn("client"), 1, never)).toEqual({
@@ -243,7 +243,7 @@ test.each([...OUTAGES, ...OTHERS])("whether %s, again and again, is an outage", 
   expect(upstreamLimit.refuseUser("client")?.why).toBe(OUTAGES.has(failure) ? "down" : undefined);
 });
 
-test("jobs that an upstream has asked to rest go on in time when the time of day is set back", async () => {
+test("jobs that an upstream has told to wait continue in time when the wall clock is set back", async () => {
   vi.useFakeTimers();
   try {
     const upstreamLimit = new UpstreamLimit({ connections: 4 });

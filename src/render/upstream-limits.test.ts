@@ -33,7 +33,7 @@ const layerOf = (name: string, url: string) =>
   });
 const NEVER = new AbortController().signal;
 
-test("the upstream limit of an upstream that no layer has any more is released when nobody uses it", async () => {
+test("the limit of an upstream without layers is released when no render uses it", async () => {
   const upstreamLimits = new UpstreamLimits(() => 0);
   const known = () => upstreamLimits.states().map(({ upstream }) => upstream);
   const [a, b, c] = ["a", "b", "c"].map((name) => layerOf(name, `http://${name}/`));

@@ -67,7 +67,7 @@ test("blanks and names are read, the 13th or a Friday is either", () => {
   expect(times(cron("@weekly"), "2026-10-24T00:00Z", 1)).toEqual(["2026-10-25T00:00"]);
 });
 
-test("what is no cron expression, or names a time that never comes, is refused with the field and the value", () => {
+test("an invalid cron expression, or one whose time never comes, is refused with the field and the value", () => {
   for (const wrong of [
     "",
     "0 2 * *",

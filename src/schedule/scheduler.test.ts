@@ -346,7 +346,7 @@ describe("a window over midnight", () => {
   });
 });
 
-test("a clock that is set back a little runs nothing again, one that was years ahead is believed no longer", async () => {
+test("after a clock is set back a little no run is repeated; after a clock was years ahead the present time counts", async () => {
   at("2026-05-01T12:00Z");
   const life = live();
   await life.service.addSchedule("nightly", plan("0 2 * * *"), null);
@@ -379,7 +379,7 @@ test("a paused schedule makes no jobs over restarts and changes, and what passed
   expect((await life.service.schedule("nightly"))?.schedule.plan).toEqual(plan("@daily"));
 });
 
-test("a name is there once, what is not there is told, and a schedule that is removed leaves its job", async () => {
+test("a name is unique, an unknown name is refused, and the job of a removed schedule stays", async () => {
   at("2026-05-01T12:00Z");
   const life = live();
   await life.service.addSchedule("nightly", plan("@hourly"), null);
@@ -569,7 +569,7 @@ describe("a schedule of several jobs", () => {
     expect((await life.service.schedule("nightly"))?.schedule.plan.job).toEqual(many({}, { area: box }));
   });
 
-  test("has to be confirmed when it is made, if it is large then, and is asked no more", async () => {
+  test("must be confirmed when it is created, if it is large then, and never again", async () => {
     at("2026-05-01T12:00Z");
     moreOptions = { confirmTiles: 84 };
     const life = live();

@@ -151,7 +151,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
       expect(store.asideIds()).toEqual([]);
     });
-    test("comes back in the place of what was stored since, and once only", async () => {
+    test("comes back instead of the tiles stored since, and only once", async () => {
       const store = make();
       for (const x of [1, 2, 40]) await store.put(at(x, 1, 6), of(x), yes);
       const names = store.plan(everything);
@@ -190,7 +190,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       expect(store.get(at(1, 1, 3))).toBeUndefined();
     });
   });
-  test("a range is deleted exactly, and every tile is told with its format and bytes", async () => {
+  test("a range is deleted exactly, and every tile is reported with its format and bytes", async () => {
     const store = make();
     for (let x = 0; x < 20; x++)
       for (const format of ["image/png", "image/jpeg"]) await store.put(at(x, 5, 6, { format }), of(x + 1), yes);
@@ -255,7 +255,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     );
     await expect(deletion).rejects.toThrow("stop");
   });
-  test("a recount finds what is in a rectangle of one tile set", async () => {
+  test("a recount finds the tiles in a rectangle of one tile set", async () => {
     const store = make();
     for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), yes);
     await store.put(at(10, 1, 7, { format: "image/jpeg" }), of(99), yes);
@@ -269,7 +269,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       [20, 1, 21],
     ]);
   });
-  test("pyramids are told with the grid sets that are known", async () => {
+  test("pyramids are listed with the known grid sets", async () => {
     const store = make();
     await store.put(at(0, 0, 0, { parametersId: ID }), of(1), yes);
     expect(store.pyramids("ws:a", ["EPSG:4326"])).toEqual([{ layer: "ws:a", gridSet: "EPSG:4326", parametersId: ID }]);

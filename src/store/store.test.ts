@@ -148,7 +148,7 @@ describe("file store", () => {
     }
   });
 
-  test("what is emptied leaves the layer's directory empty, foreign files and links stay", async () => {
+  test("emptied tile sets leave the layer's directory empty, foreign files and links stay", async () => {
     const at = root();
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const id = "a".repeat(40);
@@ -183,7 +183,7 @@ describe("file store", () => {
     expect(readdirSync(join(at, "a"))).toEqual([]);
   });
 
-  test("a sweep reclaims what was dropped; a recount removes empty files and leftovers of other processes", async () => {
+  test("a sweep reclaims truncated tiles; a recount removes empty files and temporary files of other processes", async () => {
     const at = root();
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);

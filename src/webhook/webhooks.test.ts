@@ -113,7 +113,7 @@ test("a webhook gets the events of its own types and layers, and none that was r
   expect(at.told.metrics()).toEqual({ delivered: 2, failed: 0, pending: 0 });
 });
 
-test("what fails is tried again in growing pauses under the same id, for a day; the log tells it without the address", async () => {
+test("a failed delivery is repeated with growing pauses under the same id, for a day; the log names the failure without the address", async () => {
   const at = life([hook("down")], async () => "status 500");
   at.announce("done");
   const end = at.clock.ms + 2 * 86_400_000;

@@ -54,7 +54,7 @@ describe.skipIf(!hasMapServer)("examples/wms.yaml, as it is, in front of a real 
     return { bytes, result: response.headers.get("geowebcache-cache-result") };
   }
 
-  test("a tile asked for by WMTS is what MapServer renders there, transparent where it renders nothing", async () => {
+  test("a tile requested by WMTS shows what MapServer renders there, transparent where it renders nothing", async () => {
     const tile = await getTile("EPSG:900913", 3, 2, 1);
     const expected = await direct("EPSG:900913", { x: 1, y: 5, z: 3 });
     const got = await pixels(tile.bytes);

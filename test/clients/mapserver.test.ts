@@ -104,7 +104,7 @@ layers:
     }
   });
 
-  test("what lies under a pixel is MapServer's own answer, in both versions, and its refusal is told", async () => {
+  test("GetFeatureInfo returns MapServer's own answer, in both versions, and its refusal", async () => {
     const info = async (layer: string, pixel: string, infoFormat = "text/plain") => {
       const response = await fetch(
         `${server.url}/service/wmts?SERVICE=WMTS&REQUEST=GetFeatureInfo&VERSION=1.0.0&LAYER=${layer}&TILEMATRIXSET=EPSG:4326&TILEMATRIX=EPSG:4326:1&TILEROW=0&TILECOL=2&INFOFORMAT=${infoFormat}&${pixel}`,

@@ -109,7 +109,7 @@ describe.skipIf(missing.length > 0)("a document is valid by OGC's schema", () =>
     expect(await faults(schema, await read(at("all that there is") + path))).toEqual([]);
   });
 
-  test("and one that is not is found out", async () => {
+  test("and an invalid one is reported", async () => {
     const document = await read(`${at("the demo layers")}/service/wmts?REQUEST=GetCapabilities`);
     expect(await faults(WMTS, document.replaceAll("<TileMatrixSet>", "<TileMatrixSex>"))).not.toEqual([]);
     expect(await faults(WMTS, document.replaceAll("<Format>", "<Layer/><Format>"))).not.toEqual([]);

@@ -119,7 +119,7 @@ layers:
     await isTheTile(tile);
   });
 
-  test("has asked for one and the same tile in all of these ways", () => {
+  test("has requested the same tile in all of these ways", () => {
     expect(new Set(upstream.asked).size).toBe(1);
   });
 });

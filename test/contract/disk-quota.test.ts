@@ -331,7 +331,7 @@ describe("what is refused applies nothing", () => {
   );
 });
 
-test("a change is kept over a kill, and the compat settings change root and form of what is answered", async () => {
+test("a change survives a kill, and the compat settings change the root and the form of the answer", async () => {
   const first = await startServer();
   const changed = await fetch(`${first.url}/rest/diskquota.json`, {
     method: "PUT",

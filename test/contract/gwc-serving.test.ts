@@ -130,7 +130,7 @@ describe("5.1 a tile", () => {
   < {any}
 `,
   );
-  test("that is kept is answered without the upstream, as 200 and as 304", async () => {
+  test("that is stored is answered without the upstream, as 200 and as 304", async () => {
     const path = `${at().url}/xyz/ws:roads/7/2/2.png`;
     const first = await fetch(path);
     await first.arrayBuffer();

@@ -27,7 +27,7 @@ async function start(): Promise<TestServer> {
 const documentOf = async (server: TestServer): Promise<Record<string, unknown>> =>
   JSON.parse(await (await fetch(`${server.url}/geowebcache/api/v1/openapi.json`)).text());
 
-test("what is answered is what the document says", async () => {
+test("answers have the form that the document describes", async () => {
   const server = await start();
   await ended(server, await seed(server, "ws:roads", { zoomStop: 2 }));
   for (const [path, body] of [

@@ -73,7 +73,7 @@ const configuration = fc.record({
   ),
 });
 
-test("GET, PUT of what was got, GET: the same in both formats, with every root and form", async () => {
+test("GET, PUT of the answer, GET: the same in both formats, with every root and form", async () => {
   await fc.assert(
     fc.asyncProperty(
       configuration,
@@ -91,7 +91,7 @@ test("GET, PUT of what was got, GET: the same in both formats, with every root a
   );
 });
 
-test("a root that a PUT brings is the root of its answer, and what it holds is kept under every other", async () => {
+test("the root of a PUT is the root of its answer, and its fields are stored whatever the root", async () => {
   for (const root of ROOTS) {
     for (const format of ["json", "xml"] as const) {
       const got = await get(server, format);

@@ -106,7 +106,7 @@ transcript(
 `,
 );
 
-test("an upstream that answers badly is 502, never kept, and its address is in no answer", async () => {
+test("a bad answer of the upstream is 502 and never stored, and no answer contains the upstream's address", async () => {
   const { url } = at();
   const before = upstream().behaviour;
   upstream().behaviour = (_, response) => {

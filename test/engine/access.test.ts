@@ -86,7 +86,7 @@ test("a reload takes a good file, and a bad one changes nothing and says why", a
   expect((await fetch(`${at.url}/rest/seed/b.json`)).status).toBe(200);
 });
 
-test("a GWC cache put in place by hand is served, and a seed fetches only what is missing", async () => {
+test("a GWC cache that is copied in by hand is served, and a seed fetches only missing tiles", async () => {
   running.upstream = await startUpstream();
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   const directory = join(dataDir, "tiles", "ws_roads", "EPSG_900913_02", "0_0");

@@ -111,7 +111,7 @@ test("a map of any box has holes where the archive has no tiles", async () => {
   expect([info.channels, alphaAt(20), alphaAt(230)]).toEqual([4, 0, 255]);
 });
 
-test("an archive that takes another's place is read after a reload, one that is missing changes nothing", async () => {
+test("an archive that replaces another is read after a reload, a missing archive changes nothing", async () => {
   const file = join(directory, "changing.mbtiles");
   const write = (text: string) =>
     writeMbtiles(file, {

@@ -53,7 +53,7 @@ test("five hundred requests, the first of a hundred threads, are all accepted at
   expect(upstream.maxInFlight()).toBe(8);
 });
 
-test("nothing is asked for or deleted any more for what was killed: seeds, a truncate at work and one that waits", async () => {
+test("nothing is requested or deleted any more for killed jobs: seeds, a running truncate and a waiting one", async () => {
   const { server, upstream } = await start("jobs: { maxRunningTasks: 4 }");
   await ended(server, await seed(server, "a", { ...range, zoomStop: 4 }));
   upstream.behaviour = () => "handled";

@@ -97,7 +97,7 @@ test("one level that is copied, and single files in directories that were there,
   expect(running.upstream?.asked.length).toBe(asked);
 });
 
-test("what is removed is forgotten: a layer, a level, a bucket, single tiles", async () => {
+test("removed tiles leave the ledger: a layer, a level, a bucket, single tiles", async () => {
   const at = await start();
   const again = await meanwhile(at, "SIGKILL", () => {
     rmSync(tilesOf(at, "known"), { recursive: true });

@@ -17,7 +17,7 @@ const serve = (dataDir: string) =>
     timeout: 30_000,
   });
 
-test("state is its owner's alone, and no second server is let in, though somebody has removed the lock file", async () => {
+test("only the owner can read the state, and a second server does not start even if the lock file was removed", async () => {
   const at = await startServer();
   running.server = at;
   expect(statSync(at.dataDir).mode & 0o777).toBe(0o700);

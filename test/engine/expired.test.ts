@@ -44,7 +44,7 @@ test("an expired tile is served at once, and rendered again in the background by
   await until("the new one is served", async () => ((await read()).modified !== first.modified ? true : undefined));
 });
 
-test("Cache-Status tells a tile that was not there from one that has expired, and an outage from a hit", async () => {
+test("Cache-Status distinguishes a missing tile from an expired one, and an outage from a hit", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: "ws:roads", extra: "expireCacheSeconds: 1" }]),

@@ -72,7 +72,7 @@ test.each([
   expect(await answered).toBe(200);
 });
 
-test("what a client that goes away has pipelined is not asked for", async () => {
+test("pipelined requests of a client that disconnects are not sent to the upstream", async () => {
   const { server, held } = await start();
   // Not so many that some are refused: Node reads no further, and sees no end, while unsent answers fill its buffer.
   const socket = pipeline(server, 1_000);

@@ -86,7 +86,7 @@ test("HTML with status 200 is an exception that carries the upstream's own words
   expect(last.errors[0]?.message).toContain("msLoadConfig(): Unable to access file");
 });
 
-test("one bad metatile is asked for four times, does not end a job and is not taken for an outage", async () => {
+test("one bad metatile is requested four times, does not end a job and does not count as an outage", async () => {
   const at = await start();
   let poison = "";
   let asked = 0;

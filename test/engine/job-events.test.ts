@@ -64,7 +64,7 @@ test("a listener gets every state of a job in order, and after a reconnect conti
   expect((await forgotten).map(({ data }) => data)).toEqual([`{"id":${first}}`]);
 });
 
-test("an id of before a restart gets a snapshot, which holds what is paused; the shutdown ends the stream", async () => {
+test("an event id from before a restart gets a snapshot with the paused jobs; the shutdown ends the stream", async () => {
   const server = await start();
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 9 });
   const before = await listen(`${server.url}/api/v1/events`, ({ event }) => event === "job");

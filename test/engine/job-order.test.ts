@@ -73,7 +73,7 @@ async function read(server: TestServer, tile: string, times: number): Promise<vo
   }
 }
 
-test("hot renders what is used most first, as it was when the job was made, over kills and retries as well", async () => {
+test("hot renders the most used tiles first, by the use when the job was created, also after kills and in retries", async () => {
   const { upstream, server: first } = await start(4);
   const range = { zoomStart: 0, zoomStop: 5 };
   const fresh = await make(first, { ...range, order: "hot" });

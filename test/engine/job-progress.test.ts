@@ -25,7 +25,7 @@ async function start(delayMs: number): Promise<TestServer> {
   return running.server;
 }
 
-test("the rows always add up to the job, the counts and bytes by zoom too, and the bytes to what is kept", async () => {
+test("the rows always add up to the job, the counts and bytes by zoom too, and the bytes to the stored bytes", async () => {
   const server = await start(15);
   await fetch(`${server.url}/xyz/${LAYER}/3/1/1.png`).then((r) => r.arrayBuffer());
   await rendered(server);

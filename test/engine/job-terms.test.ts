@@ -78,7 +78,7 @@ test("a job that waits for its rate is killed and paused at once", async () => {
   expect(running.upstream.asked).toHaveLength(1);
 });
 
-test("a failing upstream is asked no more often than the rate, retries included", async () => {
+test("a failing upstream gets no more requests than the rate limit allows, retries included", async () => {
   running.upstream = await startUpstream();
   const at: number[] = [];
   running.upstream.behaviour = (_, response) => {
@@ -128,7 +128,7 @@ test("a job of high priority is done when one of low priority has had a little; 
   expect(joined).toEqual([1, 1, 1, 1, 1, 1, 1]);
 });
 
-test("outside its window nothing is asked for a job, and it goes on when the window is taken away", async () => {
+test("outside its window nothing is requested for a job, and the job continues when the window is removed", async () => {
   running.upstream = await startUpstream();
   running.upstream.behaviour = renderAfter(15);
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });

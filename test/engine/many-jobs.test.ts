@@ -120,7 +120,7 @@ test("one job seeds three styles of each of 24 hours, one takes the hours before
   ]);
 });
 
-test("a job of several combinations goes on after a kill, tells what of which failed, and does that again", async () => {
+test("a job of several combinations continues after a kill, shows the failed tiles of each, and a retry renders them", async () => {
   let server = await start(VALUES.slice(0, 6));
   const { upstream } = running;
   if (upstream === undefined) throw new Error("no upstream");
@@ -259,7 +259,7 @@ test("the jobs of one request tell so and are listed by any of them, with a key 
   expect((await job(restarted, ids[1] ?? 0)).requestedWith).toBe(ids[0]);
 });
 
-test("an estimate of the same body tells the sum and each job", async () => {
+test("an estimate of the same body shows the sum and each job", async () => {
   const server = await start();
   const body = { layers: ["ws:roads"], gridSets: "*", formats: "*", zoomStop: 2 };
   const { status, json } = await post(server, "estimate", body);

@@ -22,7 +22,7 @@ async function metrics(server: TestServer): Promise<ReadonlyMap<string, number>>
   return samples;
 }
 
-test("metrics tell what users read, what jobs did, what upstreams answered, what is kept and how long all took", async () => {
+test("metrics count reads of users, work of jobs, answers of upstreams and stored tiles, and measure times", async () => {
   running.upstream = await startUpstream();
   let asked = 0;
   running.upstream.behaviour = async ({ width, height }, response) => {

@@ -6,7 +6,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 const running = closedAfterEach();
 
-test("a failed metatile is not asked for again within its time, until a truncation or a job renders it; off by default", async () => {
+test("a failed metatile is not requested again within the time, unless a truncation or a job's render removes the failure; off by default", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [

@@ -127,7 +127,7 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   expect(none).toMatchObject({ outcome: "done", tiles: { total: 0, stored: 0 } });
 });
 
-test("a reseed of what is older renders that and what is missing, and with onlyExisting that alone", async () => {
+test("a reseed by age renders old and missing tiles, and with onlyExisting only old tiles", async () => {
   const { upstream, server } = await start();
   const range = { ...GRID, zoomStart: 2, zoomStop: 3 };
   const tilesOf = async (body: object) => (await ended(server, await make(server, { type: "reseed", ...body }))).tiles;

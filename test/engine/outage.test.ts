@@ -130,7 +130,7 @@ test("a job whose part of the map cannot be rendered ends with its failures, whi
   expect(last.tiles.failed).toBe(last.tiles.total);
 });
 
-test("an upstream of which a part fails from the beginning is not down: the seed ends, and tells what failed", async () => {
+test("an upstream that fails for a part of the map from the beginning is not down: the seed ends and lists the failures", async () => {
   running.upstream = await startUpstream();
   running.upstream.behaviour = ({ bbox }, response) => {
     // The west, and with it all that reaches into it.

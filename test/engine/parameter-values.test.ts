@@ -127,7 +127,7 @@ test("truncations, tile by tile, of levels or of the layer, leave no files, dire
   expect(await expectBounded(at)).toBe(0);
 });
 
-test("what was removed while the server was down, and failed renders, leave no rows", async () => {
+test("tiles removed while the server was down, and failed renders, leave no rows", async () => {
   let at = await start(undefined);
   await readValues(at, 0, 10);
   await at.kill("SIGTERM");

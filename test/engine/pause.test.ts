@@ -57,7 +57,7 @@ for (const type of ["seed", "reseed"])
     expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   });
 
-test("what was stored last is in the counts of a job that is paused, resumed and cancelled", async () => {
+test("the tiles stored last are in the counts of a job that is paused, resumed and cancelled", async () => {
   running.upstream = await startUpstream();
   running.server = await startServer({ configuration: smallTiles(running.upstream.url) });
   const { server } = running;

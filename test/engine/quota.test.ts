@@ -99,7 +99,7 @@ test("readers of more than the quota: usage stays below the quota, the hot stay 
   await expectExact(at);
 });
 
-test("under LRU what was read last stays, what was read first goes", async () => {
+test("under LRU the tiles read last stay, those read first are evicted", async () => {
   const at = await start(["a"]);
   await putQuota(at, { enabled: true, ...everySecond, globalExpirationPolicyName: "LRU", globalQuota: mib(8) });
   for (let i = 0; i < 20; i++) await read(at, "a", 7, 1, 1);

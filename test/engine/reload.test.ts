@@ -71,7 +71,7 @@ async function expectRenderedAnew({ server, before, after, first }: Reloaded): P
   await after.close();
 }
 
-test("what is rendered while a layer gets another source is neither joined nor kept", async () => {
+test("a render in flight while a layer gets another source is neither joined nor stored", async () => {
   const at = await start();
   await reload(at.server, layers(at.after.url, [LAYER, OTHER], 1));
   await expectRenderedAnew(at);

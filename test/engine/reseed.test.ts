@@ -129,7 +129,7 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   await expectExact(later);
 });
 
-test("a reseed does not take what a user had asked for before it, and one that is ended meanwhile waits for nothing", async () => {
+test("a reseed does not join a user's render that began before it, and a killed reseed does not wait for that render", async () => {
   const { server, upstream } = await start();
   const held = hold(upstream);
   const tile = async () => (await fetch(`${server.url}/xyz/${LAYER}/0/0/0.png`)).arrayBuffer();

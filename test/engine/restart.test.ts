@@ -15,7 +15,7 @@ const LAYER = "ws:roads";
 const LAST_ZOOM = inFull(8, 6);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
-test("a seed that is killed 20 times completes by itself, with the same ids, and fetches nothing twice but what was in flight", async () => {
+test("a seed whose server is killed 20 times completes by itself, with the same ids, and fetches only tiles in flight twice", async () => {
   running.upstream = await startUpstream();
   const counts = new Map<string, number>();
   const connections = 8;
@@ -96,7 +96,7 @@ test("SIGTERM lets the tiles in flight finish, ends with 0, and the job goes on 
   expect(fetched).toBeGreaterThan(0);
 });
 
-test("connections that have asked for nothing do not hold the shutdown", async () => {
+test("connections without a request do not delay the shutdown", async () => {
   running.server = await startServer();
   const { port } = running.server;
   const sockets = await Promise.all(

@@ -71,7 +71,7 @@ test("a batch of many tiles reports nothing when it is stopped", async () => {
   expect(stored).toBeGreaterThan(n - 33);
 });
 
-test("a truncation does not wait for a run, which goes on with what is rendered anew", async () => {
+test("a truncation does not wait for a batch, which continues with new renders", async () => {
   const { server, held, id, n } = await stoppedRun();
   expect((await massTruncate(server, LAYER)).status).toBe(200);
   const { tiles } = await ended(server, id);
@@ -134,7 +134,7 @@ test("a renderer that is killed in a run costs nothing: what it has stored is co
   await expectExact(server);
 });
 
-test("an upstream that fails one tile of a run has that one asked for again, and the rest of the run once", async () => {
+test("if one tile of a batch fails, that tile is requested again and the rest of the batch once", async () => {
   const { server, held, id, n } = await stoppedRun();
   const answer = held.upstream.behaviour;
   const failing = n + 5;

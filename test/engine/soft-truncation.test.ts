@@ -71,7 +71,7 @@ test("it holds in all HTTP workers", async () => {
   await rendersAgain(server, upstream);
 });
 
-test("a seed renders what is stale, once, also where the picture is the same; undone, nothing is stale", async () => {
+test("a seed renders expired tiles once, also where the picture is the same; after the undo no tile is expired", async () => {
   const { server, upstream } = await start();
   const first = await truncate(server, SOFT);
   expect(await undo(server, first.id)).toMatchObject({ status: 200, answer: { state: "undone" } });

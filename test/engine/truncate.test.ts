@@ -105,7 +105,7 @@ test.each(Object.entries(TRUNCATIONS))(
   },
 );
 
-test("the first tile of a level, rendered while its range is being truncated, is not kept", async () => {
+test("the first tile of a level, rendered while its range is being truncated, is not stored", async () => {
   const { server, upstream } = await start();
   upstream.behaviour = renderAfter(10);
   const bounds = { coords: { double: ["-20037508.34", "-20037508.34", "20037508.34", "-1"] } };
@@ -196,7 +196,7 @@ test("truncate then seed in one burst leaves all tiles of the seed", async () =>
   await expectExact(at.server);
 });
 
-test("a seed stores only what is missing, a reseed renders everything", async () => {
+test("a seed stores only missing tiles, a reseed renders all tiles", async () => {
   const at = await start();
   await ended(at.server, await seed(at.server, LAYER, { ...request, zoomStop: 4 }));
   const fetched = at.upstream.asked.length;

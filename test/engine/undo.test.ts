@@ -119,7 +119,7 @@ test("a truncation is taken back: its tiles are hits again, those stored since a
   await expectVerified(again);
 });
 
-test("a reseed that is running goes on through truncations and their undo, and does not render again what is discarded", async () => {
+test("a running reseed continues during truncations and their undo, and does not render discarded tiles again", async () => {
   const { server, upstream } = await start();
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 5 }));
   upstream.behaviour = renderAfter(15);
@@ -209,7 +209,7 @@ test("the space of tiles that were set aside is reclaimed after the undo time, o
   expect(again.status).toBe(409);
 });
 
-test("with undoSeconds 0 nothing is kept", async () => {
+test("with undoSeconds 0 nothing can be undone", async () => {
   const { server } = await start(0);
   await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
   expect(await truncate(server, { layer: LAYER })).toMatchObject({ state: "reclaimed", tiles: 21, undoUntil: null });

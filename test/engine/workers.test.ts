@@ -156,7 +156,7 @@ test("replacements that find the port taken by another program end, and one serv
   });
 });
 
-test("they end with the server, whether it is asked to or killed", async () => {
+test("they end with the server, after a signal and after a kill", async () => {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     const { server } = await start();
     await readByAll(server);

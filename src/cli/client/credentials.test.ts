@@ -49,7 +49,7 @@ test("the environment wins, and then no file is looked at", async () => {
   ]);
 });
 
-test("what is wrong with the file is said with its name and line, and ends with 78", async () => {
+test("a mistake in the file is reported with its name and line, and ends with 78", async () => {
   const broken = netrc("unended", 'machine 127.0.0.1\n  password "s3cret\n');
   expect(await status({ NETRC: broken })).toEqual({
     code: 78,
@@ -67,7 +67,7 @@ test("what is wrong with the file is said with its name and line, and ends with 
   ]);
 });
 
-test("a file that others can read is used with a warning; a wrong password is told with its place, not its words", async () => {
+test("a file that others can read is used with a warning; a wrong password is reported by its line, without the password", async () => {
   const open = netrc("open", GOOD, 0o644);
   const warned = await status({ NETRC: open });
   expect([warned.code, warned.stderr]).toEqual([

@@ -59,7 +59,7 @@ test("of a user the entry of that user, or one without a name", () => {
   expect(findInNetrc("\uFEFFmachine h password b", "h", undefined)).toMatchObject({ value: { password: "b" } });
 });
 
-test("what cannot be meant is told with its line, and without the words that may be a password", () => {
+test("an invalid entry is reported with its line, without words that may be a password", () => {
   const problemOf = (text: string) => {
     const found = findInNetrc(text, HOST, undefined);
     return found.ok ? found.value : `${found.error.line}: ${found.error.message}`;

@@ -19,7 +19,7 @@ test("an estimate is exact beyond 2^53, and knows nothing of bytes and time befo
   expect(shown.stdout).toMatch(/^bytes: +not known/m);
 });
 
-test("after a seed it tells what is kept and missing, bytes, time, and that it passes the quota", async () => {
+test("after a seed it prints stored and missing tiles, bytes and time, and that the tiles exceed the quota", async () => {
   const range = { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2 };
   await ended(server, await seed(server, "topp:states", { ...range, type: "seed" }));
   await putQuota(server, { enabled: true, globalQuota: { value: 200, units: "KiB" } });

@@ -104,7 +104,7 @@ test("failed tiles end the waiting with 3, and retry does them alone", async () 
   expect([retried.code, retried.stdout]).toEqual([0, expect.stringMatching(/, retry of job \d+$/m)]);
 });
 
-test("a job is paused, resumed and killed; --wait elsewhere tells its progress and ends with 1", async () => {
+test("a job is paused, resumed and killed; a --wait for it elsewhere shows its progress and ends with 1", async () => {
   upstream.behaviour = never;
   const id = idOf((await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5")).stdout);
   expect((await run("pause", id)).stdout).toMatch(new RegExp(`^job ${id}: paused, 0 of \\d+ tiles`));
@@ -160,7 +160,7 @@ test("status and layers show the server's documents", async () => {
   expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject({ ready: true, layers: 2 });
 });
 
-test("refusals end with 1 and the server's words, wrong usage with 2 before the server is asked", async () => {
+test("refusals end with 1 and the server's message, wrong usage with 2 before a request", async () => {
   const refused = [
     ["seed", "nope"],
     ["seed", "ws:roads", "--grid-set", "nope"],

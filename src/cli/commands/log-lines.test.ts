@@ -22,7 +22,7 @@ async function linesOf(file: string): Promise<readonly string[]> {
 const MANY = Array.from({ length: 30_000 }, (_, n) => `line ${n} ä`);
 const asRead = MANY.map((line) => Buffer.from(line).toString("latin1"));
 
-test("lines over the borders of what is read come whole, the last one without its end too", async () => {
+test("lines across the borders of the read chunks are whole, also a last line without a line end", async () => {
   expect(await linesOf(fileOf(MANY.join("\n")))).toEqual(asRead);
   expect(await linesOf(fileOf(`${MANY.join("\n")}\n`))).toEqual(asRead);
   expect(await linesOf(fileOf(""))).toEqual([]);
@@ -34,7 +34,7 @@ test("gzip is known by its bytes, several files in one as well", async () => {
   expect(await linesOf(fileOf(Buffer.concat([gzipSync("a\n"), gzipSync("b\n")])))).toEqual(["a", "b"]);
 });
 
-test("one that is cut off, and a file that is not there, are faults", async () => {
+test("a truncated file and a missing file are faults", async () => {
   const whole = gzipSync(MANY.join("\n"));
   await expect(linesOf(fileOf(whole.subarray(0, whole.length / 2)))).rejects.toThrow(/unexpected end of file/);
   await expect(linesOf(join(tmpdir(), "nuthatch-no-such-log"))).rejects.toThrow(/ENOENT/);

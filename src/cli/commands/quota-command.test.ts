@@ -26,7 +26,7 @@ test("quota shows the configuration, and --json the server's own answer", async 
   expect(JSON.parse((await quota(["--json"])).stdout)).toHaveProperty("cacheQuotaConfiguration.enabled", false);
 });
 
-test("usage, verify and simulate tell what a seed and reads have left, and what somebody removed", async () => {
+test("usage, verify and simulate report the tiles of a seed, its reads, and tiles removed by hand", async () => {
   const id = await seed(server, "topp:states", { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2, type: "seed" });
   await ended(server, id);
   for (let i = 0; i < 3; i++) await (await fetch(`${server.url}/xyz/topp:states/EPSG:4326/1/0/0.png`)).arrayBuffer();

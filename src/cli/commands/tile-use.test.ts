@@ -46,7 +46,7 @@ const used = (use: TileUse): unknown =>
     return [layer, gridSet, format, Object.values(parameters).join(), tile, requests].join(" ");
   });
 
-test("the layers of a server come back from what it tells of them, with the same coverage", () => {
+test("the layers of a server are rebuilt from its answer, with the same coverage", () => {
   const [layer] = remoteCatalogue(answer).layers.values();
   expect(layer?.gridSubsets.map(({ coverage }) => coverage)).toEqual(roads.gridSubsets.map(({ coverage }) => coverage));
 });
@@ -69,7 +69,7 @@ test("all protocols lead to the same tile, at this server's mounts and behind a 
   expect(used(use)).toEqual(["ws:roads EPSG:900913 image/png  3/5/1 7"]);
 });
 
-test("formats and parameters are told apart, the most used tile comes first", () => {
+test("formats and parameters are distinguished, the most used tile comes first", () => {
   const use = useOf([
     line("/xyz/ws:roads/0/0/0.jpg"),
     ...Array.from({ length: 3 }, () => line("/xyz/ws:roads/0/0/0.png?styles=night")),
@@ -82,7 +82,7 @@ test("formats and parameters are told apart, the most used tile comes first", ()
   ]);
 });
 
-test("each line is counted as what it is; what failed counts only when that is asked for", () => {
+test("each line is counted by its kind; failed requests count only on request", () => {
   const lines = [
     line("/xyz/ws:roads/0/0/0.png"),
     line("/xyz/ws:roads/0/0/0.png", 304),

@@ -43,7 +43,7 @@ const LOG = [
   "nonsense\n",
 ].join("");
 
-test("the most used tiles of a log are stored, those alone, whatever protocol they were asked at", async () => {
+test("only the most used tiles of a log are stored, whatever the protocol of the requests", async () => {
   const reported = await run([file("access.log", LOG), "--max-tiles", "3", "--dry-run"]);
   expect([reported.code, reported.stderr]).toEqual([0, ""]);
   expect(reported.stdout).toMatch(/^lines: +37: 25 for tiles, 5 for something else$/m);

@@ -77,7 +77,7 @@ test("names and numbers are those of the server", async () => {
   expect(await completed("seed", "--url", "http://127.0.0.1:9", "")).toEqual(["words"]);
 });
 
-test("a server that is silent holds nobody up for more than about a second", async () => {
+test("a server that does not answer delays the completion by about a second at most", async () => {
   const { createServer } = await import("node:net");
   const silent = createServer();
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));

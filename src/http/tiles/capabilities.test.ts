@@ -109,7 +109,7 @@ describe("the TMS documents", () => {
 });
 
 describe("the WMS capabilities", () => {
-  it("list tile sets only when they are asked for", () => {
+  it("list tile sets only on request", () => {
     expect(textsOf(wmsCapabilities111(catalogue, BASE, "listed"), "Layers")).toContain("topp:states");
     expect(wmsCapabilities111(catalogue, BASE, "left out")).not.toContain("TileSet");
   });

@@ -54,7 +54,7 @@ test("a body is compressed once for concurrent requests, and later served from m
   expect(bodies.get(bytes, '"a"', "br")).toBeInstanceOf(Promise);
 });
 
-test("no more bytes are kept than allowed", async () => {
+test("no more bytes are cached than allowed", async () => {
   const bodies = new PackedBodies(700);
   const bytes = Buffer.alloc(1000, "tile ");
   for (const tag of ['"a"', '"b"', '"c"']) await bodies.get(bytes, tag, "gzip");

@@ -36,7 +36,7 @@ const get = (
 ) => sentAsIs(protocols.baseUrl + target, { headers, method });
 const TILE = "/xyz/topp:states/2/1/0.pbf";
 
-test("a vector tile has its Content-Type at every protocol, whatever name its format is asked by", async () => {
+test("a vector tile has its Content-Type at every protocol, by whatever name its format is requested", async () => {
   await using protocols = await started();
   const targets = [
     TILE,

@@ -27,7 +27,7 @@ const explain = (more: Partial<TileState>, jobs: readonly JobView[] = []) =>
   explainTile({ inspect: async () => state(more), jobs: async () => jobs, now: () => NOW }, request);
 
 describe("an explanation of a tile", () => {
-  it("that is kept tells its address, where it is, its age and the job that was at work there", async () => {
+  it("that is stored names its address, its file, its age and the job that was at work there", async () => {
     const stored = { bytes: 77, modifiedMs: NOW - 3_000_000, expired: false };
     const elsewhere = [
       job(9, { zoomStart: 4 }),
@@ -152,7 +152,7 @@ describe("?explain", () => {
     });
   });
 
-  it("needs an account, also of a public layer, and is no answer to what is no tile", async () => {
+  it("needs an account, also for a public layer, and only tiles have one", async () => {
     await using protocols = await startProtocols();
     expect(await protocols.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
       status: 401,

@@ -205,7 +205,7 @@ describe("the address of a tile", () => {
     expect(tileOf("/xyz/a%2Fb@c%25\u00c3\u00a9/0/0/0.png").layer.name, "raw bytes of UTF-8").toBe("a/b@c%é");
   });
 
-  it("of XYZ says what is wrong with it", () => {
+  it("of XYZ names the mistake", () => {
     expect(refusalOf("/xyz/nope/0/0/0.png")).toBe("unknown_layer");
     expect(refusalOf("/xyz/img%20states/0/0/0.jpg"), "no EPSG:900913").toBe("not_found");
     expect(tileOf("/xyz/img%20states/EPSG:4326/0/1/0.jpg").format.mimeType).toBe("image/jpeg");

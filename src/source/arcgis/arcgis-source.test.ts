@@ -32,7 +32,7 @@ describe("an export", () => {
     return { path: url.pathname, ...Object.fromEntries(url.searchParams) };
   };
 
-  test("is asked for any box and size, x first in every CRS", () => {
+  test("is requested for any bounding box and size, x first in every CRS", () => {
     expect(requested({})).toEqual({
       path: "/arcgis/rest/services/Roads/MapServer/export",
       bbox: "-10,20,0.0000001,24.5",

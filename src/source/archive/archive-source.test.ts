@@ -117,7 +117,7 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
     });
   });
 
-  test("does not render what is more than one tile", async () => {
+  test("does not render more than one tile", async () => {
     const { tile: _, ...metatile } = vectorAt(0, 0, 0);
     await expect(sourceOf(kind, kinds[kind]()).render(metatile, never())).rejects.toThrow("single tiles only");
   });
@@ -131,7 +131,7 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
     expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
   });
 
-  test("that is a directory, empty, or something else is told as what it is, without its path", async () => {
+  test("that is a directory, empty, or another kind of file is reported as such, without its path", async () => {
     const folder = fileFor(kind);
     mkdirSync(folder);
     expect(await failureAt(sourceOf(kind, folder), 0, 0, 0)).toBe("refused: the archive cannot be read: it is no file");
@@ -241,7 +241,7 @@ describe("MBTiles", () => {
     expect(await inspected({ format: "png" }, [])).toBe("the archive is damaged: it holds no tile");
   });
 
-  test("may hold anything under a tile: what is far too long is not read, and a text is no vector tile", async () => {
+  test("may have any bytes as a tile: tiles that are far too long are not read, and a text is no vector tile", async () => {
     const file = fileFor("mbtiles");
     writeMbtiles(file, { metadata: { format: "pbf" }, tiles: [] });
     const db = new Sqlite(file);

@@ -130,7 +130,7 @@ test("when all are in a pause one is tried: that whose pause ends first", async 
   expect(await look()).toEqual([["b"], "b"]);
 });
 
-test("an address in a pause is still asked when the healthy ones have just failed", async () => {
+test("an address in a pause is still requested when the healthy addresses have just failed", async () => {
   const { failing, clock, look } = scene(["a", "b"]);
   failing.set("a", "refused");
   await look();
@@ -140,7 +140,7 @@ test("an address in a pause is still asked when the healthy ones have just faile
   expect(await look()).toEqual([["b", "a"], "a"]);
 });
 
-test("a single address is asked every time, whatever it said before", async () => {
+test("a single address is requested every time, even after failures", async () => {
   const { failing, look } = scene(["a"]);
   failing.set("a", "refused");
   for (let i = 0; i < 5; i++) expect(await look()).toEqual([["a"], "refused"]);
@@ -187,7 +187,7 @@ describe("renders that run together", () => {
   });
 });
 
-test("a render asks no address twice, and fails only when the last one it asked did", async () => {
+test("a render requests no address twice, and fails only when its last address has failed", async () => {
   const names = ["a", "b", "c"];
   const step = fc.record({ ms: fc.integer({ min: 0, max: 70_000 }), up: fc.subarray(names) });
   await fc.assert(

@@ -25,13 +25,13 @@ function failure(bytes: Uint8Array, format: DataFormat = vector): string {
   return "kept";
 }
 
-test("a tile is kept byte by byte", () => {
+test("a tile is stored byte by byte", () => {
   expect(tileData(TILE, vector)).toBe(TILE);
   const json = Buffer.from('\n {"type":"FeatureCollection","features":[]}\n');
   expect(tileData(json, geojson)).toBe(json);
 });
 
-test("a tile that came in gzip is kept unpacked", () => {
+test("a tile that arrives compressed with gzip is stored uncompressed", () => {
   expect(Buffer.from(tileData(gzipSync(TILE), vector)).equals(TILE)).toBe(true);
 });
 

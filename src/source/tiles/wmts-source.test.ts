@@ -40,7 +40,7 @@ test("a level without a name is a failure, not a request", () => {
   expect(() => requested({ tileMatrices: ["a"] })).toThrow("level 5 has no name among tileMatrices");
 });
 
-test("the format is the tile's, or the one that is configured", () => {
+test("the format is the tile's or the configured one", () => {
   expect(requested({}, { ...tile, format: formatNamed("image/png8") })).toMatchObject({ FORMAT: "image/png" });
   expect(requested({}, { ...tile, format: formatNamed("image/jpeg") })).toMatchObject({ FORMAT: "image/jpeg" });
   expect(requested({ format: "image/png; mode=8bit" })).toMatchObject({ FORMAT: "image/png; mode=8bit" });

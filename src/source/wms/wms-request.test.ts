@@ -130,7 +130,7 @@ test("bounds are plain decimals, however small", () => {
   );
 });
 
-test("png8 is asked for as image/png", () => {
+test("png8 is requested as image/png", () => {
   expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/png8") })["FORMAT"]).toBe("image/png");
   expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/jpeg") })["FORMAT"]).toBe("image/jpeg");
 });
@@ -144,13 +144,13 @@ test.each(["image/vnd.jpeg-png", "image/vnd.jpeg-png8", "image/avif"])(
   },
 );
 
-test("a JPEG is asked for with a background, whatever the layer's other formats are", () => {
+test("a JPEG is requested with a background, whatever the layer's other formats are", () => {
   const jpeg = { gridSet: grid("EPSG:4326"), format: format("image/jpeg") };
   expect(asked({ transparent: true }, jpeg)["TRANSPARENT"]).toBe("FALSE");
   expect(asked({ transparent: true }, { ...jpeg, format: format("image/webp") })["TRANSPARENT"]).toBe("TRUE");
 });
 
-test("the query of the configured address is kept, but not what is asked for anew in another case", () => {
+test("the query of the configured address is sent too, except keys that the request sets, in any case", () => {
   const found = asked(
     { url: "http://any/cgi?map=/srv/a b.map&version=1.0.0&Layers=x" },
     { gridSet: grid("EPSG:4326") },
@@ -174,7 +174,7 @@ test("vendor parameters are sent, filter values win over them, empty ones change
   expect(asked({}, { gridSet: grid("EPSG:4326"), parameters: { STYLES: "wide" } })["STYLES"]).toBe("wide");
 });
 
-test("a legend is asked for by layer, style and format, with what 1.3.0 needs, keys of the address replaced", () => {
+test("a legend is requested by layer, style and format, with the keys that 1.3.0 requires, and replaces keys of the address", () => {
   const legend = (options: Partial<WmsSourceOptions>, style: string) =>
     Object.fromEntries(
       questionUrl(

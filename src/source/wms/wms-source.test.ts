@@ -313,7 +313,7 @@ test("redirects are followed three times, a loop and an odd address are errors",
 describe("a redirect to this machine or into a private network", () => {
   const REFUSED = /^redirected to this machine or into a private network, which needs allowPrivateRedirects/;
 
-  test("is refused in every form of the address, for pictures and for what is asked of the map server", async () => {
+  test("is refused in every form of the address, for pictures and for queries to the map server", async () => {
     let requested = 0;
     const inside = await serve((_, response) => {
       requested++;

@@ -45,7 +45,7 @@ test("parameters ids equal GWC's", () => {
   expect(parametersId({})).toBe("");
 });
 
-test("names read back as they were written, and a grid set is never taken for one that it begins", () => {
+test("names are read back as they were written, and a grid set is not confused with one whose name begins alike", () => {
   fc.assert(
     fc.property(fc.nat(2 ** 30), fc.nat(2 ** 30), fc.nat(30), (x, y, z) => {
       expect(parsePair(tileFile(x, y, z, "png8"))).toEqual({ x, y, extension: "png8" });

@@ -15,7 +15,7 @@ test("an id leads back to its number, but only in the life of the server that ga
   expect(events.at(2)).toBeUndefined();
 });
 
-test("the last thousand are remembered, what was before is gone", () => {
+test("the last thousand events are remembered, earlier ones are gone", () => {
   const events = new JobEvents("aa");
   for (let id = 1; id <= 1_001; id++) events.publish(forgotten(id));
   expect(events.last).toBe(1_001);

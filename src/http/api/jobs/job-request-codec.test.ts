@@ -133,7 +133,7 @@ test.each([
   expect(areaOf(fields)).toMatchObject({ srs, polygons: Array.from({ length: polygons }, () => [{ length: 4 }]) });
 });
 
-test("a ring is kept without its closing corner", () => {
+test("a ring is stored without its closing corner", () => {
   expect(areaOf(`"area":${polygon}`)).toEqual({ srs: 4326, polygons: [[ring]] });
 });
 
@@ -160,7 +160,7 @@ test.each([
   expect(areaOf(fields)).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
 });
 
-test("the digest is of what was asked, whatever the order and spacing of the fields", () => {
+test("the digest does not depend on the order and spacing of the fields", () => {
   const digest = (text: string): string => {
     const decoded = decode(text);
     return decoded.ok ? decoded.value.digest : "refused";
@@ -219,7 +219,7 @@ test("bounds in a CRS of their own are an area, with corners in between", () => 
   expect(areaOf('"bounds":[0,0,0,1],"boundsCrs":4326')).toMatch(/^bounds: expected minx, .* got \[0,0,0,1\]$/);
 });
 
-test("what is not JSON is refused with what the parser says", () => {
+test("a body that is not JSON is refused with the parser's message", () => {
   expect(refusal("{'layer':1}")).toMatch(/^malformed body: expected a JSON object with the fields of a job, /);
   expect(refusal("")).toMatch(/^malformed /);
 });

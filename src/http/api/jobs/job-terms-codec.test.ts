@@ -17,7 +17,7 @@ const night = parseWindow("22:00", "06:00");
 const window = night.ok ? night.value : undefined;
 const NIGHT = '"runWindow":{"from":"22:00","to":"06:00","timeZone":"Europe/Zurich"}';
 
-test("terms are read, with the standard for what is not given, and written as they were asked for", () => {
+test("terms are read with standard values for absent fields, and written as requested", () => {
   const decoded = requested(`"priority":"high","rateLimit":0.5,${NIGHT}`);
   const terms = { priority: 100, rateLimit: 0.5, runWindow: { window, timeZone: "Europe/Zurich" } };
   expect(decoded).toMatchObject({ ok: true, value: { request: { terms } } });
@@ -70,7 +70,7 @@ test.each([
   expect(refusal(fields)).toEqual(expected);
 });
 
-test("a change names what it changes; null is the standard, what is left out is not named", () => {
+test("a change contains the fields that it sets; null stands for the standard value, and absent fields do not change", () => {
   expect(changed('{"priority":"low"}')).toEqual({ priority: 1 });
   expect(changed('{"rateLimit":null,"runWindow":null}')).toEqual({ rateLimit: null, runWindow: null });
   expect(changed('{"priority":null,"rateLimit":20}')).toEqual({ priority: 10, rateLimit: 20 });

@@ -108,7 +108,7 @@ test.each([
   expect(refusal(document)).toBe(expected);
 });
 
-test("the digest is that of all that was asked", () => {
+test("the digest covers the whole request", () => {
   const one = digest({ layers: ["a"], formats: "*", parameterSets: [{ A: "1", B: "2" }] });
   expect(one).toMatch(/^[0-9a-f]{64}$/);
   expect(digest({ parameterSets: [{ B: "2", A: "1" }], formats: "*", layers: ["a"] })).toBe(one);

@@ -45,7 +45,7 @@ const whole = {
   },
 };
 
-test("every field is read and shown again as it was asked for; what is left out has its default", () => {
+test("every field is read and shown again as requested; absent fields have their defaults", () => {
   const { name: _, ...fields } = whole;
   expect(shown(planOf(whole))).toMatchObject(fields);
   expect(shown(planOf({ ...least, window: null, missed: null }))).toMatchObject({

@@ -6,7 +6,7 @@ const KVP =
 const WMS =
   "/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetFeatureInfo&LAYERS=full&QUERY_LAYERS=full&SRS=EPSG:4326&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300&INFO_FORMAT=application/json";
 
-test("what lies under a pixel is asked by WMTS key and value, WMTS paths and WMS", async () => {
+test("GetFeatureInfo is requested by WMTS keys and values, WMTS paths and WMS", async () => {
   await using protocols = await startProtocols();
   const kvp = await protocols.ask(`${KVP}&I=255&J=0`);
   expect([kvp.status, kvp.headers["content-type"], kvp.body]).toEqual([200, "text/plain", "full 255,0 of 256 x 256"]);
