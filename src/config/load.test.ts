@@ -642,6 +642,12 @@ describe("a source of type xyz", () => {
     expect(found).toEqual([expect.stringContaining(`layers[0].source.url: ${expected}`)]);
   });
 
+  test("{s} in the host is wrong for a source of type wms", async () => {
+    expect(await sentences(tiles('type: wms, url: "http://{s}.u/"'))).toEqual([
+      expect.stringContaining("source.url: expected no placeholder in the host but {s} of a source of type xyz"),
+    ]);
+  });
+
   test("wants subdomains only where they are used", async () => {
     expect(await sentences(tiles(`type: xyz, url: ${URL}, subdomains: [a]`))).toEqual([
       "layers[0].source.subdomains: is given, but no address has {s}",

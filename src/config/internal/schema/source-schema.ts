@@ -100,7 +100,7 @@ function checkAddresses(
   for (const [i, address] of addresses.entries()) {
     const at = typeof url === "string" ? ["url"] : ["url", i];
     const lacking = /^https?:\/\//i.test(address) ? lackOf(address) : undefined;
-    const servers = withSubdomains(address, subdomains).map(httpUrl);
+    const servers = (subdomains.length === 0 ? [address] : withSubdomains(address, subdomains)).map(httpUrl);
     if (lacking !== undefined) expected(context, at, lacking);
     else if (servers.includes(undefined)) expected(context, at, "an address with http:// or https://");
     // The servers must be known at start: credentials are sent to them, and messages must not name them.
