@@ -37,7 +37,7 @@ export interface JobServiceParts {
   readonly catalogue: () => Catalogue;
   readonly counter: Pick<JobCounter, "count" | "storedIn">;
   readonly ledger: Pick<Ledger, "usedCells">;
-  readonly state: Pick<StateWriter, "write" | "saveCounts">;
+  readonly state: Pick<StateWriter, "write" | "readSaved">;
   /** Called when a job was deleted from the history. */
   readonly deleted: (id: number) => void;
   /** ms by a clock that never steps. */
@@ -59,22 +59,22 @@ export class JobService {
 
   /** Returns the pending and running tasks of one layer or of all, ascending by id. */
   async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
-    await this.#parts.state.saveCounts();
-    return this.#parts.runner.active.rows(layer);
+    const { runner, state } = this.#parts;
+    return await state.readSaved(() => runner.active.rows(layer));
   }
 
   /**
    * Returns jobs, the newest first. Other work runs between the parts of the list. The counts are saved before each
-   * part, in the same turn, so that each job has the state that the filter asks for when it is listed.
+   * part, so that each job has the state that the filter requests when it is listed.
    */
   async jobs(filter: JobFilter): Promise<readonly JobView[]> {
     const { runner, state } = this.#parts;
     const listed: JobView[] = [];
     for (;;) {
-      await state.saveCounts();
       const limit = Math.min(LISTED_AT_ONCE, filter.limit - listed.length);
       const last = listed.at(-1);
-      const part = runner.active.list({ ...filter, ...(last === undefined ? {} : { after: last.id }), limit });
+      const page = { ...filter, ...(last === undefined ? {} : { after: last.id }), limit };
+      const part = await state.readSaved(() => runner.active.list(page));
       listed.push(...part);
       if (part.length < limit || listed.length >= filter.limit) return listed;
       await turn();
@@ -84,8 +84,7 @@ export class JobService {
   /** Returns a job with its area, which lists leave out. */
   async job(id: number): Promise<JobView | undefined> {
     const { jobs, runner, state } = this.#parts;
-    await state.saveCounts();
-    const view = runner.active.view(id);
+    const view = await state.readSaved(() => runner.active.view(id));
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
     return { ...rest, area: areaView(jobs.selections.find(id)), zooms };

@@ -94,18 +94,17 @@ export class StateWriter {
   }
 
   /**
-   * Saves counts before they are reported: a kill must not take them back (`docs/reference/wire-format.md`,
-   * Durability).
+   * Saves the counts of the jobs, then reads them. A kill must not take back what was read
+   * (`docs/reference/wire-format.md`, Durability), so the last changes are saved in the same turn as the read.
    */
-  async saveCounts(): Promise<void> {
-    if (!this.#jobs.needsSave) return;
+  async readSaved<T>(read: () => T): Promise<T> {
     try {
-      await this.writeInSlices();
-      // The few jobs that have changed meanwhile, in the turn of the event loop in which the caller reads the counts.
+      if (this.#jobs.needsSave) await this.writeInSlices();
       if (this.#jobs.needsSave) this.writeAll();
     } catch {
       // `write` has recorded the failure. A list is answered even when its counts could not be saved.
     }
+    return read();
   }
 
   /** Resolves when the new marks are committed. Writers of the same turn of the event loop share one commit. */

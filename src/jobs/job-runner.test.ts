@@ -58,7 +58,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     catalogue: () => catalogue,
     counter: nothingKept.counter,
     ledger: nothingKept.ledger,
-    state: { write: persist, saveCounts: async () => undefined },
+    state: { write: persist, readSaved: async (read) => read() },
     deleted: () => undefined,
     monotonicNow,
   });

@@ -110,7 +110,7 @@ function live() {
     catalogue: () => catalogue,
     counter,
     ledger,
-    state: { write: persist, saveCounts: async () => undefined },
+    state: { write: persist, readSaved: async (read) => read() },
     deleted: () => undefined,
     monotonicNow: now,
   });
