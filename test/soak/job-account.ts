@@ -36,7 +36,8 @@ const termsOf = ({ priority, rateLimit, runWindow }: Terms): string => JSON.stri
 export interface KnownJob {
   readonly id: number;
   readonly asked: Asked;
-  readonly when: "now" | "before";
+  /** Its tasks have larger ids than this. */
+  readonly taskFloor: number;
   tasks: readonly number[];
   /** The job as the server last showed it; undefined before the first answer. */
   told: ToldJob | undefined;
@@ -120,7 +121,8 @@ export class JobAccount {
     const job: KnownJob = {
       id,
       asked,
-      when,
+      // The server may be restarted before the job is looked at for the first time.
+      taskFloor: when === "now" ? this.#floor.task : 0,
       tasks: [],
       told: undefined,
       held: false,
@@ -174,8 +176,7 @@ export class JobAccount {
     if (told === undefined) {
       job.tasks = now.tasks;
       const first = Math.min(...now.tasks);
-      if (now.tasks.length === 0 || (job.when === "now" && first <= this.#floor.task))
-        problem(`tasks not above ${this.#floor.task}`);
+      if (now.tasks.length === 0 || first <= job.taskFloor) problem(`tasks not above ${job.taskFloor}`);
       this.#highest.task = Math.max(this.#highest.task, ...now.tasks);
     } else {
       if (JSON.stringify(told.tasks) !== JSON.stringify(now.tasks)) problem("its tasks have other ids");
