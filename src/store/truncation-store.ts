@@ -42,18 +42,18 @@ export interface TruncationStore {
    */
   plan(scope: TruncationScope): readonly string[];
   /**
-   * Makes the planned names unreadable. Idempotent: skips names that are gone already. Once it returns, no earlier put
-   * is readable again, not even after a crash. `keep`: the tiles stay on the disk until `restore` or `discard`.
+   * Makes the planned names unreadable. Idempotent: skips names that do not exist any more. Once it returns, no earlier
+   * put is readable again, not even after a crash. `keep`: sets the tiles aside on the disk until `restore` or `discard`.
    */
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): void;
   /**
-   * Brings back names that were truncated and kept, one rename each, while no writer is active in the layer. What is
-   * stored under such a name now becomes remains of a truncation. Idempotent: leaves a name that has come back already.
+   * Brings back the names that a truncation has set aside, one rename each, while no writer is active in the layer. The
+   * tiles that such a name has now become remains of a truncation. Idempotent: leaves a name that has come back already.
    */
   restore(id: string, names: readonly string[]): void;
-  /** Turns kept tiles into remains of a truncation, which `sweep` removes. Idempotent. */
+  /** Turns tiles that are set aside into remains of a truncation, which `sweep` removes. Idempotent. */
   discard(id: string): void;
-  /** Returns the ids of the truncations whose tiles are kept. */
+  /** Returns the ids of the truncations whose tiles are set aside. */
   asideIds(): readonly string[];
   /**
    * Removes the tiles of a rectangle of a pyramid in one format (undefined: in every format), or only those that

@@ -7,7 +7,7 @@ import type { StoredPyramid } from "../inventory-store.ts";
  *   LAYER/GRIDSET_ZZ[_PARAMETERSID]/BX_BY/X_Y.EXT
  */
 
-/** A name as part of a path: `:` and space become `_` as in GWC; what could leave the directory is escaped. */
+/** Returns a name as part of a path: `:` and space become `_` as in GWC; what could leave the directory is escaped. */
 export function directoryName(name: string): string {
   const plain = name
     .replace(/[: ]/g, "_")
@@ -16,7 +16,7 @@ export function directoryName(name: string): string {
 }
 
 /**
- * GWC's zero padding, with its quirk: numbers just above a power of ten get one zero too many, because the digits are
+ * Pads a number with zeros as GWC does, with its quirk: numbers just above a power of ten get one zero too many, because the digits are
  * counted by `ceil(log10(n) - 0.001)`.
  */
 export function pad(n: number, order: number): string {
@@ -24,7 +24,7 @@ export function pad(n: number, order: number): string {
   return "0".repeat(Math.max(0, order - digits)) + String(n);
 }
 
-/** Tiles per side of a bucket directory at a zoom, and digits of its numbers. */
+/** Returns the tiles per side of a bucket directory at a zoom, and the digits of the numbers in its name. */
 export function bucketOf(z: number): { readonly half: number; readonly digits: number } {
   const half = 2 * 2 ** Math.floor(z / 2);
   return { half, digits: half > 10 ? Math.floor(Math.log10(half)) + 1 : 1 };
@@ -38,7 +38,7 @@ export function bucketDirectory(x: TileX, y: TileY, z: Zoom): string {
   return `${pad(Math.floor(x / half), digits)}_${pad(Math.floor(y / half), digits)}`;
 }
 
-/** The names of the bucket directories that a rectangle of tiles touches. */
+/** Yields the names of the bucket directories that a rectangle of tiles touches. */
 export function* bucketsOfRect({ z, minX, minY, maxX, maxY }: TileRect): Generator<string> {
   const { half } = bucketOf(z);
   for (let y = minY; y <= maxY; y = (Math.floor(y / half) + 1) * half)
@@ -50,7 +50,7 @@ export function tileFile(x: TileX, y: TileY, z: Zoom, extension: string): string
   return `${pad(x, 2 * digits)}_${pad(y, 2 * digits)}.${extension}`;
 }
 
-/** The numbers and the extension in a tile's or bucket's name; undefined: not one of ours. */
+/** Returns the numbers and the extension in a tile's or bucket's name; undefined: not one of ours. */
 export function parsePair(
   name: string,
 ): { readonly x: number; readonly y: number; readonly extension: string } | undefined {
@@ -69,10 +69,17 @@ export function parseZoomDirectory(
     : { gridSetDirectory, z: Number(z), parametersId: parametersId ?? "" };
 }
 
-export const pyramidName = ({ gridSet, parametersId }: StoredPyramid): string =>
-  `${directoryName(gridSet)}\n${parametersId}`;
+/** Returns a key of the pyramid that a zoom directory belongs to. */
+export const directoryPyramid = (parsed: {
+  readonly gridSetDirectory: string;
+  readonly parametersId: string;
+}): string => `${parsed.gridSetDirectory}\n${parsed.parametersId}`;
 
-/** Whether the bucket directory with this name may hold tiles of a rectangle. */
+/** Returns the key of a pyramid that `directoryPyramid` returns for each of its zoom directories. */
+export const pyramidName = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
+  directoryPyramid({ gridSetDirectory: directoryName(gridSet), parametersId });
+
+/** Returns whether the bucket directory with this name may hold tiles of a rectangle. */
 export function bucketTouches(name: string, rect: TileRect): boolean {
   const bucket = parsePair(name);
   if (bucket === undefined) return false;

@@ -12,7 +12,7 @@ interface Stored {
   readonly confirmedMs: number;
 }
 
-/** What the store holds. The three interfaces work on the same maps. */
+/** The content of the store. The three interfaces work on the same maps. */
 interface Memory {
   readonly tiles: Map<string, Stored>;
   /** The tiles that a truncation keeps for its undo, by the id of the truncation. */
@@ -21,7 +21,7 @@ interface Memory {
   readonly described: Map<string, Readonly<Record<string, string>>>;
 }
 
-/** A store that forgets with its process: for tests, and to keep the interface honest. */
+/** Creates a store in memory: for tests. Its tiles end with the process. */
 export function createMemoryStore(): Store {
   const memory: Memory = { tiles: new Map(), asides: new Map(), described: new Map() };
   return {
@@ -117,13 +117,13 @@ function truncationStore({ tiles, asides }: Memory): TruncationStore {
     discard: (id) => void asides.delete(id),
     asideIds: () => [...asides.keys()],
     async deleteRange(scope, rect, listener, signal) {
-      for (const [key, kept] of [...tiles]) {
+      for (const [key, stored] of [...tiles]) {
         signal.throwIfAborted();
-        const { tileSet, x, y, z } = kept.at;
-        if (!isOf(kept, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
+        const { tileSet, x, y, z } = stored.at;
+        if (!isOf(stored, scope) || z !== rect.z || !rectHolds(rect, x, y)) continue;
         if (scope.chosen?.(x, y) === false) continue;
         if (scope.format !== undefined && tileSet.format !== scope.format) continue;
-        const deleted = { format: tileSet.format, x, y, z, bytes: kept.bytes.byteLength };
+        const deleted = { format: tileSet.format, x, y, z, bytes: stored.bytes.byteLength };
         await listener.willDelete([deleted]);
         if (tiles.delete(key)) listener.onDeleted(deleted);
       }

@@ -8,7 +8,7 @@ const JPEG_END = Buffer.from([0xff, 0xd9]);
 /** Trailer (GIF89a, 27). */
 const GIF_END = Buffer.from([0x3b]);
 
-/** Returns whether a file lacks the end of its format: a power loss has kept its name and only some of its bytes. */
+/** Returns whether a file lacks the end of its format, because a power loss has cut it off. */
 export function isCutOff(path: string, size: number, mimeType: string): boolean {
   const format = formatOf(mimeType);
   // Other formats do not mark their end, so only their empty files can be found.
@@ -34,12 +34,15 @@ export function isCutOff(path: string, size: number, mimeType: string): boolean 
   }
 }
 
-/** ISO base media (ISO 14496-12, 4.2): boxes one after the other, each beginning with its length and its name. */
+/**
+ * Returns whether a file ends at the end of a box. ISO base media (ISO 14496-12, 4.2) is a sequence of boxes, each of
+ * which begins with its length and its name.
+ */
 function isWholeInBoxes(path: string, size: number): boolean {
   let at = 0;
   while (at + 8 <= size) {
     const length = read(path, at, 4).readUInt32BE();
-    // 0 and 1 (to the end, 64 bits) are for files that are longer than a tile.
+    // Only files longer than a tile use the lengths 0 (to the end) and 1 (a length of 64 bits follows).
     if (length < 8) return false;
     at += length;
   }

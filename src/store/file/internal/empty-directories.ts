@@ -1,9 +1,10 @@
-import { readdirSync, rmdirSync, rmSync } from "node:fs";
+import { rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
-import { directoryName, parseZoomDirectory } from "../file-layout.ts";
+import { directoryPyramid, parseZoomDirectory, pyramidName } from "../file-layout.ts";
 import { parametersFileName } from "../parameters-file.ts";
-import { isAbsent, storeError } from "./faults.ts";
+import { storeError } from "./faults.ts";
+import { namesIn } from "./file-paths.ts";
 
 /** Directories removed in one call, which blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
@@ -35,18 +36,17 @@ export function removeEmptyPyramids(
   for (const name of names) {
     const parsed = parseZoomDirectory(name);
     if (parsed === undefined) continue;
-    const { gridSetDirectory, parametersId } = parsed;
-    levels.set(name, { key: keyOf(gridSetDirectory, parametersId), parametersId });
+    levels.set(name, { key: directoryPyramid(parsed), parametersId: parsed.parametersId });
   }
   const byPyramid = new Map<string, string[]>();
   for (const [name, { key }] of levels) byPyramid.set(key, [...(byPyramid.get(key) ?? []), name]);
   let left = MOST_AT_ONCE;
-  const outcomes = pyramids.map(({ gridSet, parametersId }) => {
-    for (const name of byPyramid.get(keyOf(directoryName(gridSet), parametersId)) ?? []) {
+  const outcomes = pyramids.map((pyramid) => {
+    for (const name of byPyramid.get(pyramidName(pyramid)) ?? []) {
       const level = join(layerDirectory, name);
       left--;
       if (!removeIfEmpty(level)) {
-        for (const bucket of list(level)) {
+        for (const bucket of namesIn(level)) {
           if (left-- <= 0) return "unfinished";
           if (!removeIfEmpty(join(level, bucket))) return "tiles";
         }
@@ -63,21 +63,10 @@ export function removeEmptyPyramids(
   return outcomes;
 }
 
-const keyOf = (gridSetDirectory: string, parametersId: string): string => `${gridSetDirectory}\n${parametersId}`;
-
 function remove(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch (error) {
     throw storeError(error, "a parameters file cannot be removed");
-  }
-}
-
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw storeError(error, "a directory cannot be listed");
   }
 }

@@ -1,12 +1,11 @@
 import { lstatSync, mkdirSync, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { StoreError } from "../../tile-store.ts";
 import { bucketDirectory, directoryName, tileFile, zoomDirectory } from "../file-layout.ts";
 import { isAbsent, storeError } from "./faults.ts";
-import { TEMPORARY } from "./leftovers.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
@@ -16,6 +15,8 @@ export interface FileStoreOptions {
   readonly instance: string;
 }
 
+/** The prefix of temporary files. A part that identifies the process follows it. */
+const TEMPORARY = ".nuthatch-";
 let temporaries = 0;
 
 export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
@@ -25,25 +26,35 @@ export class FilePaths {
   readonly root: string;
   readonly fsync: boolean;
   /** The beginning of the names of this process's temporary files. */
-  readonly prefix: string;
+  readonly #prefix: string;
   readonly blockBytes: number;
 
   constructor({ root, fsync, instance }: FileStoreOptions) {
     this.root = root;
     this.fsync = fsync;
-    this.prefix = `${TEMPORARY}${instance}-`;
+    this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
     this.blockBytes = statfsSync(root).bsize;
   }
 
   /** Returns the name of a new temporary file. */
   temporaryName(): string {
-    return `${this.prefix}${process.pid}-${threadNumber}-${temporaries++}`;
+    return `${this.#prefix}${process.pid}-${threadNumber}-${temporaries++}`;
+  }
+
+  /** Returns whether a name is that of a temporary file of another process. */
+  isLeftover(name: string): boolean {
+    return name.startsWith(TEMPORARY) && !name.startsWith(this.#prefix);
+  }
+
+  /** Returns the directory of a layer. */
+  layerPath(layer: string): string {
+    return `${this.root}/${directoryName(layer)}`;
   }
 
   /** Returns the directory of a level. */
   zoomPath(t: { layer: string; gridSet: string; parametersId: string }, z: number): string {
-    return `${this.root}/${directoryName(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
+    return `${this.layerPath(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
   }
 
   /** Returns the directory of a tile. */
@@ -62,28 +73,28 @@ export class FilePaths {
    * @throws StoreError when a directory is not present
    */
   expectPresent(layer: string, level?: string): void {
-    for (const directory of [join(this.root, directoryName(layer)), ...(level === undefined ? [] : [level])]) {
+    for (const directory of [this.layerPath(layer), ...(level === undefined ? [] : [level])]) {
       if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) continue;
       if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
         throw new StoreError("unavailable", `${relative(this.root, directory)} is away from the store`, undefined);
     }
   }
 
-  /** Returns the names in a directory; none when there is no such directory. @throws StoreError */
-  list(directory: string): string[] {
-    try {
-      return readdirSync(directory);
-    } catch (error) {
-      if (isAbsent(error)) return [];
-      throw storeError(error, "a directory cannot be listed");
-    }
-  }
-
   /** Returns the names in a layer's directory. */
   levelDirectories(layer: string): string[] {
-    const names = this.list(join(this.root, directoryName(layer)));
+    const names = namesIn(this.layerPath(layer));
     if (names.length === 0) this.expectPresent(layer);
     return names;
+  }
+}
+
+/** Returns the names in a directory; none when there is no such directory. @throws StoreError */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw storeError(error, "a directory cannot be listed");
   }
 }
 

@@ -18,187 +18,177 @@ import {
 } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import type { DiskSpace, PutOutcome, TileStore } from "../../tile-store.ts";
-import { directoryName } from "../file-layout.ts";
+import type { StoredTile, TileStore } from "../../tile-store.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../parameters-file.ts";
 import { isAbsent, storeError } from "./faults.ts";
 import { type FilePaths, fileOf, isTile, statOf, tileAt } from "./file-paths.ts";
 
-/** Tiles as files. */
-export class FileTiles implements TileStore {
-  readonly #paths: FilePaths;
+/** Returns a store of tiles in files. */
+export function fileTiles(paths: FilePaths): TileStore {
+  return {
+    keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
-  constructor(paths: FilePaths) {
-    this.#paths = paths;
-  }
+    get: (at) => readTile(paths.tile(at)),
 
-  keyOf(at: TileAddress): string {
-    return this.#paths.tile(at).slice(this.#paths.root.length + 1);
-  }
+    stat(at) {
+      const found = tileAt(paths.tile(at));
+      if (found === undefined) return undefined;
+      // The file system's own time of the last change of a file or of its attributes.
+      return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
+    },
 
-  get(at: TileAddress) {
-    let file: number | undefined;
-    try {
-      file = openSync(this.#paths.tile(at), "r");
-      const found = fstatSync(file);
-      if (!isTile(found)) return undefined;
-      const { size, mtimeMs } = found;
-      const bytes = Buffer.allocUnsafeSlow(size);
-      let read = 0;
-      while (read < size) {
-        const n = readSync(file, bytes, read, size - read, read);
-        if (n === 0) break;
-        read += n;
+    delete(at) {
+      const path = paths.tile(at);
+      const found = statOf(path, "a tile cannot be removed");
+      if (found === undefined) {
+        paths.expectPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
+        return undefined;
       }
-      return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
-      throw storeError(error, "a tile cannot be read");
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
-  }
-
-  stat(at: TileAddress) {
-    const found = tileAt(this.#paths.tile(at));
-    if (found === undefined) return undefined;
-    // The file system's own time of the last change of a file or of its attributes.
-    return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
-  }
-
-  delete(at: TileAddress): number | undefined {
-    const path = this.#paths.tile(at);
-    const found = statOf(path, "a tile cannot be removed");
-    if (found === undefined) {
-      this.#paths.expectPresent(at.tileSet.layer, this.#paths.zoomPath(at.tileSet, at.z));
-      return undefined;
-    }
-    if (!found.isFile()) return undefined;
-    try {
-      unlinkSync(path);
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw storeError(error, "a tile cannot be removed");
-    }
-    return found.size === 0 ? undefined : found.size;
-  }
-
-  allocated(bytes: number): number {
-    return Math.ceil(bytes / this.#paths.blockBytes) * this.#paths.blockBytes;
-  }
-
-  async diskSpace(): Promise<DiskSpace> {
-    const { bavail, blocks, bsize, ffree, files } = await statfs(this.#paths.root);
-    const uncounted = files === 0;
-    return {
-      freeBytes: bavail * bsize,
-      totalBytes: blocks * bsize,
-      freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
-      totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
-    };
-  }
-
-  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean {
-    try {
-      const path = this.#paths.tile(at);
-      const before = guard() ? tileAt(path) : undefined;
-      if (before === undefined || before.size !== bytes.byteLength) return false;
-      const stored = this.get(at);
-      if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
-      if (time === "renew") {
-        const now = new Date();
-        utimesSync(path, now, now);
-      } else {
-        // Sets `confirmedMs` and nothing else: what a job has looked at it must find again after a crash.
-        chmodSync(path, before.mode & 0o7777);
+      if (!found.isFile()) return undefined;
+      try {
+        unlinkSync(path);
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw storeError(error, "a tile cannot be removed");
       }
-      return true;
-    } catch {
-      // Such as a file of another user, that can be replaced but not touched; a disk that refuses more refuses the put
-      // too.
-      return false;
-    }
-  }
+      return found.size === 0 ? undefined : found.size;
+    },
 
-  /**
-   * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
-   * on.
-   */
-  async put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
-    const bucket = this.#paths.bucketPath(at);
-    const target = `${bucket}/${fileOf(at)}`;
-    const temporary = `${bucket}/${this.#paths.temporaryName()}`;
-    let isWritten = false;
-    try {
-      if (!guard()) return { stored: false };
-      this.#write(temporary, bytes);
-      isWritten = true;
-      const before = tileAt(target);
-      if (!guard()) {
-        rmSync(temporary, { force: true });
-        return { stored: false };
+    allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
+
+    async diskSpace() {
+      const { bavail, blocks, bsize, ffree, files } = await statfs(paths.root);
+      const uncounted = files === 0;
+      return {
+        freeBytes: bavail * bsize,
+        totalBytes: blocks * bsize,
+        freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
+        totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
+      };
+    },
+
+    confirm(at, bytes, time, guard) {
+      try {
+        const path = paths.tile(at);
+        const before = guard() ? tileAt(path) : undefined;
+        if (before === undefined || before.size !== bytes.byteLength) return false;
+        const stored = readTile(path);
+        if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
+        if (time === "renew") {
+          const now = new Date();
+          utimesSync(path, now, now);
+        } else {
+          // Sets `confirmedMs` and nothing else: after a crash a job skips the tiles that it has confirmed.
+          chmodSync(path, before.mode & 0o7777);
+        }
+        return true;
+      } catch {
+        // This process can replace a file of another user, but cannot change its time. The put reports other faults.
+        return false;
       }
-      renameSync(temporary, target);
-      return { stored: true, replaced: before?.size };
-    } catch (error) {
-      // A truncation has moved the directory away since the temporary file was written there. If the temporary file was
-      // not written, the directory cannot be made and the store is unavailable: with the answer "nothing stored" a job
-      // would render the metatile again at once.
-      if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
-      if (isWritten) rmSync(temporary, { force: true });
-      this.#paths.expectPresent(at.tileSet.layer, this.#paths.zoomPath(at.tileSet, at.z));
-      throw storeError(error, "a tile cannot be written");
-    }
-  }
+    },
 
-  #write(temporary: string, bytes: Uint8Array): void {
-    const file = openNew(temporary);
-    try {
-      let written = 0;
-      while (written < bytes.byteLength) written += writeSync(file, bytes, written);
-      if (this.#paths.fsync) fsyncSync(file);
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
-    } finally {
-      closeSync(file);
-    }
-  }
+    /**
+     * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
+     * on.
+     */
+    async put(at, bytes, guard) {
+      const bucket = paths.bucketPath(at);
+      const target = `${bucket}/${fileOf(at)}`;
+      const temporary = `${bucket}/${paths.temporaryName()}`;
+      let isWritten = false;
+      try {
+        if (!guard()) return { stored: false };
+        write(temporary, bytes, paths.fsync);
+        isWritten = true;
+        const before = tileAt(target);
+        if (!guard()) {
+          rmSync(temporary, { force: true });
+          return { stored: false };
+        }
+        renameSync(temporary, target);
+        return { stored: true, replaced: before?.size };
+      } catch (error) {
+        // A truncation has moved the directory away since the temporary file was written there. If the temporary file was
+        // not written, the directory cannot be made and the store is unavailable: with the answer "nothing stored" a job
+        // would render the metatile again at once.
+        if (isWritten && codeOf(error) === "ENOENT") return { stored: false };
+        if (isWritten) rmSync(temporary, { force: true });
+        paths.expectPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
+        throw storeError(error, "a tile cannot be written");
+      }
+    },
 
-  async check(layer: string): Promise<void> {
-    const directory = join(this.#paths.root, directoryName(layer));
-    try {
-      await mkdir(directory, { recursive: true });
-      await access(directory, constants.W_OK | constants.X_OK);
-    } catch (error) {
-      throw storeError(error, "a tile cannot be written");
-    }
-  }
+    async check(layer) {
+      const directory = paths.layerPath(layer);
+      try {
+        await mkdir(directory, { recursive: true });
+        await access(directory, constants.W_OK | constants.X_OK);
+      } catch (error) {
+        throw storeError(error, "a tile cannot be written");
+      }
+    },
 
-  async describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
-    const file = join(this.#paths.root, directoryName(layer), parametersFileName(id));
-    // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
-    if (existsSync(file)) return;
-    try {
-      const temporary = join(dirname(file), this.#paths.temporaryName());
-      writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
-      renameSync(temporary, file);
-    } catch (error) {
-      if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
-    }
-  }
+    async describeParameters(layer, id, values) {
+      const file = join(paths.layerPath(layer), parametersFileName(id));
+      // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
+      if (existsSync(file)) return;
+      try {
+        const temporary = join(dirname(file), paths.temporaryName());
+        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+        renameSync(temporary, file);
+      } catch (error) {
+        if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
+      }
+    },
 
-  parametersOf(layer: string, id: string): Readonly<Record<string, string>> | undefined {
-    try {
-      return decodeParametersFile(
-        readFileSync(join(this.#paths.root, directoryName(layer), parametersFileName(id)), "latin1"),
-      );
-    } catch (error) {
-      if (isAbsent(error)) return undefined;
-      throw storeError(error, "a parameters file cannot be read");
+    parametersOf(layer, id) {
+      try {
+        return decodeParametersFile(readFileSync(join(paths.layerPath(layer), parametersFileName(id)), "latin1"));
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw storeError(error, "a parameters file cannot be read");
+      }
+    },
+  };
+}
+
+/** Returns the tile in a file; undefined: there is none. @throws StoreError */
+function readTile(path: string): StoredTile | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const found = fstatSync(file);
+    if (!isTile(found)) return undefined;
+    const { size, mtimeMs } = found;
+    const bytes = Buffer.allocUnsafeSlow(size);
+    let read = 0;
+    while (read < size) {
+      const n = readSync(file, bytes, read, size - read, read);
+      if (n === 0) break;
+      read += n;
     }
+    return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw storeError(error, "a tile cannot be read");
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function write(temporary: string, bytes: Uint8Array, fsync: boolean): void {
+  const file = openNew(temporary);
+  try {
+    let written = 0;
+    while (written < bytes.byteLength) written += writeSync(file, bytes, written);
+    if (fsync) fsyncSync(file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
   }
 }
 
