@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { jobView } from "../../test/support/job-view.ts";
 import { jsonText } from "../lib/json-text.ts";
-import type { JobAnswer } from "./output/job-text.ts";
+import type { Answer } from "./client/answer.ts";
 import { terminalText } from "./output/progress-line.ts";
 import { barOf, progressText } from "./output/progress-text.ts";
 
 /** A job in the server's JSON. */
-const JOB: JobAnswer = JSON.parse(
+const JOB: Answer<"Job"> = JSON.parse(
   jsonText(
     jobView(7, {
       layer: "a",
@@ -26,9 +26,15 @@ const JOB: JobAnswer = JSON.parse(
 test("a line in a log shows all figures of a job, a line beside a bar the most important ones first", () => {
   expect(progressText([JOB])).toBe("job 7: running, 123 of 1000 tiles (12.3 %), 3 failed, 13 tiles/s, 1 min 10 s left");
   expect(barOf([JOB])).toEqual({ share: 0.123, text: "12.3 %, 123 of 1000, 3 failed, 13/s, 1 min 10 s left" });
-  const waiting: JobAnswer = { ...JOB, paused: true, tilesPerSecond: null, timeLeft: null, reason: "paused by ann" };
+  const waiting: Answer<"Job"> = {
+    ...JOB,
+    paused: true,
+    tilesPerSecond: null,
+    timeLeft: null,
+    reason: "paused by ann",
+  };
   expect(barOf([waiting])?.text).toBe("12.3 %, 123 of 1000, 3 failed, paused, paused by ann");
-  const truncate: JobAnswer = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
+  const truncate: Answer<"Job"> = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
   expect([barOf([truncate]), progressText([truncate])]).toEqual([
     undefined,
     expect.stringMatching(/running, 5 tiles, 13/),
@@ -36,13 +42,13 @@ test("a line in a log shows all figures of a job, a line beside a bar the most i
 });
 
 test("the progress of several jobs is their sum, exact beyond 2^53, at the rate of the jobs that run", () => {
-  const done: JobAnswer = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
-  const pending: JobAnswer = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
+  const done: Answer<"Job"> = { ...JOB, state: "done", outcome: "done", tilesPerSecond: 500, timeLeft: null };
+  const pending: Answer<"Job"> = { ...JOB, state: "pending", tilesPerSecond: null, timeLeft: null };
   const text = progressText([done, JOB, pending]);
   expect(text).toBe(
     "3 jobs: 1 done, 1 running, 1 pending, 369 of 3000 tiles (12.3 %), 9 failed, 13 tiles/s, 3 min 30 s left",
   );
-  const huge: JobAnswer = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
+  const huge: Answer<"Job"> = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
   expect(progressText([huge, huge])).toContain("2 of 18014398509481986 tiles (0.0 %)");
   expect(progressText([pending, pending])).toBe("2 jobs: 2 pending, 246 of 2000 tiles (12.3 %), 6 failed");
 });

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { Documents } from "../../http/api/documents/documents.ts";
 import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
 
 /** Flags of every command that prints the answer of a server. */
@@ -8,6 +9,11 @@ export interface AnswerFlags extends ServerFlags {
 
 /** A count from the server's answer. It is a string where a JavaScript number would not be exact. */
 export type Count = number | string;
+
+/** A value of the server as its answer has it. */
+export type Answered<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Answered<T[K]> } : T;
+/** A document of `/api/v1`, by its name in the OpenAPI document. */
+export type Answer<N extends keyof Documents> = Answered<Documents[N]>;
 
 /** Creates a command that sends requests to a running server and prints the answer. */
 export const serverCommand = (name: string, description: string): Command =>

@@ -1,6 +1,6 @@
 import { EXIT } from "../exit.ts";
-import { acceptedText, type JobAnswer, type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
-import { type AnswerFlags, parseAnswer, print, printAnswer } from "./answer.ts";
+import { acceptedText, showJob, showJobs } from "../output/job-text.ts";
+import { type Answer, type AnswerFlags, parseAnswer, print, printAnswer } from "./answer.ts";
 import type { ServerClient } from "./server-client.ts";
 import { waitForJobs } from "./wait-for-jobs.ts";
 
@@ -17,7 +17,7 @@ export async function printEndedJob(id: number, flags: FollowFlags, client: Serv
 
 /** Prints the jobs that a request has just created. With `--wait`, waits until they end and prints their outcomes. */
 export async function printMade(text: string, flags: FollowFlags, client: ServerClient): Promise<void> {
-  const made: JobAnswer | JobsAnswer = parseAnswer(text);
+  const made: Answer<"Job"> | Answer<"Jobs"> = parseAnswer(text);
   if ("jobs" in made) {
     if (flags.wait !== true) return printAnswer(text, flags, showJobs);
     if (flags.json !== true) print(`${made.jobs.length} ${made.jobs.length === 1 ? "job" : "jobs"}.\n`);
@@ -29,7 +29,11 @@ export async function printMade(text: string, flags: FollowFlags, client: Server
 }
 
 /** Waits until all jobs end and shows them. The worst outcome sets the exit code. */
-export async function printEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, client: ServerClient): Promise<void> {
+export async function printEndedJobs(
+  { jobs }: Answer<"Jobs">,
+  flags: FollowFlags,
+  client: ServerClient,
+): Promise<void> {
   const texts = await waitForJobs(
     jobs.map(({ id }) => id),
     client,
@@ -40,7 +44,7 @@ export async function printEndedJobs({ jobs }: JobsAnswer, flags: FollowFlags, c
 
 /** Returns the exit code for ended jobs. An aborted job counts as worse than a job with failed tiles. */
 function exitCodeOf(texts: readonly string[]): number {
-  const outcomes = new Set(texts.map((text) => parseAnswer<JobAnswer>(text).outcome));
+  const outcomes = new Set(texts.map((text) => parseAnswer<Answer<"Job">>(text).outcome));
   if (outcomes.has("aborted")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
 }

@@ -1,27 +1,21 @@
-import { corners, type GridSetDocument, gridSetOfDocument } from "../../grid/grid-set-document.ts";
+import { corners, gridSetOfDocument } from "../../grid/grid-set-document.ts";
 import { atEveryZoom } from "../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import { formatOf } from "../../layer/format.ts";
 import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import type { Answer } from "./answer.ts";
 
-/** The fields of `/api/v1/layers` that the addresses of tiles depend on. */
+type Layers = Answer<"Layers">;
+
+/** The answer of `/api/v1/layers`, with the kinds of filters told apart. */
 export interface CatalogueAnswer {
-  readonly layers: readonly {
-    readonly name: string;
-    readonly title: string;
-    readonly formats: readonly string[];
-    readonly gridSets: readonly {
-      readonly gridSet: string;
-      readonly zoomStart: number;
-      readonly zoomStop: number;
-      readonly bounds: readonly [number, number, number, number];
-    }[];
+  readonly layers: readonly (Omit<Layers["layers"][number], "parameters"> & {
     readonly parameters: readonly ParameterFilter[];
-  }[];
+  })[];
   /** Absent in the answers of older servers. */
-  readonly gridSets?: readonly GridSetDocument[];
+  readonly gridSets?: Layers["gridSets"];
 }
 
 /** Returns a running server's layers, for parsing the addresses of its tiles. The layers' source is a placeholder. */

@@ -1,7 +1,6 @@
-import type { JobAnswer, JobsAnswer } from "../output/job-text.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { barOf, progressText } from "../output/progress-text.ts";
-import { parseAnswer } from "./answer.ts";
+import { type Answer, parseAnswer } from "./answer.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import type { RequestOptions, ServerClient } from "./server-client.ts";
 
@@ -16,7 +15,7 @@ type Read = (path: string, options?: RequestOptions) => Promise<string>;
 /** Waits until all jobs have ended and returns their documents. Shows progress on stderr: stdout has the answer. */
 export async function waitForJobs(ids: readonly number[], client: ServerClient): Promise<readonly string[]> {
   const line = progressLine();
-  const seen = new Map<number, JobAnswer>();
+  const seen = new Map<number, Answer<"Job">>();
   const texts = new Map<number, string>();
   const left = (): number[] => ids.filter((id) => (seen.get(id)?.outcome ?? null) === null);
   using _ = watch(line, () => [...seen.values()].filter(({ outcome }) => outcome === null));
@@ -49,13 +48,13 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
 }
 
 /** Yields the given jobs from pages of the job list. Ids of one request are neighbours, so few other jobs are read. */
-async function* listed(ids: readonly number[], read: Read): AsyncGenerator<JobAnswer> {
+async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answer<"Job">> {
   const requested = new Set(ids);
   const lowest = Math.min(...ids);
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
     const text = await read("/api/v1/jobs", { query: { limit, after } });
-    const { jobs }: JobsAnswer = parseAnswer(text);
+    const { jobs }: Answer<"Jobs"> = parseAnswer(text);
     for (const job of jobs) if (requested.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;
@@ -67,7 +66,7 @@ async function* listed(ids: readonly number[], read: Read): AsyncGenerator<JobAn
  * Reports on SIGINT and SIGTERM that the jobs continue at the server, then lets the signal end the program. Disposing
  * clears the progress line and stops listening for signals.
  */
-function watch(line: ProgressLine, left: () => readonly JobAnswer[]): Disposable {
+function watch(line: ProgressLine, left: () => readonly Answer<"Job">[]): Disposable {
   const signals = ["SIGINT", "SIGTERM"] as const;
   const end = (signal: NodeJS.Signals): void => {
     release();
@@ -83,7 +82,7 @@ function watch(line: ProgressLine, left: () => readonly JobAnswer[]): Disposable
   return { [Symbol.dispose]: release };
 }
 
-function leftText(jobs: readonly JobAnswer[]): string {
+function leftText(jobs: readonly Answer<"Job">[]): string {
   const [first, ...others] = jobs;
   if (first === undefined) return "";
   const { id, requestedWith } = first;

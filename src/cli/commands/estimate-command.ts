@@ -1,42 +1,21 @@
 import type { Command } from "commander";
-import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
-import { type JobAnswer, selectionText } from "../output/job-text.ts";
+import { type Answer, type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { selectionText } from "../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
 import { jobRequest } from "./make-job.ts";
 import { addAgeFlags, addRangeFlags, type ChoiceFlags, LAYERS, type RangeFlags } from "./range-flags.ts";
-
-interface Counts {
-  readonly tiles: Count;
-  readonly kept: Count | null;
-  readonly missing: Count | null;
-}
-interface SumAnswer extends Counts {
-  readonly bytes: Count | null;
-  readonly fitsQuota: boolean | null;
-  readonly fitsDisk: boolean | null;
-  readonly seconds: number | null;
-}
-interface EstimateAnswer extends SumAnswer {
-  readonly tilesPerSecond: number | null;
-  readonly zooms: readonly (Counts & { readonly z: number })[];
-}
-interface EstimatesAnswer extends SumAnswer {
-  readonly jobs: readonly (EstimateAnswer &
-    Pick<JobAnswer, "parameters" | "parameterSets"> & {
-      readonly layer: string;
-      readonly gridSet: string;
-      readonly format: string;
-    })[];
-}
 
 const UNKNOWN = "not known";
 const fitText = (fits: boolean | null): string | undefined =>
   fits === null ? undefined : fits ? "fits" : "does not fit";
 
 const bytesOf = (bytes: Count | null): string =>
-  bytes === null ? `${UNKNOWN}: nothing is kept to judge by` : `about ${bytesText(Number(bytes))}`;
+  bytes === null ? `${UNKNOWN}: nothing is kept to judge by` : `about ${bytesText(bytes)}`;
 
-function sumText({ tiles, kept, missing, bytes, seconds, fitsQuota, fitsDisk }: SumAnswer, rate: string): string {
+function sumText(
+  { tiles, kept, missing, bytes, seconds, fitsQuota, fitsDisk }: Omit<Answer<"Estimates">, "jobs">,
+  rate: string,
+): string {
   return factList([
     ["tiles", String(tiles)],
     ["kept", kept === null ? UNKNOWN : `${kept}, ${missing} missing`],
@@ -47,21 +26,21 @@ function sumText({ tiles, kept, missing, bytes, seconds, fitsQuota, fitsDisk }: 
   ]);
 }
 
-function showEstimate(answer: EstimateAnswer | EstimatesAnswer): string {
+function showEstimate(answer: Answer<"Estimate"> | Answer<"Estimates">): string {
   if ("jobs" in answer) return showEstimates(answer);
   const rows = answer.zooms.map((zoom) => [zoom.z, zoom.tiles, zoom.kept ?? "", zoom.missing ?? ""].map(String));
   return `${sumText(answer, ` at ${answer.tilesPerSecond} tiles/s`)}\n${textTable(["zoom", "tiles", "kept", "missing"], rows)}`;
 }
 
-function showEstimates(answer: EstimatesAnswer): string {
+function showEstimates(answer: Answer<"Estimates">): string {
   const rows = answer.jobs.map((job) => [
     job.layer,
-    job.gridSet,
-    job.format,
+    job.gridSet ?? "",
+    job.format ?? "",
     selectionText(job),
     String(job.tiles),
     String(job.missing ?? ""),
-    job.bytes === null ? "" : bytesText(Number(job.bytes)),
+    job.bytes === null ? "" : bytesText(job.bytes),
     job.seconds === null ? "" : durationText(job.seconds),
   ]);
   const head = ["layer", "grid set", "format", "parameters", "tiles", "missing", "bytes", "time"];

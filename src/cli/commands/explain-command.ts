@@ -1,35 +1,15 @@
 import type { Command } from "commander";
+import type { Explanation } from "../../http/tiles/explanation.ts";
 import { trimEndOf } from "../../lib/trim-end.ts";
-import { type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
+import { type Answered, type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { factList, parametersText } from "../output/text-table.ts";
 
-interface JobAnswer {
-  readonly id: number;
-  readonly type: string;
-  readonly state: string;
-  readonly startedAt: string | null;
-}
-interface ExplanationAnswer {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly format: string;
-  readonly tile: { readonly x: number; readonly y: number | null; readonly z: number };
-  readonly bounds: readonly number[] | null;
-  readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
-  readonly message: string;
-  readonly inMemory: boolean;
-  readonly store: { readonly key: string; readonly modifiedAt: string | null } | null;
-  readonly writtenBy: JobAnswer | null;
-  readonly layerTruncatedAt: string | null;
-  readonly truncatedBy: JobAnswer | null;
-}
-
-const jobText = ({ id, type, state, startedAt }: JobAnswer): string =>
+const jobText = ({ id, type, state, startedAt }: NonNullable<Answered<Explanation>["writtenBy"]>): string =>
   `job ${id} (${type}, ${state}, begun ${startedAt ?? "never"})`;
 
-function show(e: ExplanationAnswer): string {
+function show(e: Answered<Explanation>): string {
   const parameters =
     e.parameters.id === "" ? "the defaults" : `${parametersText(e.parameters.values)} (${e.parameters.id})`;
   const rows: readonly (readonly [string, string | undefined])[] = [

@@ -1,10 +1,17 @@
 import { type Command, Option } from "commander";
-import { type AnswerFlags, parseAnswer, printAnswer, requestAndPrint, serverCommand } from "../client/answer.ts";
+import {
+  type Answer,
+  type AnswerFlags,
+  parseAnswer,
+  printAnswer,
+  requestAndPrint,
+  serverCommand,
+} from "../client/answer.ts";
 import { type FollowFlags, printEndedJob, printEndedJobs, printMade } from "../client/follow-job.ts";
 import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { type JobsAnswer, showJob, showJobs } from "../output/job-text.ts";
+import { showJob, showJobs } from "../output/job-text.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
 import { layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
 import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
@@ -33,7 +40,7 @@ export function jobsCommand(): Command {
       const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
       const client = new ServerClient(flags);
       const text = await client.request("GET", "/api/v1/jobs", { query: { limit, layer, state, requestedWith } });
-      if (flags.wait === true) await printEndedJobs(parseAnswer<JobsAnswer>(text), flags, client);
+      if (flags.wait === true) await printEndedJobs(parseAnswer<Answer<"Jobs">>(text), flags, client);
       else printAnswer(text, flags, showJobs);
     });
 }

@@ -1,18 +1,9 @@
 import type { Command } from "commander";
-import { type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { textTable } from "../output/text-table.ts";
 
-interface LayersAnswer {
-  readonly layers: readonly {
-    readonly name: string;
-    readonly formats: readonly string[];
-    readonly gridSets: readonly { readonly gridSet: string; readonly zoomStart: number; readonly zoomStop: number }[];
-    readonly parameters: readonly { readonly key: string; readonly default: string }[];
-  }[];
-}
-
 /** Formats a line per grid set, with the values for `--grid-set`, `--zoom`, `--format` and `--parameter`. */
-const showLayers = ({ layers }: LayersAnswer): string =>
+const showLayers = ({ layers }: Answer<"Layers">): string =>
   textTable(
     ["layer", "grid set", "zoom", "formats", "parameters"],
     layers.flatMap(({ name, gridSets, formats, parameters }) =>

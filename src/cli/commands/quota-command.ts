@@ -1,75 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { type AnswerFlags, print, requestAndPrint, serverCommand } from "../client/answer.ts";
+import type { VerificationView } from "../../ledger/verification.ts";
+import type { Quota, QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import {
+  type Answer,
+  type Answered,
+  type AnswerFlags,
+  type Count,
+  print,
+  requestAndPrint,
+  serverCommand,
+} from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
 import { collect, layerOption } from "./shared-options.ts";
-
-interface Quota {
-  readonly value: string;
-  readonly units: string;
-}
-interface QuotaAnswer {
-  readonly enabled: boolean;
-  readonly cacheCleanUpFrequency: number;
-  readonly cacheCleanUpUnits: string;
-  readonly maxConcurrentCleanUps: number;
-  readonly globalExpirationPolicyName: string;
-  readonly globalQuota: Quota | { readonly bytes: number };
-  readonly layerQuotas: readonly { layer: string; expirationPolicyName: string; quota: Quota }[];
-}
-interface Sum {
-  readonly tiles: number;
-  readonly bytes: number;
-}
-interface UsageAnswer {
-  readonly total: Sum;
-  readonly layers: readonly (Sum & {
-    layer: string;
-    quota: number | null;
-    allocatedBytes: number;
-    complete: boolean;
-  })[];
-  readonly allocatedBytes: number;
-  readonly quota: number | null;
-  readonly trend: { readonly bytesPerDay: number; readonly secondsUntilFull: number | null } | null;
-  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
-  readonly enforcement: { readonly evictedTiles: number; readonly notStored: number; readonly cleanUps: number };
-  readonly adoption: { readonly pyramidsLeft: number; readonly tiles: number };
-  readonly tileSets?: readonly (Sum & {
-    readonly layer: string;
-    readonly gridSet: string;
-    readonly format: string;
-    readonly parametersId: string;
-    readonly parameters: Readonly<Record<string, string>> | null;
-    readonly zooms: readonly (Sum & { readonly z: number })[];
-  })[];
-}
-interface VerificationAnswer {
-  readonly state: "running" | "done" | "cancelled" | "failed";
-  readonly tiles: number;
-  readonly differing: number;
-  readonly reason: string | null;
-  readonly differences: readonly {
-    readonly tileSet: { readonly layer: string; gridSet: string; format: string; parametersId: string };
-    readonly rect: { readonly z: number; minX: number; minY: number; maxX: number; maxY: number };
-    readonly ledger: Sum;
-    readonly store: Sum;
-  }[];
-}
-interface SimulationAnswer {
-  readonly reads: number;
-  readonly share: number;
-  readonly since: string | null;
-  readonly results: readonly {
-    readonly policy: string;
-    readonly bytes: number;
-    readonly hitRatio: number | null;
-    readonly bytesKept: number;
-    readonly tilesDrawn: number;
-  }[];
-}
 
 interface VerifyFlags extends AnswerFlags {
   readonly layer?: string;
@@ -77,15 +22,15 @@ interface VerifyFlags extends AnswerFlags {
 }
 
 const PROGRESS_MS = 500;
-const shareText = (part: number, whole: number | null): string =>
-  whole === null || whole === 0 ? "" : `${((100 * part) / whole).toFixed(1)} %`;
+const shareText = (part: Count, whole: Count | null): string =>
+  Number(whole) === 0 ? "" : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
 
 /** Formats a quota. With `compat.quotaForm: bytes` the server sends bytes instead of a value with units. */
 const quotaText = (quota: Quota | { readonly bytes: number }): string =>
   "bytes" in quota ? bytesText(quota.bytes) : `${quota.value} ${quota.units}`;
 
 /** Formats the disk quota, which is the only member of the answer. `compat.quotaRoot` sets the name of the member. */
-function showQuota(answer: Readonly<Record<string, QuotaAnswer>>): string {
+function showQuota(answer: Readonly<Record<string, QuotaConfiguration>>): string {
   const [quota] = Object.values(answer);
   if (quota === undefined) throw new CommandFailure("the server answered without a disk quota", EXIT.failure);
   const { globalQuota, layerQuotas } = quota;
@@ -101,7 +46,7 @@ function showQuota(answer: Readonly<Record<string, QuotaAnswer>>): string {
   );
 }
 
-function showUsage(usage: UsageAnswer): string {
+function showUsage(usage: Answer<"Usage">): string {
   const { total, quota, trend, disk, enforcement, adoption } = usage;
   const rows = usage.layers.map((l) => [
     l.layer,
@@ -149,13 +94,13 @@ function showUsage(usage: UsageAnswer): string {
   return lines.join("");
 }
 
-function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<UsageAnswer["trend"]>): string {
+function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<Answer<"Usage">["trend"]>): string {
   const grows = `Usage ${bytesPerDay < 0 ? "shrinks" : "grows"} by ${bytesText(Math.abs(bytesPerDay))} a day`;
   if (secondsUntilFull === null) return `${grows}.`;
   return `${grows}; the quota is full in ${(secondsUntilFull / 86_400).toFixed(1)} days.`;
 }
 
-function showDifferences({ differing, differences, tiles }: VerificationAnswer): string {
+function showDifferences({ differing, differences, tiles }: Answered<VerificationView>): string {
   if (differing === 0) return `${tiles} tiles: the records and the store agree.\n`;
   const lines = differences.map(({ tileSet, rect, ledger, store }) => {
     const where = [tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId].filter((word) => word !== "");
@@ -165,7 +110,7 @@ function showDifferences({ differing, differences, tiles }: VerificationAnswer):
   return `${lines.join("")}${more > 0 ? `and ${more} more\n` : ""}${tiles} tiles: the records and the store differ in ${differing} cells.\n`;
 }
 
-function showSimulation({ reads, share, since, results }: SimulationAnswer): string {
+function showSimulation({ reads, share, since, results }: Answer<"Simulation">): string {
   if (since === null) return "Nothing has been read yet: there is nothing to replay.\n";
   return (
     `${reads} reads since ${since}, ${(100 * share).toFixed(share < 0.1 ? 2 : 0)} % of all cells.\n` +
@@ -182,7 +127,7 @@ function showSimulation({ reads, share, since, results }: SimulationAnswer): str
   );
 }
 
-async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<VerificationAnswer> {
+async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Promise<Answered<VerificationView>> {
   const path = "/api/v1/usage/verification";
   await client.request("POST", path, { query: { layer, repair } });
   const interrupted = new AbortController();
@@ -190,7 +135,7 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   process.once("SIGINT", interrupt);
   try {
     for (;;) {
-      const now: VerificationAnswer = JSON.parse(await client.request("GET", path));
+      const now: Answered<VerificationView> = JSON.parse(await client.request("GET", path));
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);

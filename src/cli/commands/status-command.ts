@@ -1,20 +1,10 @@
 import type { Command } from "commander";
-import { type AnswerFlags, type Count, printAnswer, serverCommand } from "../client/answer.ts";
+import { type Answer, type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
 import { bytesText, factList } from "../output/text-table.ts";
 
-interface StatusAnswer {
-  readonly version: string;
-  readonly ready: boolean;
-  readonly reason: string | null;
-  readonly layers: number;
-  readonly jobs: Readonly<Record<string, number>>;
-  readonly usage: { readonly tiles: Count; readonly bytes: Count; readonly quota: Count | null };
-  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
-}
-
-function showStatus({ version, ready, reason, layers, jobs, usage, disk }: StatusAnswer): string {
+function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Answer<"Status">): string {
   const { tiles, bytes, quota } = usage;
   return factList([
     ["server", `Nuthatch ${version}, ${ready ? "ready" : `not ready: ${reason}`}`],
@@ -25,10 +15,7 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Statu
         .map(([state, count]) => `${count} ${state}`)
         .join(", "),
     ],
-    [
-      "kept",
-      `${tiles} tiles, ${bytesText(Number(bytes))}${quota === null ? "" : ` of ${bytesText(Number(quota))} (quota)`}`,
-    ],
+    ["kept", `${tiles} tiles, ${bytesText(bytes)}${quota === null ? "" : ` of ${bytesText(quota)} (quota)`}`],
     ["disk", `${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} free`],
   ]);
 }
@@ -39,7 +26,7 @@ export function statusCommand(): Command {
     async (flags: AnswerFlags) => {
       const text = await new ServerClient(flags).request("GET", "/api/v1/status");
       printAnswer(text, flags, showStatus);
-      const { ready }: StatusAnswer = JSON.parse(text);
+      const { ready }: Answer<"Status"> = JSON.parse(text);
       if (!ready) process.exitCode = EXIT.failure;
     },
   );

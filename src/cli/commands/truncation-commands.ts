@@ -1,30 +1,14 @@
 import { type Command, Option } from "commander";
-import { type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { timeText } from "../output/job-text.ts";
 import { bytesText, parametersText, textTable } from "../output/text-table.ts";
 import { layerOption, parseJobId, parseWhole } from "./shared-options.ts";
 
-/** The fields that the command line reads from a truncation of `/api/v1/truncations`. */
-export interface TruncationAnswer {
-  readonly id: number;
-  readonly layer: string;
-  readonly type: string;
-  readonly mode: "hard" | "soft";
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly state: "kept" | "undoing" | "undone" | "reclaimed";
-  readonly createdAt: string;
-  readonly createdBy: string | null;
-  readonly undoUntil: string | null;
-  readonly tiles: Count | null;
-  readonly bytes: Count | null;
-  readonly discarded: Count | null;
-}
-
-const countText = ({ tiles, bytes }: TruncationAnswer): string =>
-  tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(Number(bytes))}`;
+const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
+  tiles === null || bytes === null ? "not counted" : `${tiles} tiles, ${bytesText(bytes)}`;
 
 /** Formats a truncation that has just been made. */
-export function showTruncated(truncation: TruncationAnswer): string {
+export function showTruncated(truncation: Answer<"Truncation">): string {
   const { id, layer, mode, undoUntil } = truncation;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
@@ -33,13 +17,13 @@ export function showTruncated(truncation: TruncationAnswer): string {
   return `${layer} is empty.${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
 }
 
-function showUndone(truncation: TruncationAnswer): string {
+function showUndone(truncation: Answer<"Truncation">): string {
   const { id, layer, mode, discarded } = truncation;
   const since = mode === "soft" ? "" : `; ${discarded ?? "uncounted"} tiles stored since are discarded`;
   return `Truncation ${id} of ${layer} is undone: ${countText(truncation)}${since}.\n`;
 }
 
-const showTruncations = ({ truncations }: { readonly truncations: readonly TruncationAnswer[] }): string =>
+const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
   truncations.length === 0
     ? "There are no truncations.\n"
     : textTable(
@@ -54,7 +38,7 @@ const showTruncations = ({ truncations }: { readonly truncations: readonly Trunc
           timeText(one.createdAt) ?? "",
           one.createdBy ?? "",
           one.tiles === null ? "" : String(one.tiles),
-          one.bytes === null ? "" : bytesText(Number(one.bytes)),
+          one.bytes === null ? "" : bytesText(one.bytes),
           one.undoUntil === null ? one.state : `${one.state} until ${timeText(one.undoUntil)}`,
         ]),
       );

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
-import { type AnswerFlags, type Count, parseAnswer, print, serverCommand } from "../client/answer.ts";
+import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
 import { requestOnce } from "../client/request-once.ts";
@@ -32,11 +32,6 @@ interface WarmFlags extends FollowFlags {
   readonly failed?: boolean;
   readonly threads?: number;
   readonly dryRun?: boolean;
-}
-
-interface MeanAnswer {
-  readonly bytes: Count | null;
-  readonly tilesPerSecond: number | null;
 }
 
 function parseSize(text: string): number {
@@ -133,7 +128,7 @@ async function costsOf(used: readonly UsedTile[], client: ServerClient): Promise
   for (const [tileSet, tile] of first) {
     const document = { ...usedTileSet(tileSet), type: "reseed", tiles: [tile] };
     const text = await client.request("POST", "/api/v1/estimate", { document });
-    const { bytes, tilesPerSecond }: MeanAnswer = parseAnswer(text);
+    const { bytes, tilesPerSecond }: Answer<"Estimate"> = parseAnswer(text);
     costs.set(tileSet, {
       bytes: bytes === null ? undefined : Number(bytes),
       seconds: tilesPerSecond === null || tilesPerSecond === 0 ? undefined : 1 / tilesPerSecond,

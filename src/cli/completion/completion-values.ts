@@ -1,9 +1,7 @@
-import { parseAnswer } from "../client/answer.ts";
+import { type Answer, parseAnswer } from "../client/answer.ts";
 import type { CatalogueAnswer } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";
-import type { TruncationAnswer } from "../commands/truncation-commands.ts";
-import { type JobAnswer, type JobsAnswer, stateText } from "../output/job-text.ts";
-import type { ScheduleAnswer } from "../output/schedule-text.ts";
+import { stateText } from "../output/job-text.ts";
 
 /** A word that may be typed, and its description. */
 export interface Candidate {
@@ -66,9 +64,7 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
   [
     "schedule",
     async (client) => {
-      const { schedules }: { schedules: readonly ScheduleAnswer[] } = JSON.parse(
-        await client.request("GET", "/api/v1/schedules"),
-      );
+      const { schedules }: Answer<"Schedules"> = JSON.parse(await client.request("GET", "/api/v1/schedules"));
       return schedules.map(({ name, cron, job }) => ({
         value: name,
         description: `${job.type} of ${job.layer}, ${cron}`,
@@ -80,7 +76,7 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
     async (client) => {
       const query = { state: "kept", limit: 100 };
       const text = await client.request("GET", "/api/v1/truncations", { query });
-      const { truncations }: { truncations: readonly TruncationAnswer[] } = parseAnswer(text);
+      const { truncations }: Answer<"Truncations"> = parseAnswer(text);
       return truncations.map(({ id, layer, createdAt }) => ({
         value: String(id),
         description: `${layer}, ${createdAt}`,
@@ -106,22 +102,24 @@ async function selected(
 
 const distinct = (values: readonly string[]): readonly Candidate[] => [...new Set(values)].map((value) => ({ value }));
 
-const isPaused = ({ paused }: JobAnswer): boolean => paused;
+const isPaused = ({ paused }: Answer<"Job">): boolean => paused;
 /** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
-const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits: (job: JobAnswer) => boolean }> =
-  new Map([
-    ["pause", { states: ["running", "pending"], fits: (job: JobAnswer) => !isPaused(job) }],
-    ["resume", { states: ["pending"], fits: isPaused }],
-    ["kill", { states: ["running", "pending"], fits: () => true }],
-    ["retry", { states: ["done", "aborted"], fits: ({ outcome }: JobAnswer) => outcome !== "done" }],
-  ]);
+const JOBS_OF: ReadonlyMap<
+  string,
+  { readonly states: readonly string[]; readonly fits: (job: Answer<"Job">) => boolean }
+> = new Map([
+  ["pause", { states: ["running", "pending"], fits: (job: Answer<"Job">) => !isPaused(job) }],
+  ["resume", { states: ["pending"], fits: isPaused }],
+  ["kill", { states: ["running", "pending"], fits: () => true }],
+  ["retry", { states: ["done", "aborted"], fits: ({ outcome }: Answer<"Job">) => outcome !== "done" }],
+]);
 
 async function jobs(client: ServerClient, { command }: CompletionContext): Promise<readonly Candidate[]> {
   const { states, fits } = JOBS_OF.get(command) ?? { states: [""], fits: () => true };
-  const found: JobAnswer[] = [];
+  const found: Answer<"Job">[] = [];
   for (const state of states) {
     const query = { limit: 100, state };
-    const answer: JobsAnswer = parseAnswer(await client.request("GET", "/api/v1/jobs", { query }));
+    const answer: Answer<"Jobs"> = parseAnswer(await client.request("GET", "/api/v1/jobs", { query }));
     found.push(...answer.jobs.filter(fits));
   }
   return found

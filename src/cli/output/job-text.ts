@@ -1,74 +1,13 @@
-import type { Count } from "../client/answer.ts";
+import type { Answer } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
 
-interface Tiles {
-  readonly total: Count;
-  readonly stored: Count;
-  readonly skipped: Count;
-  readonly failed: Count;
-  readonly unchanged?: Count;
-  readonly deleted?: Count;
-}
-
-/** The fields that the command line reads from a job of `/api/v1/jobs`. */
-export interface JobAnswer {
-  readonly id: number;
-  readonly layer: string;
-  readonly type: "seed" | "reseed" | "truncate";
-  readonly gridSet: string | null;
-  readonly format: string | null;
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
-  readonly combinations?: readonly Readonly<Record<string, string>>[];
-  readonly bounds: readonly number[] | null;
-  readonly limit: "area" | "tiles" | null;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
-  readonly state: string;
-  readonly outcome: "done" | "done_with_failures" | "aborted" | null;
-  readonly reason: string | null;
-  readonly paused: boolean;
-  readonly tiles: Tiles;
-  readonly bytes: Count;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly createdBy: string | null;
-  readonly abortedBy: string | null;
-  readonly retryOf: number | null;
-  readonly schedule: string | null;
-  readonly requestedWith: number | null;
-  readonly priority: number;
-  readonly rateLimit: number | null;
-  readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
-  readonly retries: number;
-  readonly secondsWorked: number;
-  readonly tilesPerSecond: number | null;
-  readonly timeLeft: {
-    readonly seconds: number;
-    readonly least: number;
-    readonly most: number | null;
-    readonly confidence: string;
-  } | null;
-  readonly errors: readonly { readonly class: string; readonly count: number; readonly message: string }[];
-  readonly order: string;
-  readonly onlyExisting: boolean;
-  readonly olderThan: string | null;
-  readonly maxFailurePercent: number | null;
-  readonly zooms?: readonly { readonly z: number; readonly tiles: Tiles; readonly bytes: Count }[];
-}
-
-export interface JobsAnswer {
-  readonly jobs: readonly JobAnswer[];
-}
-
-export const stateText = ({ outcome, paused, state }: JobAnswer): string =>
+export const stateText = ({ outcome, paused, state }: Answer<"Job">): string =>
   outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
-const zoomText = ({ zoomStart, zoomStop }: JobAnswer): string =>
+const zoomText = ({ zoomStart, zoomStop }: Answer<"Job">): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
-const limitText = ({ limit }: JobAnswer): string | undefined =>
+const limitText = ({ limit }: Answer<"Job">): string | undefined =>
   limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
-function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
+function onlyText({ onlyExisting, olderThan }: Answer<"Job">): string | undefined {
   const only = [
     ...(onlyExisting ? ["what was kept"] : []),
     ...(olderThan === null ? [] : [`what is older than ${timeText(olderThan)}`]),
@@ -77,7 +16,7 @@ function onlyText({ onlyExisting, olderThan }: JobAnswer): string | undefined {
 }
 /** Formats a time without its fraction of a second. */
 export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
-export const workedOff = ({ stored, skipped, failed, deleted }: Tiles): bigint =>
+export const workedOff = ({ stored, skipped, failed, deleted }: Answer<"Job">["tiles"]): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 
 /** Formats a percentage with one decimal; "" if the total is unknown. */
@@ -87,10 +26,10 @@ export const rateText = (tilesPerSecond: number | null): string =>
   tilesPerSecond === null ? "" : tilesPerSecond.toFixed(tilesPerSecond < 10 ? 1 : 0);
 
 /** Describes a job that has just been accepted. */
-export const acceptedText = (job: JobAnswer): string =>
+export const acceptedText = (job: Answer<"Job">): string =>
   `Job ${job.id}: ${job.type} of ${job.layer}, zoom ${zoomText(job)}${BigInt(job.tiles.total) === 0n ? "" : `, ${job.tiles.total} tiles`}.\n`;
 
-export const showJobs = ({ jobs }: JobsAnswer): string =>
+export const showJobs = ({ jobs }: Answer<"Jobs">): string =>
   jobs.length === 0
     ? "There are no such jobs.\n"
     : textTable(
@@ -114,7 +53,7 @@ export const showJobs = ({ jobs }: JobsAnswer): string =>
 const byText = (time: string | null, account: string | null): string | undefined =>
   time === null ? undefined : `${timeText(time)}${account === null ? "" : ` by ${account}`}`;
 
-function leftText({ timeLeft }: JobAnswer): string | undefined {
+function leftText({ timeLeft }: Answer<"Job">): string | undefined {
   if (timeLeft === null) return undefined;
   const { seconds, least, most, confidence } = timeLeft;
   const range = most === null ? `${durationText(least)} or more` : `${durationText(least)} to ${durationText(most)}`;
@@ -129,25 +68,28 @@ const KINDS = {
   truncate: ["deleted"],
 } as const;
 
-const hoursText = ({ runWindow }: JobAnswer): string | undefined =>
+const hoursText = ({ runWindow }: Answer<"Job">): string | undefined =>
   runWindow === null ? undefined : `${runWindow.from}-${runWindow.to} in ${runWindow.timeZone}`;
 
-function originText({ id, retryOf, schedule, requestedWith }: JobAnswer): string {
+function originText({ id, retryOf, schedule, requestedWith }: Answer<"Job">): string {
   if (requestedWith !== null && requestedWith !== id) return `, requested with job ${requestedWith}`;
   if (schedule !== null) return `, by the schedule ${schedule}`;
   return retryOf === null ? "" : `, retry of job ${retryOf}`;
 }
 
 /** Describes the parameters of a job: one combination, several as requested, or all that are stored. */
-export function selectionText({ parameters, parameterSets }: Pick<JobAnswer, "parameters" | "parameterSets">): string {
+export function selectionText({
+  parameters,
+  parameterSets,
+}: Pick<Answer<"Job">, "parameters" | "parameterSets">): string {
   if (parameters !== null) return parametersText(parameters);
   return parameterSets === null ? "all" : parameterSets.map((set) => JSON.stringify(set)).join(", ");
 }
 
-const combinationsText = ({ combinations }: JobAnswer): string =>
+const combinationsText = ({ combinations }: Answer<"Job">): string =>
   combinations === undefined ? "" : `: ${combinations.length} combinations`;
 
-export function showJob(job: JobAnswer): string {
+export function showJob(job: Answer<"Job">): string {
   const { type, tiles, errors, zooms = [] } = job;
   const kinds = KINDS[type];
   const outcomes = kinds.map((kind) => `${kind === "unchanged" ? "of which " : ""}${tiles[kind] ?? 0} ${kind}`);
@@ -164,7 +106,7 @@ export function showJob(job: JobAnswer): string {
     ["state", stateText(job)],
     ["reason", job.reason ?? undefined],
     ["tiles", BigInt(tiles.total) === 0n ? outcomes.join(", ") : `${tiles.total}: ${outcomes.join(", ")}`],
-    ["written", type === "truncate" ? undefined : bytesText(Number(job.bytes))],
+    ["written", type === "truncate" ? undefined : bytesText(job.bytes)],
     ["tiles/s", rateText(job.tilesPerSecond) || undefined],
     ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
     ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
@@ -181,7 +123,7 @@ export function showJob(job: JobAnswer): string {
     ["zoom", "tiles", ...kinds, "bytes"],
     zooms.map(({ z, tiles: at, bytes }) => [
       ...[z, at.total, ...kinds.map((kind) => at[kind] ?? 0)].map(String),
-      bytesText(Number(bytes)),
+      bytesText(bytes),
     ]),
   );
   return `${facts}${problems.join("")}${zooms.length === 0 ? "" : `\n${table}`}`;

@@ -1,4 +1,5 @@
-import { type JobAnswer, rateText, shareText, stateText, workedOff } from "./job-text.ts";
+import type { Answer } from "../client/answer.ts";
+import { rateText, shareText, stateText, workedOff } from "./job-text.ts";
 import { durationText } from "./text-table.ts";
 
 /** The progress of one job, or the sum over several jobs. */
@@ -14,10 +15,10 @@ interface Progress {
   readonly reason: string | null;
 }
 
-const sumOf = (jobs: readonly JobAnswer[], count: (job: JobAnswer) => bigint): bigint =>
+const sumOf = (jobs: readonly Answer<"Job">[], count: (job: Answer<"Job">) => bigint): bigint =>
   jobs.reduce((sum, job) => sum + count(job), 0n);
 
-function progressOf(jobs: readonly JobAnswer[]): Progress {
+function progressOf(jobs: readonly Answer<"Job">[]): Progress {
   const counts = {
     done: sumOf(jobs, ({ tiles }) => workedOff(tiles)),
     total: sumOf(jobs, ({ tiles }) => BigInt(tiles.total)),
@@ -54,7 +55,7 @@ const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): rea
 const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
 
 /** Formats the progress of jobs as one line. */
-export function progressText(jobs: readonly JobAnswer[]): string {
+export function progressText(jobs: readonly Answer<"Job">[]): string {
   const progress = progressOf(jobs);
   const { whose, renderStatus, done, total, reason } = progress;
   return [
@@ -67,7 +68,7 @@ export function progressText(jobs: readonly JobAnswer[]): string {
 }
 
 /** Returns a bar with a short text, most important part first. Returns undefined if the total is unknown. */
-export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; readonly text: string } | undefined {
+export function barOf(jobs: readonly Answer<"Job">[]): { readonly share: number; readonly text: string } | undefined {
   const progress = progressOf(jobs);
   const { renderStatus, done, total, reason } = progress;
   if (total === 0n) return undefined;
@@ -82,12 +83,7 @@ export function barOf(jobs: readonly JobAnswer[]): { readonly share: number; rea
   return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
 }
 
-/** The jobs of one request, as `/api/v1/batches/ID` reports them. */
-interface BatchAnswer extends Pick<JobAnswer, "tiles" | "paused"> {
-  readonly jobs: Readonly<Record<string, number>>;
-}
-
-export function showBatch({ jobs, paused, tiles }: BatchAnswer): string {
+export function showBatch({ jobs, paused, tiles }: Answer<"Batch">): string {
   const states = Object.entries(jobs).filter(([, count]) => count > 0);
   const count = states.reduce((sum, [, ofState]) => sum + ofState, 0);
   const renderStatus = states
@@ -97,4 +93,4 @@ export function showBatch({ jobs, paused, tiles }: BatchAnswer): string {
   return `${count} jobs: ${renderStatus}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
 }
 
-export const showProgress = (job: JobAnswer): string => `${progressText([job])}\n`;
+export const showProgress = (job: Answer<"Job">): string => `${progressText([job])}\n`;

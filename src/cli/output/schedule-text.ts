@@ -1,41 +1,18 @@
+import type { Answer } from "../client/answer.ts";
 import { timeText } from "./job-text.ts";
 import { factList, textTable } from "./text-table.ts";
 
-interface Run {
-  readonly at: string;
-  readonly dueAt: string | null;
-  readonly by: string | null;
-  readonly result: "started" | "skipped" | "refused";
-  readonly jobs: readonly number[];
-  readonly reason: string | null;
-}
-
-/** The fields that the command line reads from a schedule of `/api/v1/schedules`. */
-export interface ScheduleAnswer {
-  readonly name: string;
-  readonly cron: string;
-  readonly timeZone: string;
-  readonly missed: string;
-  readonly window: { readonly start: string; readonly end: string } | null;
-  readonly job: { readonly layer?: string; readonly layers?: readonly string[]; readonly type: string };
-  readonly paused: boolean;
-  readonly createdBy: string | null;
-  readonly nextRun: string | null;
-  readonly lastRun: Run | null;
-  readonly runs?: readonly Run[];
-}
-
-const jobText = ({ job: { type, layer, layers = [] } }: ScheduleAnswer): string =>
-  `${type} of ${layer ?? layers.join(", ")}`;
-const windowText = ({ window }: ScheduleAnswer): string => (window === null ? "" : `${window.start}-${window.end}`);
-const nextText = ({ nextRun }: ScheduleAnswer): string => timeText(nextRun) ?? "paused";
-const resultText = ({ result, jobs, reason }: Run): string =>
+const jobText = ({ job: { type, layer, layers = [] } }: Answer<"Schedule">): string =>
+  `${type} of ${layer ?? [layers].flat().join(", ")}`;
+const windowText = ({ window }: Answer<"Schedule">): string => (window === null ? "" : `${window.start}-${window.end}`);
+const nextText = ({ nextRun }: Answer<"Schedule">): string => timeText(nextRun) ?? "paused";
+const resultText = ({ result, jobs, reason }: Answer<"ScheduleRun">): string =>
   result === "started" ? jobsText(jobs) : `${result}: ${reason}`;
 /** Formats the ids of one run's jobs, which are consecutive. */
 const jobsText = (jobs: readonly number[]): string =>
   jobs.length === 1 ? `job ${jobs[0]}` : `${jobs.length} jobs, ${jobs[0]} to ${jobs.at(-1)}`;
 
-export const showSchedules = ({ schedules }: { readonly schedules: readonly ScheduleAnswer[] }): string =>
+export const showSchedules = ({ schedules }: Answer<"Schedules">): string =>
   schedules.length === 0
     ? "There are no schedules.\n"
     : textTable(
@@ -51,7 +28,7 @@ export const showSchedules = ({ schedules }: { readonly schedules: readonly Sche
         ]),
       );
 
-export function showSchedule(schedule: ScheduleAnswer): string {
+export function showSchedule(schedule: Answer<"Schedule">): string {
   const facts = factList([
     ["schedule", `${schedule.name}, ${jobText(schedule)}`],
     ["cron", `${schedule.cron} in ${schedule.timeZone}`],

@@ -1,7 +1,10 @@
+import type { Count } from "../client/answer.ts";
+
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
 /** Formats bytes for people: `1.5 GiB`. */
-export function bytesText(bytes: number): string {
+export function bytesText(count: Count): string {
+  const bytes = Number(count);
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** power;
   return `${power === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${UNITS[power]}`;

@@ -32,7 +32,7 @@ const parameterSets = z.array(z.record(text, z.unknown()).meta(parameterSetJson)
     "Present if `parameters` is null: the sets of parameters that the request names; null: all sets that have stored tiles",
 });
 
-type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K]> };
+type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K], ShownFields[K]> };
 
 /** Returns the schemas of the fields that a job keeps from its request. */
 function shownSchemas(): ShownSchemas;
