@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 export interface SmallDisk {
   readonly directory: string;
+  /** Mounts the disk read-only, or writable again. */
+  remount(as: "ro" | "rw"): void;
   close(): void;
 }
 
@@ -21,6 +23,7 @@ export function mountSmallDisk(mib: number, files: number): SmallDisk | undefine
   }
   return {
     directory,
+    remount: (as) => execFileSync("mount", ["-o", `remount,${as}`, directory]),
     close() {
       execFileSync("umount", ["-l", directory]);
       rmSync(directory, { recursive: true });

@@ -36,7 +36,7 @@ export function fileTruncations(paths: FilePaths): TruncationStore {
       } catch (error) {
         if (isAbsent(error)) return;
         if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST")
-          throw storeError(error, "a directory cannot be dropped");
+          throw storeError(error, "the tiles cannot be set aside");
       }
     }
   }
