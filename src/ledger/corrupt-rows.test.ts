@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TileSet } from "../layer/tile-set.ts";
+import { atOnce } from "../lib/slices.ts";
 import { openDatabase, type SqlValue } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
-import { runAtOnce } from "./stretch.ts";
 
 const tileSet: TileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const z = 9;
@@ -79,7 +79,7 @@ test("a ledger begins over corrupt rows: their blocks are counted from the store
       expect([ledger.corruptBlocks, corrupt.length]).toEqual([1, 1]);
       const stored = store.recount(tileSet, WHOLE, false);
       expect(ledger.total.bytes).toBe(BigInt(stored.reduce((sum, tile) => sum + tile.bytes, 0)));
-      expect([ledger.total.tiles, runAtOnce(ledger.countStored(tileSet, WHOLE, undefined))]).toEqual([60n, 60n]);
+      expect([ledger.total.tiles, atOnce(ledger.countStored(tileSet, WHOLE, undefined))]).toEqual([60n, 60n]);
       db.close();
     }),
     { numRuns: 200 },

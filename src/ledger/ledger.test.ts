@@ -11,7 +11,6 @@ import { openDatabase } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
-import { runAtOnce } from "./stretch.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -112,7 +111,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
         for (const one of at.ledger.caches.unknownPyramids("a", ["EPSG:900913"])) {
           for (const z of at.store.levels(one))
             for await (const { rect, tiles } of at.store.regions(one, z, undefined))
-              runAtOnce(at.ledger.caches.adopt(one, rect, tiles));
+              atOnce(at.ledger.caches.adopt(one, rect, tiles));
           at.ledger.caches.adopted(one);
         }
       };

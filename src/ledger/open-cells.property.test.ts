@@ -10,7 +10,6 @@ import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 import { blocksIn } from "./region-blocks.ts";
-import { runAtOnce } from "./stretch.ts";
 
 /*
  * Writers hold cells open over everything else that can happen to a ledger, whose block table holds four blocks. After each step
@@ -349,7 +348,7 @@ class Scene {
       for (const z of this.store.levels(pyramid))
         for await (const region of this.store.regions(pyramid, z, undefined)) {
           // Other steps come between the cells of a block, as in the server.
-          for (const [rect, listed] of [...runAtOnce(blocksIn(region)), [region.rect, new Map()] as const]) {
+          for (const [rect, listed] of [...atOnce(blocksIn(region)), [region.rect, new Map()] as const]) {
             const work = this.#at.ledger.caches.adopt(pyramid, rect, listed);
             const step = (): void => {
               if (work.next().done !== true) this.#adoption.unshift(step);

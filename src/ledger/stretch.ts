@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 
-/** After each stretch of work of this length (ms) the adoption sleeps for as long as it worked. */
+/** The length (ms) of work after which background work sleeps. */
 const STRETCH_MS = 20;
 
 /** Limits background work to half of the time: it sleeps as long as it has worked. */
@@ -27,13 +27,5 @@ export class Stretch {
       if (done === true) return value;
       await this.rest();
     }
-  }
-}
-
-/** Runs work that yields between its steps without a rest: for tests, and at the start of the server. */
-export function runAtOnce<T>(work: Generator<unknown, T>): T {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done === true) return value;
   }
 }

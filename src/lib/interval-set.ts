@@ -1,3 +1,5 @@
+import { firstWhere } from "./first-where.ts";
+
 /**
  * A set of whole numbers as disjoint intervals, [first, end). A job stores its finished metatiles as a few intervals,
  * whatever its size.
@@ -15,15 +17,7 @@ export class IntervalSet {
 
   /** Returns the index of the first interval that ends at or after n. */
   #find(n: bigint): number {
-    let low = 0;
-    let high = this.#intervals.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const interval = this.#intervals[middle];
-      if (interval !== undefined && interval[1] < n) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhere(this.#intervals.length, (i) => (this.#intervals[i]?.[1] ?? n) >= n);
   }
 
   add(n: bigint): void {

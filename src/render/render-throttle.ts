@@ -1,4 +1,4 @@
-import { WaitingLine } from "../lib/waiting-line.ts";
+import { FairLine, SharedTurn } from "../lib/fair-line.ts";
 
 /** Weight of the latest render in the moving average, which reflects about the last ten renders. */
 const WEIGHT_OF_LATEST = 0.1;
@@ -29,7 +29,7 @@ export interface RenderThrottleParts {
  */
 export class RenderThrottle {
   readonly #parts: RenderThrottleParts;
-  readonly #line = new WaitingLine<void>();
+  readonly #line = new FairLine<void>();
   #renderMs = FIRST_GUESS_MS;
   /** The renders that have begun use up the share until this time. */
   #paidUntilMs = 0;
@@ -46,7 +46,7 @@ export class RenderThrottle {
   async turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#line.length === 0 && this.#mayBegin()) return;
-    const turn = this.#line.wait(signal);
+    const turn = this.#line.wait(new SharedTurn(), signal);
     this.#wait();
     await turn;
   }

@@ -1,9 +1,8 @@
 import type { ConnectionOptions } from "../layer/layer.ts";
 import { type BackOff, pauseAfterWait } from "../lib/back-off.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
-import { FairLine, type SharedTurn } from "../lib/fair-line.ts";
+import { FairLine, SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
-import { WaitingLine } from "../lib/waiting-line.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
 
@@ -62,7 +61,7 @@ export class UpstreamLimit {
   #rest: NodeJS.Timeout | undefined;
   /** A waiting user is answered with undefined when a connection is free, or with a refusal. */
   readonly #users = new FairLine<Refused | undefined>();
-  readonly #jobs = new WaitingLine<undefined>();
+  readonly #jobs = new FairLine<undefined>();
   readonly #now: () => number;
   #answeredMs: number | undefined;
   #failuresInARow = 0;
@@ -142,7 +141,7 @@ export class UpstreamLimit {
   async acquireForJob(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#hasFreeForJob) this.#take("job");
-    else await this.#jobs.wait(signal);
+    else await this.#jobs.wait(new SharedTurn(), signal);
   }
 
   /**

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import type { Webhook } from "../jobs/job-event.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { HttpClient } from "../lib/http-client.ts";
-import { BrokenAnswer, TooLate } from "../lib/http-failure.ts";
+import { HttpClient } from "../lib/http/http-client.ts";
+import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { ownVersion } from "../lib/version.ts";
 import type { Delivery } from "./webhook-outbox.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { stringify } from "yaml";
 import type { ConfigurationProblem } from "../../config/problem.ts";
-import { answerText } from "../../lib/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { answerText } from "./answer-text.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
 import { importedGrids } from "./import-grids.ts";
 

@@ -2,8 +2,8 @@ import type { TileRequest } from "../../cache/tile-reader.ts";
 import { splitTarget } from "../../http/request.ts";
 import { isTilePath, parseRequested, routeOf } from "../../http/tiles/tile-route.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { FrequentItems } from "../../lib/frequent-items.ts";
 import { parseAccessLine } from "./access-line.ts";
+import { FrequentItems } from "./frequent-items.ts";
 
 /** The tile set of one job's tiles. */
 export interface UsedTileSet {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { TlsOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { HttpClient } from "../../lib/http-client.ts";
-import type { ServerKind, TlsFiles } from "../../lib/http-dispatcher.ts";
-import type { HttpAnswer } from "../../lib/http-exchange.ts";
-import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http-failure.ts";
-import { proxiesOfEnvironment } from "../../lib/proxies.ts";
+import { HttpClient } from "../../lib/http/http-client.ts";
+import type { ServerKind, TlsFiles } from "../../lib/http/http-dispatcher.ts";
+import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
+import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-failure.ts";
+import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/trace-context.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { SourceError } from "../source.ts";

@@ -1,6 +1,6 @@
 import { pictureKind } from "../../image/picture-kind.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { ProxyRefusal } from "../../lib/http-failure.ts";
+import { ProxyRefusal } from "../../lib/http/http-failure.ts";
 import { type FailureClass, SourceError } from "../source.ts";
 import { ownWords } from "./response-text.ts";
 

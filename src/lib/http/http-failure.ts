@@ -1,4 +1,4 @@
-import { codeOf } from "./error-code.ts";
+import { codeOf } from "../error-code.ts";
 
 /** The answer was not complete in time. */
 export class TooLate extends Error {
