@@ -1,7 +1,7 @@
 import type { TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
-import type { Refusal, RefusalCode } from "../lib/refusal.ts";
+import { type Refusal, type RefusalCode, refusalMessage, type StatedRefusal } from "../lib/refusal.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { Answer } from "./reply.ts";
 import { textAnswer, textType } from "./reply.ts";
@@ -71,7 +71,7 @@ const UNAVAILABLE =
  * Returns the refusal for a fault of the disk, recognized by the code of SQLite, of the operating system or of the
  * store; undefined for any other fault.
  */
-export function refusalOfFault(error: unknown): Refusal | undefined {
+export function refusalOfFault(error: unknown): StatedRefusal | undefined {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   if (FULL.test(code)) {
@@ -92,7 +92,7 @@ export function refusalText(refusal: Refusal): Answer {
 }
 
 /** Returns the text of a refusal: the message, then one line for each detail. */
-export const textOf = ({ message, details = [] }: Refusal): string => [message, ...details].join("\n");
+export const textOf = (refusal: Refusal): string => [refusalMessage(refusal), ...(refusal.details ?? [])].join("\n");
 
 /** Returns an error of HTTP itself as text/plain. */
 export const httpError = (code: ErrorCode, text: string, headers: Readonly<Record<string, string>> = {}): Answer =>

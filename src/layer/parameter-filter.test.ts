@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { refusalMessage } from "../lib/refusal.ts";
 import {
   listedValues,
   type ParameterFilter,
@@ -11,7 +12,7 @@ import {
 /** Returns the values of a combination, `defaults` for the combination without an id, or the message of the refusal. */
 function asked(filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown {
   const parsed = parseParameters(filters, new Map(Object.entries(given)), "ignore");
-  if (!parsed.ok) return parsed.error.message;
+  if (!parsed.ok) return refusalMessage(parsed.error);
   const { id, values } = parsed.value;
   expect(id).toBe(parametersId(values));
   return id === "" ? "defaults" : values;

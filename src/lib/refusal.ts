@@ -25,23 +25,41 @@ export type RefusalCode =
   | "disk_full"
   | "unavailable"; // the state or the store cannot be used at present
 
-/**
- * An expected refusal. The message is one sentence that names the field, what it accepts, and the value; `details` are
- * further lines.
- */
-export interface Refusal {
+/** An expected refusal, as data. `refusalMessage` makes its text. */
+export type Refusal = FieldRefusal | StatedRefusal;
+
+/** The refusal of a value. */
+export interface FieldRefusal extends RefusalNotes {
+  readonly code: "bad_field" | "outside_coverage";
+  readonly field: string;
+  /** What the field accepts. */
+  readonly expected: string;
+  /** The refused value, as {@link shown} returns it. */
+  readonly value: string;
+}
+
+/** A refusal that a sentence of its own explains. */
+export interface StatedRefusal extends RefusalNotes {
   readonly code: RefusalCode;
   readonly message: string;
+}
+
+interface RefusalNotes {
   /** Set when the refusal concerns the bounds of the request. */
-  readonly field?: "bounds";
+  readonly isOfBounds?: true;
   /**
    * Set when the request is valid but the layer has no tiles in it. A request for many layers may then skip this layer.
    */
   readonly isNothingThere?: true;
   /** The number of tiles of the request, where the request is refused because of that number. */
   readonly tiles?: bigint;
+  /** Further lines of the text. */
   readonly details?: readonly string[];
 }
+
+/** Returns one sentence. That of a field names the field, what it accepts, and the value. */
+export const refusalMessage = (refusal: Refusal): string =>
+  "expected" in refusal ? `${refusal.field}: expected ${refusal.expected}, got ${refusal.value}` : refusal.message;
 
 /** The most characters of a value that a message shows, so that a hostile value cannot flood an answer or a log. */
 const MOST_SHOWN = 200;
@@ -73,9 +91,16 @@ function jsonBeginning(value: unknown, length: number): string {
 }
 
 /** Returns the refusal of one field. */
-export const badField = (field: string, expected: string, value: unknown, details?: readonly string[]): Refusal => ({
+export const badField = (
+  field: string,
+  expected: string,
+  value: unknown,
+  details?: readonly string[],
+): FieldRefusal => ({
   code: "bad_field",
-  message: `${field}: expected ${expected}, got ${shown(value)}`,
+  field,
+  expected,
+  value: shown(value),
   ...(details === undefined ? {} : { details }),
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { badField } from "./refusal.ts";
+import { badField, refusalMessage } from "./refusal.ts";
 import { checkBy, decodeBy, fieldName, refusalOf, refuseIn } from "./schema.ts";
 
 const schema = z.strictObject({
@@ -23,7 +23,7 @@ const schema = z.strictObject({
 
 const refusal = (document: object): string => {
   const decoded = decodeBy(schema, { name: "a", ...document });
-  return decoded.ok ? "accepted" : decoded.error.message;
+  return decoded.ok ? "accepted" : refusalMessage(decoded.error);
 };
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
 
 test("all problems are reported, unknown fields first, and values are shortened", () => {
   const checked = checkBy(schema, { rate: "x".repeat(500), Name: 1, extra: 2 });
-  expect(checked.ok ? [] : checked.error.map((problem) => refusalOf(problem).message)).toEqual([
+  expect(checked.ok ? [] : checked.error.map((problem) => refusalMessage(refusalOf(problem)))).toEqual([
     "Name: unknown field, expected name, got 1",
     "extra: unknown field, expected one of name, zoomStop, order, rate, list, either, own, isGiven, window, got 2",
     "name: expected the name of a layer, got null",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { badField, type Refusal, shown } from "./refusal.ts";
+import { badField, type Refusal, refusalMessage, shown } from "./refusal.ts";
 import { ok, type Result, refuse } from "./result.ts";
 
 /**
@@ -59,7 +59,7 @@ export const fieldName = (path: readonly PropertyKey[]): string =>
 
 /** Refuses the value of a transform with the refusal of a domain parser, which names the field itself. */
 export function refuseIn(context: z.RefinementCtx, refusal: Refusal): z.ZodNever["_output"] {
-  context.addIssue({ code: "custom", message: refusal.message, params: { [REFUSAL]: refusal } });
+  context.addIssue({ code: "custom", message: refusalMessage(refusal), params: { [REFUSAL]: refusal } });
   return z.NEVER;
 }
 

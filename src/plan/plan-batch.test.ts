@@ -4,6 +4,7 @@ import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.
 import { catalogueOf } from "../layer/catalogue.ts";
 import { gridSubset } from "../layer/layer.ts";
 import type { ParameterFilter } from "../layer/parameter-filter.ts";
+import { refusalMessage } from "../lib/refusal.ts";
 import { combinationsOf } from "./combination.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job-request.ts";
@@ -42,7 +43,7 @@ const plan = (many: Partial<Omit<BatchRequest, "request">>, request: Partial<See
   );
 const jobs = async (...requested: Parameters<typeof plan>): Promise<readonly string[]> => {
   const planned = await plan(...requested);
-  if (!planned.ok) throw new Error(planned.error.message);
+  if (!planned.ok) throw new Error(refusalMessage(planned.error));
   return planned.value.requests.map((request) =>
     [request.layer, request.gridSet ?? "all", request.format ?? "all", parametersOf(request)].join(" "),
   );
@@ -53,7 +54,7 @@ const parametersOf = (request: JobRequest): string =>
     .join("|") ?? "all";
 const refusal = async (...requested: Parameters<typeof plan>): Promise<string> => {
   const planned = await plan(...requested);
-  return planned.ok ? "accepted" : [planned.error.message, ...(planned.error.details ?? [])].join(" ");
+  return planned.ok ? "accepted" : [refusalMessage(planned.error), ...(planned.error.details ?? [])].join(" ");
 };
 
 test("each combination of layers, grid sets and formats is a job; absent fields have their defaults", async () => {
@@ -231,7 +232,7 @@ test("many jobs of a large area are refused: each keeps its own", async () => {
     request: { type: "seed", parameters: new Map(), area: { polygons: [[corners]], srs: 4326 }, zoomStop: 0 },
   };
   const planned = await planBatch(many, catalogueOf(layers), { options: JOB_OPTIONS, nowMs: 0 });
-  expect(planned.ok ? "accepted" : planned.error.message).toBe(
+  expect(planned.ok ? "accepted" : refusalMessage(planned.error)).toBe(
     'area: expected fewer corners or tiles, or fewer jobs of one request, got "85 jobs"',
   );
 });

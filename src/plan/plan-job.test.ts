@@ -3,6 +3,7 @@ import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import { gridSubset } from "../layer/layer.ts";
+import { refusalMessage } from "../lib/refusal.ts";
 import { planExtentTruncate, planSeed } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 
@@ -38,12 +39,12 @@ const plan = (fields: Partial<SeedRequest>) =>
   planSeed({ type: "seed", parameters: new Map(), ...fields }, layer, JOB_OPTIONS);
 const planned = (fields: Partial<SeedRequest>) => {
   const result = plan(fields);
-  if (!result.ok) throw new Error(result.error.message);
+  if (!result.ok) throw new Error(refusalMessage(result.error));
   return result.value;
 };
 const refusal = (fields: Partial<SeedRequest>): string => {
   const result = plan(fields);
-  return result.ok ? "accepted" : result.error.message;
+  return result.ok ? "accepted" : refusalMessage(result.error);
 };
 
 test("absent fields have defaults: the first grid subset, its levels, the first format, one thread", () => {

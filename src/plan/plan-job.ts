@@ -268,10 +268,8 @@ function* limitRanges(
 }
 
 /** Rewords a refusal of an area for a client that gave bounds and their CRS. */
-const asBounds = (refusal: Refusal): Refusal => ({
-  ...refusal,
-  message: refusal.message.replace(/^area(?=:|Crs:)/, "bounds"),
-});
+const asBounds = (refusal: Refusal): Refusal =>
+  "field" in refusal ? { ...refusal, field: refusal.field.replace(/^area/, "bounds") } : refusal;
 
 interface Ranges {
   readonly zoomStart: number;

@@ -7,6 +7,7 @@ import { type Extent, type GridSet, tileExtent } from "../grid/grid-set.ts";
 import { indexOf } from "../grid/selection.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { gridSubset } from "../layer/layer.ts";
+import { refusalMessage } from "../lib/refusal.ts";
 import { countTiles } from "./count-tiles.ts";
 import type { JobRequest } from "./job-request.ts";
 import { planSeed } from "./plan-job.ts";
@@ -42,12 +43,12 @@ const plan = (fields: Partial<SeedRequest>) =>
   planSeed({ type: "seed", parameters: new Map(), gridSetId: "EPSG:4326", ...fields }, layer, JOB_OPTIONS);
 function planned(fields: Partial<SeedRequest>): JobRequest {
   const result = plan(fields);
-  if (!result.ok) throw new Error(result.error.message);
+  if (!result.ok) throw new Error(refusalMessage(result.error));
   return result.value;
 }
 const refusal = (fields: Partial<SeedRequest>): string => {
   const result = plan(fields);
-  return result.ok ? "accepted" : result.error.message;
+  return result.ok ? "accepted" : refusalMessage(result.error);
 };
 /** Tiles by zoom. */
 const totals = async (fields: Partial<SeedRequest>): Promise<string[]> =>
@@ -206,6 +207,6 @@ test("bounds in a CRS of their own are bounds where they stay a box, at the deep
     value: { limit: "area" },
   });
   expect(planOf("EPSG:4326", { ...place, maxY: 91 })).toMatchObject({
-    error: { message: expect.stringMatching(/^bounds: expected \[longitude, latitude\] in degrees/) },
+    error: { field: "bounds", expected: expect.stringMatching(/^\[longitude, latitude\] in degrees/) },
   });
 });

@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
+import { refusalMessage } from "../lib/refusal.ts";
 import { isOpen, parseWindow, type RunWindow, windowText, windowTimes } from "./run-window.ts";
 
 function between(start: string, end: string): RunWindow {
   const parsed = parseWindow(start, end);
-  if (!parsed.ok) throw new Error(parsed.error.message);
+  if (!parsed.ok) throw new Error(refusalMessage(parsed.error));
   return parsed.value;
 }
 const openAt = (window: RunWindow, timeZone: string, ...times: string[]): boolean[] =>
@@ -41,7 +42,7 @@ test("a window over midnight is open on both sides of it, by the clocks of its t
 test("a window that is none is refused with the field and the value", () => {
   const refusal = (start: unknown, end: unknown): string => {
     const parsed = parseWindow(start, end);
-    return parsed.ok ? "accepted" : parsed.error.message;
+    return parsed.ok ? "accepted" : refusalMessage(parsed.error);
   };
   const time = "expected a time of the day from 00:00 to 23:59, such as 22:00, got";
   expect(refusal("24:00", "06:00")).toBe(`window.start: ${time} "24:00"`);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { refusalMessage } from "../lib/refusal.ts";
 import { momentOf, parseAge } from "./tile-age.ts";
 
 const NOW = Date.parse("2026-03-31T12:00:00Z");
@@ -6,7 +7,7 @@ const moment = (text: string): string => {
   const age = parseAge(text);
   if (age === undefined) return "not understood";
   const found = momentOf(age, NOW);
-  return found.ok ? new Date(found.value).toISOString() : found.error.message;
+  return found.ok ? new Date(found.value).toISOString() : refusalMessage(found.error);
 };
 
 test.each([

@@ -1,4 +1,4 @@
-import type { Refusal } from "../lib/refusal.ts";
+import type { StatedRefusal } from "../lib/refusal.ts";
 import { MAX_QUOTA_BYTES, quotaBytes } from "./quota-bytes.ts";
 import type { CleanUpUnit, ExpirationPolicy, Quota, QuotaConfiguration, StorageUnit } from "./quota-configuration.ts";
 
@@ -34,7 +34,7 @@ export function parseQuotaValue(text: string): string | undefined {
 }
 
 /** Returns why a quota is too large; undefined: it is not. */
-export function checkQuotaSize(field: string, quota: Quota): Refusal | undefined {
+export function checkQuotaSize(field: string, quota: Quota): StatedRefusal | undefined {
   return quotaBytes(quota) <= MAX_QUOTA_BYTES
     ? undefined
     : {
@@ -47,5 +47,5 @@ export function checkQuotaSize(field: string, quota: Quota): Refusal | undefined
  * Checks a configuration after a change was applied. A value and units that are valid one by one can pass the limit
  * together, when the change contains only one of them.
  */
-export const checkQuotaConfiguration = (quota: QuotaConfiguration): Refusal | undefined =>
+export const checkQuotaConfiguration = (quota: QuotaConfiguration): StatedRefusal | undefined =>
   checkQuotaSize("globalQuota", quota.globalQuota);

@@ -8,6 +8,7 @@ import { atEveryZoom } from "../layer/by-zoom.ts";
 import { contentTypeOf } from "../layer/format.ts";
 import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
+import { refusalMessage } from "../lib/refusal.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source/source.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
@@ -84,7 +85,7 @@ const half = {
 test("the upstream is sent a value for every filter, the defaults where they are meant", async () => {
   const combination = (given: Readonly<Record<string, string>>): Parameters => {
     const parsed = parseParameters(filtered.parameterFilters, new Map(Object.entries(given)), "refuse");
-    if (!parsed.ok) throw new Error(parsed.error.message);
+    if (!parsed.ok) throw new Error(refusalMessage(parsed.error));
     return parsed.value;
   };
   const sent = async (given: Readonly<Record<string, string>>) =>

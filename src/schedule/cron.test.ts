@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { refusalMessage } from "../lib/refusal.ts";
 import { type CronTime, nextTime, parseCron } from "./cron.ts";
 
 function cron(expression: string, timeZone = "UTC"): CronTime {
   const parsed = parseCron(expression, timeZone);
-  if (!parsed.ok) throw new Error(parsed.error.message);
+  if (!parsed.ok) throw new Error(refusalMessage(parsed.error));
   return parsed.value;
 }
 
@@ -79,8 +80,8 @@ test("an invalid cron expression, or one whose time never comes, is refused with
     "@x",
   ]) {
     const parsed = parseCron(wrong, "UTC");
-    expect(parsed.ok ? "accepted" : parsed.error.message).toMatch(/^cron: expected five fields .*, got "/);
-    if (!parsed.ok) expect(parsed.error.message).toContain(JSON.stringify(wrong));
+    expect(parsed.ok ? "accepted" : refusalMessage(parsed.error)).toMatch(/^cron: expected five fields .*, got "/);
+    if (!parsed.ok) expect(refusalMessage(parsed.error)).toContain(JSON.stringify(wrong));
   }
   expect(parseCron("60 * * * *", "UTC")).toMatchObject({ error: { details: ["Invalid value for minute: 60"] } });
 });
@@ -88,7 +89,7 @@ test("an invalid cron expression, or one whose time never comes, is refused with
 test("a time zone is a name of the IANA database, no offset", () => {
   for (const wrong of ["", "Mars/Phobos", "+01:00", "-0500"]) {
     const parsed = parseCron("0 2 * * *", wrong);
-    expect(parsed.ok ? "accepted" : parsed.error.message).toBe(
+    expect(parsed.ok ? "accepted" : refusalMessage(parsed.error)).toBe(
       `timeZone: expected a time zone of the IANA database, such as Europe/Zurich, got ${JSON.stringify(wrong)}`,
     );
   }

@@ -2,7 +2,7 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
-import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
+import { conflict, type Refusal, refusalMessage, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { type CountedJobs, countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
@@ -94,8 +94,8 @@ export class ScheduleRuns {
     // An operator has paused, replaced or removed the schedule meanwhile.
     if (schedules.nextMs(name) !== dueMs) return;
     if (!counted.ok) {
-      const { code, message, details = [] } = counted.error;
-      skip(code === "conflict" ? "skipped" : "refused", [message, ...details].join(" "));
+      const { code, details = [] } = counted.error;
+      skip(code === "conflict" ? "skipped" : "refused", [refusalMessage(counted.error), ...details].join(" "));
       return;
     }
     const { jobIds } = await this.#make(name, counted.value, createdBy, (ids) =>

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
 import { decodeKill, nothingToKill } from "./kill-codec.ts";
 
 const kill = (body: string, query = ""): unknown => {
   const result = decodeKill(body, new URLSearchParams(query));
-  return result.ok ? result.value : result.error.message;
+  return result.ok ? result.value : refusalMessage(result.error);
 };
 const scope = (name: string): unknown => ({ kind: "scope", scope: name });
 
@@ -55,7 +56,7 @@ describe("kill_all", () => {
     "%j says nothing of killing",
     (body) => {
       expect(kill(body)).toEqual({ kind: "none" });
-      expect(nothingToKill().message).toBe("kill_all: expected all, running, pending or 1, got nothing");
+      expect(refusalMessage(nothingToKill())).toBe("kill_all: expected all, running, pending or 1, got nothing");
     },
   );
 });

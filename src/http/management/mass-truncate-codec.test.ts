@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { refusalMessage } from "../../lib/refusal.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
 
 const decoded = (body: string): unknown => {
   const result = decodeMassTruncate(Buffer.from(body));
-  return result.ok ? result.value : result.error.message;
+  return result.ok ? result.value : refusalMessage(result.error);
 };
 
 describe("what clients send", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { refusalMessage } from "../../lib/refusal.ts";
 import { MAX_QUOTA_BYTES, quotaBytes } from "../../quota/quota-bytes.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import { decodeQuotaChange, encodeQuota } from "./quota-codec.ts";
@@ -8,16 +9,16 @@ const LAYERS = new Set(["topp:states", "a", "weiß & blau"]);
 const text = (body: string, format: "xml" | "json" = body.trimStart().startsWith("<") ? "xml" : "json"): unknown => {
   const result = decodeQuotaChange(Buffer.from(body), format, LAYERS);
   if (result.ok) return result.value;
-  return [result.error.message, ...(result.error.details ?? [])].join("\n");
+  return [refusalMessage(result.error), ...(result.error.details ?? [])].join("\n");
 };
 const change = (fields: string): unknown => {
   const result = decodeQuotaChange(Buffer.from(`{"cacheQuotaConfiguration":{${fields}}}`), "json", LAYERS);
-  return result.ok ? result.value.change : result.error.message;
+  return result.ok ? result.value.change : refusalMessage(result.error);
 };
 const xmlChange = (fields: string): unknown => {
   const body = `<cacheQuotaConfiguration>${fields}</cacheQuotaConfiguration>`;
   const result = decodeQuotaChange(Buffer.from(body), "xml", LAYERS);
-  return result.ok ? result.value.change : result.error.message;
+  return result.ok ? result.value.change : refusalMessage(result.error);
 };
 
 describe("what real clients send", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { refusalMessage } from "../../lib/refusal.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
 import {
   decodeSeedForm,
@@ -15,7 +16,7 @@ const none: ReadonlyMap<string, string> = new Map();
 /** Returns the decoded request, or the message of its refusal. */
 const decoded = (body: string): unknown => {
   const result = decodeSeedRequest(bytes(body));
-  return result.ok ? result.value : result.error.message;
+  return result.ok ? result.value : refusalMessage(result.error);
 };
 const xml = (fields: string): unknown => decoded(`<seedRequest>${fields}</seedRequest>`);
 const json = (fields: string): unknown => decoded(`{"seedRequest":{${fields}}}`);
@@ -395,7 +396,7 @@ describe("documents that are none", () => {
 describe("the form", () => {
   const form = (text: string): unknown => {
     const result = decodeSeedForm(new URLSearchParams(text));
-    return result.ok ? result.value : result.error.message;
+    return result.ok ? result.value : refusalMessage(result.error);
   };
 
   test("GWC's fields, with empty bounds", () => {

@@ -124,7 +124,7 @@ async function submit(
  * (`docs/reference/wire-format.md`, Seed request).
  */
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
-  if (refusal.field !== "bounds") return refusal;
+  if (refusal.isOfBounds !== true) return refusal;
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
 }
 

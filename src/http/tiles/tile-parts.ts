@@ -10,11 +10,11 @@ import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.t
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** A refusal with the exception code of OGC documents. Protocols that answer in plain text ignore the code. */
-export interface ProtocolRefusal extends Refusal {
+export type ProtocolRefusal = Refusal & {
   readonly exception?: { readonly code: string; readonly locator?: string };
   /** The tile of a well-formed address that the layer does not offer: its level, or its position, is outside. */
   readonly outside?: OutsideTile;
-}
+};
 
 export interface OutsideTile {
   readonly request: TileRequest;

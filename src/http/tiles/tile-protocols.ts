@@ -4,7 +4,7 @@ import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cach
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { badField } from "../../lib/refusal.ts";
+import { badField, refusalMessage } from "../../lib/refusal.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
@@ -188,10 +188,10 @@ class MemoizedTileProtocols implements TileProtocols {
       return sendUnauthorized(response, "An explanation");
     const { requested } = parseRequested(this.#memo.catalogue, route, request.query);
     if (!requested.ok) {
-      const { outside, message } = requested.error;
+      const { outside } = requested.error;
       return outside === undefined
         ? sendRefusal(response, requested.error, "plain")
-        : sendExplanation(response, explainOutside(outside, message));
+        : sendExplanation(response, explainOutside(outside, refusalMessage(requested.error)));
     }
     if (requested.value.kind !== "tile")
       return sendRefusal(response, badField("explain", "the address of a tile", request.path), "plain");

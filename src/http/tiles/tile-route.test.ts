@@ -5,6 +5,7 @@ import type { TileRequest } from "../../cache/tile-reader.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
 
 const layers = [...catalogue.layers.values()];
@@ -18,7 +19,7 @@ function parseTarget(target: string): ReturnType<typeof parseRequested> {
 
 function tileOf(target: string): TileRequest {
   const { requested } = parseTarget(target);
-  if (!requested.ok) throw new Error(`${target}: ${requested.error.code}: ${requested.error.message}`);
+  if (!requested.ok) throw new Error(`${target}: ${requested.error.code}: ${refusalMessage(requested.error)}`);
   if (requested.value.kind !== "tile") throw new Error(`${target}: not a tile`);
   return requested.value.request;
 }
@@ -188,7 +189,7 @@ describe("the address of a tile", () => {
       fc.property(fc.array(piece, { maxLength: 9 }), pairs, (path, query) => {
         const target = `/${path.join("/")}?${query.map(([k, v]) => `${k}=${v}`).join("&")}`;
         const { requested } = parseTarget(target);
-        if (!requested.ok) expect(requested.error.message).not.toBe("");
+        if (!requested.ok) expect(refusalMessage(requested.error)).not.toBe("");
         else expect(["tile", "document"]).toContain(requested.value.kind);
       }),
       { numRuns: 2000 },

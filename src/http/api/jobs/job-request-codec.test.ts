@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { refusalMessage } from "../../../lib/refusal.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 
 const decode = (text: string) => decodeJobBody(new TextEncoder().encode(text));
 const refusal = (text: string): string => {
   const decoded = decode(text);
-  return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
+  return decoded.ok ? "accepted" : `${decoded.error.code} ${refusalMessage(decoded.error)}`;
 };
 
 test("every field is read; null is the same as absent", () => {
@@ -94,7 +95,7 @@ const ring = [
 ];
 const areaOf = (fields: string): unknown => {
   const decoded = decode(`{"layer":"a",${fields}}`);
-  if (!decoded.ok) return decoded.error.message;
+  if (!decoded.ok) return refusalMessage(decoded.error);
   return "request" in decoded.value ? decoded.value.request.area : undefined;
 };
 const polygon = `{"type":"Polygon","coordinates":${SQUARE}}`;

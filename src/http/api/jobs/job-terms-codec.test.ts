@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { refusalMessage } from "../../../lib/refusal.ts";
 import { parseWindow } from "../../../plan/run-window.ts";
 import { decodeJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
@@ -7,11 +8,11 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const requested = (fields: string) => decodeJobs(JSON.parse(`{"layer":"a",${fields}}`));
 const refusal = (fields: string): string => {
   const decoded = requested(fields);
-  return decoded.ok ? "accepted" : decoded.error.message;
+  return decoded.ok ? "accepted" : refusalMessage(decoded.error);
 };
 const changed = (text: string) => {
   const decoded = decodeTermsChange(bytes(text));
-  return decoded.ok ? decoded.value : decoded.error.message;
+  return decoded.ok ? decoded.value : refusalMessage(decoded.error);
 };
 const night = parseWindow("22:00", "06:00");
 const window = night.ok ? night.value : undefined;

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { refusalMessage } from "../../../lib/refusal.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 
 const decode = (document: object) => decodeJobBody(new TextEncoder().encode(JSON.stringify(document)));
 const refusal = (document: object): string => {
   const decoded = decode(document);
-  return decoded.ok ? "accepted" : decoded.error.message;
+  return decoded.ok ? "accepted" : refusalMessage(decoded.error);
 };
 const digest = (document: object): string | undefined => {
   const decoded = decode(document);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
+import { refusalMessage } from "../../../lib/refusal.ts";
 import { decodeWkt } from "./wkt-area.ts";
 
 const SQUARE = "((0 0, 10 0, 10 10, 0 10, 0 0))";
@@ -40,7 +41,7 @@ test.each([
   ["", 1],
 ])("%s is refused with the place of the fault", (text, at) => {
   const decoded = decodeWkt(text);
-  expect(decoded.ok ? "read" : decoded.error.message).toContain(`, at character ${at}, got "`);
+  expect(decoded.ok ? "read" : refusalMessage(decoded.error)).toContain(`, at character ${at}, got "`);
 });
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonText } from "../../../lib/json-text.ts";
+import { refusalMessage } from "../../../lib/refusal.ts";
 import type { SchedulePlan } from "../../../schedule/schedule.ts";
 import { decodeSchedule, scheduleDocument } from "./schedule-codec.ts";
 
@@ -7,11 +8,11 @@ const decode = (document: unknown, known?: string) =>
   decodeSchedule(new TextEncoder().encode(JSON.stringify(document)), known);
 const refusal = (document: unknown, known?: string): string => {
   const decoded = decode(document, known);
-  return decoded.ok ? "accepted" : `${decoded.error.code} ${decoded.error.message}`;
+  return decoded.ok ? "accepted" : `${decoded.error.code} ${refusalMessage(decoded.error)}`;
 };
 function planOf(document: unknown): SchedulePlan {
   const decoded = decode(document);
-  if (!decoded.ok) throw new Error(decoded.error.message);
+  if (!decoded.ok) throw new Error(refusalMessage(decoded.error));
   return decoded.value.plan;
 }
 /** Returns the fields of a schedule's document that a client may send back. */

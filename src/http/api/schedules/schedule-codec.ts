@@ -46,6 +46,7 @@ function scheduledJob(requested: RequestedJob | RequestedJobs): ScheduledJob {
 
 /** Adds `job.` to the field that a refusal names. */
 export function ofJob(refusal: Refusal): Refusal {
+  if ("field" in refusal) return { ...refusal, field: `job.${refusal.field}` };
   return refusal.code === "bad_field" ? { ...refusal, message: `job.${refusal.message}` } : refusal;
 }
 

@@ -7,7 +7,7 @@ import { badFieldAt, checkCase, type Fields, fieldsOf, note, type Problems, pars
 export function readBounds(parent: Fields, problems: Problems): Extent | undefined {
   const before = problems.first;
   const bounds = readCoords(parent, problems);
-  if (before === undefined && problems.first !== undefined) problems.first = { ...problems.first, field: "bounds" };
+  if (before === undefined && problems.first !== undefined) problems.first = { ...problems.first, isOfBounds: true };
   return bounds;
 }
 

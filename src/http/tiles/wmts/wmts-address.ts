@@ -120,7 +120,9 @@ type Failed = { readonly ok: false; readonly error: ProtocolRefusal };
 const missing = (locator: string): Failed =>
   refuse({
     code: "bad_field",
-    message: `${locator}: expected a value, got none`,
+    field: locator,
+    expected: "a value",
+    value: "none",
     exception: { code: "MissingParameterValue", locator },
   });
 const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
