@@ -14,13 +14,13 @@ export function mergeReloaded(
   next: Configuration,
   current: Configuration,
 ): { readonly merged: Configuration; readonly ignored: readonly string[] } {
-  const { host, port, workers, memoryTierBytes } = current.server;
-  const server = { ...next.server, host, port, workers, memoryTierBytes };
+  const { host, port, workers, memoryTierMiB } = current.server;
+  const server = { ...next.server, host, port, workers, memoryTierMiB };
   const ignored = [
     ...(["dataDir", "store"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
-    ...(["host", "port", "workers", "memoryTierBytes"] as const)
+    ...(["host", "port", "workers", "memoryTierMiB"] as const)
       .filter((key) => next.server[key] !== server[key])
-      .map((key) => `server.${key === "memoryTierBytes" ? "memoryTierMiB" : key}`),
+      .map((key) => `server.${key}`),
   ];
   return { merged: { ...next, server, dataDir: current.dataDir, store: current.store }, ignored };
 }

@@ -104,7 +104,8 @@ function buildServing(
   parts: { readonly storeRoot: string; readonly instance: string; readonly core: Core; readonly log: Logger },
 ): ServingProcesses {
   const { storeRoot, instance, core, log } = parts;
-  const { workers, memoryTierBytes } = configuration.server;
+  const { workers, memoryTierMiB } = configuration.server;
+  const memoryTierBytes = memoryTierMiB * 2 ** 20;
   if (workers > 1)
     return new ServingPool({ data: { configuration, memoryTierBytes, storeRoot, instance }, workers, core, log });
   const store = openStore({ root: storeRoot, fsync: configuration.store.fsync, instance });

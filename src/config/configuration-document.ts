@@ -58,10 +58,8 @@ const plainLayer = ({ vectorLayers: _, ...layer }: Layer) => ({
   expireClientSeconds: expiryDocument(layer.expireClientSeconds),
 });
 
-const evictionDocument = ({ minFreeBytes, minFreeInodes, pins, floors, ...plain }: EvictionOptions) => ({
+const evictionDocument = ({ pins, floors, ...plain }: EvictionOptions) => ({
   ...plain,
-  ...(minFreeBytes === null ? {} : { minFreeMiB: minFreeBytes / 2 ** 20 }),
-  ...(minFreeInodes === null ? {} : { minFreeInodes }),
   pins: pins.map(({ layer, gridSet, extent, zoomStart, zoomStop }) => ({
     layer,
     gridSet,
@@ -83,10 +81,9 @@ const webhookDocument = (webhook: Webhook) => ({
 /** Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;
-  const { memoryTierBytes, ...plain } = server;
   const used = new Map(layers.flatMap((l) => l.gridSubsets).map(({ gridSet }) => [gridSet.id, gridSet]));
   return {
-    server: { ...plain, memoryTierMiB: memoryTierBytes / 2 ** 20 },
+    server,
     dataDir: configuration.dataDir,
     users: users.map((user) => ({ ...user, passwordHash: MASKED })),
     gridSets: [...used.values()].filter((g) => builtInGridSet(g.id) !== g).map(gridSetDocument),

@@ -66,7 +66,7 @@ diskQuota: { enabled: true, globalQuota: { value: 20, units: MiB } }   # the ini
 test("the example of the decisions is read word for word", async () => {
   const configuration = await loaded({ yaml: EXAMPLE });
   expect(configuration).toMatchObject({
-    server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierBytes: 64 * 2 ** 20, workers: 1 },
+    server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierMiB: 64, workers: 1 },
     dataDir: join(directory, "data"),
     users: [{ name: "admin", roles: ["admin"] }],
     diskQuota: {
@@ -422,7 +422,7 @@ test("flags win over variables, variables over the file; an empty variable is no
   };
   const flags = { port: "5", "jobs.maxThreadCount": "6" };
   expect(await loaded({ yaml, env, flags })).toMatchObject({
-    server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierBytes: 3 * 2 ** 20, workers: 1 },
+    server: { port: 5, host: "localhost", mounts: ["/geoserver/gwc", "/"], memoryTierMiB: 3, workers: 1 },
     jobs: { maxRunningTasks: 4, maxThreadCount: 6, historyDays: 1 },
     compat: { quotaRoot: "gwcQuotaConfiguration", quotaForm: "value-units" },
     store: { fsync: true, shared: false, undoSeconds: 600 },
@@ -535,8 +535,7 @@ test("pins and floors are checked against the layers, and become tiles and bytes
   expect(full.eviction).toMatchObject({
     highWaterPercent: 95,
     lowWaterPercent: 90,
-    minFreeBytes: 10 * 2 ** 20,
-    minFreeInodes: null,
+    minFreeMiB: 10,
     pins: [
       {
         gridSet: "EPSG:900913",

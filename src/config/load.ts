@@ -1,30 +1,33 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { User } from "../http/options.ts";
+import type { Layer } from "../layer/layer.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
-import { readArchives } from "./internal/archives.ts";
-import { buildDiskQuota } from "./internal/build-disk-quota.ts";
+import { archiveInspector } from "./internal/archives.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
 import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
-import { checkReload, type RunningConfiguration } from "./internal/check-reload.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { withValue } from "./internal/document-path.ts";
+import { unknownLayer } from "./internal/nearest.ts";
 import { readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import { type Document, readDocument } from "./internal/read-document.ts";
-import { readJsonFiles } from "./internal/read-json-files.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 const NOBODY =
   "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
 
-export type { RunningConfiguration };
+/** Facts of the running server that a reload must not lose because a section is absent. */
+export interface RunningConfiguration {
+  readonly users: number;
+  readonly layers: number;
+}
 
 export interface ConfigurationInput {
   readonly env: Variables;
@@ -114,48 +117,81 @@ interface Building {
 async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
   const document = readDocument(content, building);
-  const { memoryTierMiB, ...server } = document.server;
-  const readJson = await readJsonFiles(
-    document.gridSets.flatMap((gridSet) => gridSet?.tileMatrixSet ?? []),
-    input.cwd,
-  );
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
-    const gridSets = buildGridSets(own, ["gridSets"], problems, readJson);
+    const gridSets = await buildGridSets(own, input.cwd, problems);
     const declared = new Set([...gridSetIds, ...gridSets.keys()]);
-    const archives = await readArchives(documents, input.cwd);
-    return buildLayers(documents, ["layers"], { gridSets, declared, archives, problems, warnings });
+    const inspectArchive = archiveInspector(input.cwd);
+    return buildLayers(documents, { gridSets, declared, inspectArchive, problems, warnings });
   };
   const demo = file === undefined && document.layers === undefined;
   const configured = await layersOf(document);
   const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await usersOf(building, document);
+  const { server, dataDir, diskQuota, jobs, compat, store } = document;
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
     problems.expected(["server", "host"], NOBODY, server.host);
   if (input.running !== undefined)
     checkReload(input.running, { users: users.length, hasLayers: demo || document.layers !== undefined }, problems);
-  // If layers have problems, references to them are not checked: an invalid layer would be reported as unknown too.
-  const { diskQuota, eviction } = problems.within(["layers"])
-    ? {
-        diskQuota: { ...document.diskQuota, layerQuotas: [] },
-        eviction: { ...document.eviction, pins: [], floors: [] },
-      }
-    : document;
-  const names = layers.map((layer) => layer.name);
+  const hasAllLayers = !problems.within(["layers"]);
+  if (hasAllLayers) checkLayerNames(document, layers, problems);
   return {
     file,
-    server: { ...server, memoryTierBytes: memoryTierMiB * 2 ** 20 },
-    dataDir: resolve(input.cwd, document.dataDir),
+    server,
+    dataDir: resolve(input.cwd, dataDir),
     users,
     layers,
-    jobs: document.jobs,
-    compat: document.compat,
-    store: document.store,
-    diskQuota: buildDiskQuota(diskQuota, names, ["diskQuota"], problems),
-    eviction: buildEviction(eviction, layers, ["eviction"], problems),
-    webhooks: buildWebhooks(document.webhooks, problems.within(["layers"]) ? undefined : names, ["webhooks"], problems),
+    jobs,
+    compat,
+    store,
+    diskQuota,
+    eviction: buildEviction(document.eviction, hasAllLayers ? layers : [], problems),
+    webhooks: buildWebhooks(document.webhooks, problems),
     warnings,
   };
+}
+
+/**
+ * Reports names of unknown layers outside the section of the layers. Not for layers with problems: they would be
+ * reported as unknown too.
+ */
+function checkLayerNames(
+  { diskQuota, eviction, webhooks }: Document,
+  layers: readonly Layer[],
+  problems: Problems,
+): void {
+  const known = layers.map(({ name }) => name);
+  const check = (path: Path, name: string): void => {
+    if (!known.includes(name)) problems.add(path, unknownLayer(name, known));
+  };
+  for (const [i, { layer }] of diskQuota.layerQuotas.entries()) check(["diskQuota", "layerQuotas", i, "layer"], layer);
+  for (const key of ["pins", "floors"] as const)
+    for (const [i, { layer }] of eviction[key].entries()) check(["eviction", key, i, "layer"], layer);
+  for (const [i, webhook] of webhooks.entries())
+    for (const [n, layer] of (webhook?.layers ?? []).entries()) check(["webhooks", i, "layers", n], layer);
+}
+
+/**
+ * Refuses a reload that would open the management interface or remove every layer because a section is absent. A file
+ * can end early for a moment: an editor is rewriting it, or the disk is full.
+ * `hasLayers`: the section exists.
+ */
+function checkReload(
+  running: RunningConfiguration,
+  next: { readonly users: number; readonly hasLayers: boolean },
+  problems: Problems,
+): void {
+  const count = (n: number, one: string): string => `the running server has ${n} ${n === 1 ? one : `${one}s`}`;
+  if (running.users > 0 && next.users === 0 && !problems.within(["users"]))
+    problems.add(
+      ["users"],
+      `${count(running.users, "user")} and this configuration names none: a reload does not open the server to everybody; restart it to run without users`,
+    );
+  if (running.layers > 0 && !next.hasLayers)
+    problems.add(
+      ["layers"],
+      `${count(running.layers, "layer")} and this configuration has no such section: a reload removes all layers only by "layers: []"`,
+    );
 }
 
 /** Returns whether only this machine can reach an address. */

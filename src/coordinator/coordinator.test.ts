@@ -113,8 +113,6 @@ function live(
     eviction: () => ({
       highWaterPercent: 100,
       lowWaterPercent: 90,
-      minFreeBytes: null,
-      minFreeInodes: null,
       pins: [],
       floors: [],
     }),

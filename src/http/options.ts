@@ -15,8 +15,8 @@ export interface ServerOptions {
   /** True: X-Forwarded-Host, -Proto and -For are used instead of the values of the connection. */
   readonly trustProxy: boolean;
   readonly allowedOrigins: readonly string[];
-  /** The limit of the memory tier in bytes. */
-  readonly memoryTierBytes: number;
+  /** The limit of the memory tier. */
+  readonly memoryTierMiB: number;
   /** The number of processes that answer requests on the port. */
   readonly workers: number;
 }

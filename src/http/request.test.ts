@@ -10,7 +10,7 @@ const options = (trustProxy: boolean): ServerOptions => ({
   mounts: ["/"],
   trustProxy,
   allowedOrigins: [],
-  memoryTierBytes: 0,
+  memoryTierMiB: 0,
   workers: 1,
 });
 

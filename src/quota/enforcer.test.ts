@@ -50,7 +50,7 @@ function quotaOf(
   const options = () => ({
     highWaterPercent: 100,
     lowWaterPercent: 100,
-    minFreeBytes: 1000,
+    minFreeMiB: 1000 / 2 ** 20,
     minFreeInodes: 10,
     pins: [],
     floors: [],

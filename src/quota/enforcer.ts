@@ -262,10 +262,11 @@ export class Enforcer {
    */
   #excessOnDisk({ freeBytes, totalBytes, freeInodes, totalInodes }: DiskSpace, size: StoredSize): bigint | undefined {
     const { reservations, disk, options } = this.#parts;
-    const { minFreeBytes, minFreeInodes } = options();
+    const { minFreeMiB, minFreeInodes } = options();
     const files = reservations.files + size.files;
     const taken = reservations.bytes(undefined) + BigInt(size.bytes + files * disk.blockBytes);
-    const reserve = minFreeBytes ?? Math.min(totalBytes * DEFAULT_FREE_SHARE, DEFAULT_FREE_BYTES);
+    const reserve =
+      minFreeMiB === undefined ? Math.min(totalBytes * DEFAULT_FREE_SHARE, DEFAULT_FREE_BYTES) : minFreeMiB * 2 ** 20;
     const shortBytes = taken + BigInt(Math.ceil(reserve - freeBytes));
     const shortFiles =
       files + (minFreeInodes ?? Math.min(totalInodes * DEFAULT_FREE_SHARE, DEFAULT_FREE_INODES)) - freeInodes;

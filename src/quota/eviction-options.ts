@@ -20,9 +20,9 @@ export interface EvictionOptions {
   /** A clean-up begins above the high-water share of a quota, and ends at or below the low-water share. */
   readonly highWaterPercent: number;
   readonly lowWaterPercent: number;
-  /** Free space on the store's disk below which nothing is stored; null: 5 % of it, 64 MiB and 1000 files at most. */
-  readonly minFreeBytes: number | null;
-  readonly minFreeInodes: number | null;
+  /** Free space on the store's disk below which nothing is stored. Absent: 5 % of it, 64 MiB and 1000 files at most. */
+  readonly minFreeMiB?: number;
+  readonly minFreeInodes?: number;
   readonly pins: readonly Pin[];
   /** Bytes that a layer keeps even if other layers need space. */
   readonly floors: readonly { readonly layer: string; readonly bytes: bigint }[];

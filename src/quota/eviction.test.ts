@@ -36,7 +36,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
     options: () => ({
       highWaterPercent: 100,
       lowWaterPercent: 100,
-      minFreeBytes: 0,
+      minFreeMiB: 0,
       minFreeInodes: 0,
       pins: [],
       floors: [],

@@ -1,39 +1,23 @@
 import { intersectRects, rectOf } from "../../grid/grid-set.ts";
 import { coverageAt, type Layer } from "../../layer/layer.ts";
 import type { EvictionOptions, Pin } from "../../quota/eviction-options.ts";
-import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { extentOf } from "./build-grid-sets.ts";
-import { unknownLayer } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { EvictionDocument } from "./schema/quota-schema.ts";
 
-/** Returns the options of clean-ups. Pins become rectangles of tiles. */
+/** Returns the options of clean-ups. Pins become rectangles of tiles. Skips pins of unknown layers. */
 export function buildEviction(
-  document: EvictionDocument,
+  { highWaterPercent, lowWaterPercent = highWaterPercent, ...plain }: EvictionDocument,
   layers: readonly Layer[],
-  at: Path,
   problems: Problems,
 ): EvictionOptions {
-  const { highWaterPercent, lowWaterPercent = highWaterPercent } = document;
-  const names = layers.map((layer) => layer.name);
-  const find = (name: string, path: Path): Layer | undefined => {
-    const layer = layers.find((other) => other.name === name);
-    if (layer === undefined) problems.add([...path, "layer"], unknownLayer(name, names));
-    return layer;
-  };
   return {
     highWaterPercent,
     lowWaterPercent,
-    minFreeBytes: document.minFreeMiB === undefined ? null : document.minFreeMiB * 2 ** 20,
-    minFreeInodes: document.minFreeInodes ?? null,
-    pins: document.pins.flatMap((pin, i) => {
-      const path = [...at, "pins", i];
-      const layer = find(pin.layer, path);
-      return layer === undefined ? [] : pinsOf(pin, layer, path, problems);
-    }),
-    floors: document.floors.map(({ layer, ...quota }, i) => {
-      find(layer, [...at, "floors", i]);
-      return { layer, bytes: quotaBytes(quota) };
+    ...plain,
+    pins: plain.pins.flatMap((pin, i) => {
+      const layer = layers.find(({ name }) => name === pin.layer);
+      return layer === undefined ? [] : pinsOf(pin, layer, ["eviction", "pins", i], problems);
     }),
   };
 }

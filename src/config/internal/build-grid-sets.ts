@@ -1,37 +1,41 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
-import type { Result } from "../../lib/result.ts";
+import { defined } from "../../lib/defined.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSetDocument } from "./schema/grid-set-schema.ts";
 
 /** GWC's number of levels, for a grid set without resolutions, scale denominators and levels. */
 const DEFAULT_LEVELS = 18;
+/** The limit in bytes of a TileMatrixSet document. */
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, number, number]): Extent {
   return { minX, minY, maxX, maxY };
 }
 
-/** Returns the JSON of a file that `tileMatrixSet` names, or the reason why it cannot be read. */
-export type ReadDocument = (file: string) => Result<unknown, string>;
-
-/** Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. */
-export function buildGridSets(
+/**
+ * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. The names of
+ * files refer to `cwd`.
+ */
+export async function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
-  at: Path,
+  cwd: string,
   problems: Problems,
-  readDocument: ReadDocument,
-): ReadonlyMap<string, GridSet> {
+): Promise<ReadonlyMap<string, GridSet>> {
   const built = new Map<string, GridSet>();
   const seen = new Set<string>();
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const path = [...at, i];
+    const path = ["gridSets", i];
     const gridSet =
       document.tileMatrixSet === undefined
         ? buildGridSet(document, path, problems)
-        : importGridSet(document, document.tileMatrixSet, path, problems, readDocument);
+        : await importGridSet(document, document.tileMatrixSet, cwd, path, problems);
     const id = document.id ?? gridSet?.id;
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
@@ -69,17 +73,28 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
 }
 
 /** Builds a grid set from an OGC TileMatrixSet document. The configuration gives only its id and title. */
-function importGridSet(
+async function importGridSet(
   { id, title }: GridSetDocument,
   file: string,
+  cwd: string,
   path: Path,
   problems: Problems,
-  readDocument: ReadDocument,
-): GridSet | undefined {
-  const read = readDocument(file);
-  const names = { ...(id === undefined ? {} : { id }), ...(title === undefined ? {} : { title }) };
-  const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, names) : read;
+): Promise<GridSet | undefined> {
+  const read = await readJson(resolve(cwd, file));
+  const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, defined({ id, title })) : read;
   if (gridSet.ok) return gridSet.value;
   problems.add([...path, "tileMatrixSet"], `${file}: ${gridSet.error}`);
   return undefined;
+}
+
+async function readJson(path: string): Promise<Result<unknown, string>> {
+  try {
+    const text = await readFile(path, "utf8");
+    if (text.length > MAX_DOCUMENT_BYTES) return refuse(`is larger than ${MAX_DOCUMENT_BYTES} bytes`);
+    const content: unknown = JSON.parse(text);
+    return ok(content);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refuse(error instanceof SyntaxError ? `is no JSON: ${why}` : `cannot be read: ${why}`);
+  }
 }

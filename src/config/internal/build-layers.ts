@@ -11,9 +11,8 @@ import {
 } from "../../layer/layer.ts";
 import { styleName } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
-import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
-import { type Archives, isArchive, warnOfLevels, withBounds } from "./archives.ts";
+import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
@@ -26,7 +25,7 @@ export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
   /** The ids of all configured grid sets, also of invalid ones: an invalid grid set is not reported as unknown too. */
   readonly declared: ReadonlySet<string>;
-  readonly archives: Archives;
+  readonly inspectArchive: ReturnType<typeof archiveInspector>;
   readonly problems: Problems;
   readonly warnings: string[];
 }
@@ -40,18 +39,17 @@ const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326"
 const DEFAULT_FORMATS = ["image/png", "image/jpeg"];
 
 /** Builds the layers in the order of the file. Documents that did not fit the schema are undefined here. */
-export function buildLayers(
+export async function buildLayers(
   documents: readonly (LayerDocument | undefined)[],
-  at: Path,
   context: LayerContext,
-): readonly Layer[] {
+): Promise<readonly Layer[]> {
   const directories = new Map<string, string>();
   const layers: Layer[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const path = [...at, i];
+    const path = ["layers", i];
     checkName(document.name, [...path, "name"], directories, context.problems);
-    layers.push(buildLayer(document, path, context));
+    layers.push(await buildLayer(document, path, context));
   }
   return layers;
 }
@@ -76,20 +74,21 @@ function checkName(name: string, path: Path, directories: Map<string, string>, p
   directories.set(directory, name);
 }
 
-function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Layer {
-  const { name } = document;
-  const source = buildSource(document.source, name, context.archives, [...path, "source"], context.problems);
-  const archive = factsOf(document.source, context.archives);
+async function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Promise<Layer> {
+  const { name, source: given } = document;
+  const { problems } = context;
+  const named = given.type === "mbtiles" || given.type === "pmtiles" ? await context.inspectArchive(given) : undefined;
+  const source = buildSource(given, name, named, [...path, "source"], problems);
+  const archive = named?.report.ok === true ? named.report.value.facts : undefined;
   const ofTiles = rendersSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
-  const { problems } = context;
   const gridSubsets = buildSubsets(
     archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
     [...path, "gridSubsets"],
     name,
     context,
   );
-  checkTileLayer(document, source, gridSubsets, path, context.problems);
+  checkTileLayer(document, source, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
@@ -109,11 +108,6 @@ function buildLayer(document: LayerDocument, path: Path, context: LayerContext):
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     legends: document.legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
   };
-}
-
-function factsOf(source: LayerDocument["source"], archives: Archives): ArchiveFacts | undefined {
-  const report = isArchive(source) ? archives.of(source).report : undefined;
-  return report?.ok === true ? report.value.facts : undefined;
 }
 
 /** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */

@@ -1,14 +1,17 @@
 import type { SourceOptions } from "../../layer/layer.ts";
-import { type Archives, buildArchive } from "./archives.ts";
+import type { NamedArchive } from "./archives.ts";
 import { buildTls } from "./build-tls.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
 
-/** Builds the options of a source. `layer` is the name of the layer, the default of the layer to request. */
+/**
+ * Builds the options of a source. `layer` is the name of the layer, the default of the layer to request. `archive` is
+ * the file of a source that has one.
+ */
 export function buildSource(
   document: SourceDocument,
   layer: string,
-  archives: Archives,
+  archive: NamedArchive | undefined,
   path: Path,
   problems: Problems,
 ): SourceOptions {
@@ -30,8 +33,11 @@ export function buildSource(
       return mode === "export" ? { ...plain, mode, layers, transparent } : { ...plain, mode };
     }
     case "mbtiles":
-    case "pmtiles":
-      return buildArchive(document, archives, path, problems);
+    case "pmtiles": {
+      const { file = document.file, report } = archive ?? {};
+      if (report?.ok === false) problems.add([...path, "file"], `${JSON.stringify(file)}: ${report.error}`);
+      return { ...document, file, stamp: report?.ok === true ? report.value.stamp : "" };
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { quotaBytes } from "../../../quota/quota-bytes.ts";
 import { DEFAULT_QUOTA, type Quota } from "../../../quota/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
@@ -23,16 +24,17 @@ const checkSize = (quota: Quota, context: z.RefinementCtx): void => {
 };
 
 export const DiskQuotaSchema = map({
-  enabled: optional(flag),
-  cacheCleanUpFrequency: optional(whole(1)),
-  cacheCleanUpUnits: optional(oneOf(CLEAN_UP_UNITS)),
-  maxConcurrentCleanUps: optional(whole(1)),
-  globalExpirationPolicyName: optional(oneOf(EXPIRATION_POLICIES)),
-  globalQuota: optional(
-    map({ value: optional(value), units: optional(units) }).superRefine((given, context) =>
-      checkSize({ ...DEFAULT_QUOTA.globalQuota, ...given }, context),
-    ),
-  ),
+  enabled: flag.default(DEFAULT_QUOTA.enabled),
+  cacheCleanUpFrequency: whole(1).default(DEFAULT_QUOTA.cacheCleanUpFrequency),
+  cacheCleanUpUnits: oneOf(CLEAN_UP_UNITS).default(DEFAULT_QUOTA.cacheCleanUpUnits),
+  maxConcurrentCleanUps: whole(1).default(DEFAULT_QUOTA.maxConcurrentCleanUps),
+  globalExpirationPolicyName: oneOf(EXPIRATION_POLICIES).default(DEFAULT_QUOTA.globalExpirationPolicyName),
+  globalQuota: map({
+    value: value.prefault(DEFAULT_QUOTA.globalQuota.value),
+    units: units.default(DEFAULT_QUOTA.globalQuota.units),
+  })
+    .superRefine(checkSize)
+    .prefault({}),
   layerQuotas: list(
     map({
       layer: text,
@@ -60,7 +62,9 @@ export const EvictionSchema = map({
   pins: list(map({ layer: text, gridSet: optional(text), extent: optional(extent), zoomStart: level, zoomStop: level }))
     .default([])
     .describe("Tiles that clean-ups do not delete."),
-  floors: list(map({ layer: text, value, units }))
+  floors: list(
+    map({ layer: text, value, units }).transform(({ layer, ...size }) => ({ layer, bytes: quotaBytes(size) })),
+  )
     .default([])
     .describe("Sizes below which clean-ups do not reduce a layer."),
 }).superRefine(({ highWaterPercent, lowWaterPercent = highWaterPercent }, context) => {
@@ -68,5 +72,4 @@ export const EvictionSchema = map({
     expected(context, ["lowWaterPercent"], `at most highWaterPercent (${highWaterPercent})`);
 });
 
-export type DiskQuotaDocument = z.output<typeof DiskQuotaSchema>;
 export type EvictionDocument = z.output<typeof EvictionSchema>;
