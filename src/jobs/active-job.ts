@@ -14,7 +14,7 @@ import { viewOf } from "./job-view.ts";
 import { limitedTime } from "./limited-time.ts";
 import { MetatileQueue } from "./metatile-queue.ts";
 import { RateLimiter } from "./rate-limit.ts";
-import type { StoredJob } from "./stored-job.ts";
+import type { JobRecord, StoredJob } from "./stored-job.ts";
 import { Task } from "./task.ts";
 
 /** A moment by both clocks: ms since 1970, and ms by the monotonic clock. */
@@ -22,9 +22,6 @@ export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
-
-/** The persisted fields of a job, without the states of its tasks. */
-type JobRecord = Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] };
 
 /**
  * A job that has not ended, in memory. Its state changes as `JobLife` describes. A method that changes the job marks it
@@ -36,7 +33,6 @@ export class ActiveJob {
   readonly createdMs: number;
   readonly createdBy: string | null;
   readonly schedule: string | null;
-  readonly taskIds: readonly number[];
   /** The area or list of tiles that limits the job. Undefined: no limit. */
   readonly selection: TileSelection | undefined;
   /** The combinations of parameters that a seed or reseed renders. Empty: a truncate of all stored combinations. */
@@ -44,7 +40,7 @@ export class ActiveJob {
   readonly metatiles: MetatileQueue;
   /** Spreads the job's renders over time if the job has a rate limit. */
   readonly rateLimiter: RateLimiter<Task>;
-  readonly #accepted: Pick<StoredJob, "retryOf" | "requestedWith">;
+  readonly #accepted: Omit<JobRecord, "progress">;
   readonly #tasks: Task[];
   readonly #life: JobLife;
   readonly #tally: JobTally;
@@ -68,14 +64,14 @@ export class ActiveJob {
     storedMetatiles: StoredMetatilesOf,
     rendering: () => void,
   ) {
-    const { progress, request } = stored;
+    const { progress, ...accepted } = stored;
+    const { request } = accepted;
     this.id = stored.id;
     this.request = request;
     this.createdMs = stored.createdMs;
     this.createdBy = stored.createdBy;
     this.schedule = stored.schedule;
-    this.#accepted = { retryOf: stored.retryOf, requestedWith: stored.requestedWith };
-    this.taskIds = stored.tasks.map(({ id }) => id);
+    this.#accepted = accepted;
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     this.combinations = combinationsOf(request) ?? [];
     const walks = walksOf(request, metatileFactors, this.selection, storedMetatiles);
@@ -384,16 +380,15 @@ export class ActiveJob {
 
   /** Returns the job as it is persisted. */
   record(nowMs: number): JobRecord {
-    const { id, request, createdMs, createdBy, schedule, taskIds, state, startedMs, paused, hold, terms } = this;
+    const { state, reason, startedMs, paused, hold, terms } = this;
     const { finished } = this.metatiles;
     const { outcome, abortedBy, endedMs } = this.#life;
-    const progress = { ...this.#tally.progress(nowMs), finished, reason: this.reason, outcome, abortedBy };
-    const accepted = { ...this.#accepted, id, request, createdMs, createdBy, schedule, taskIds };
-    return { ...accepted, state, progress, startedMs, endedMs, paused, hold, terms };
+    const progress = { ...this.#tally.progress(nowMs), finished, reason, outcome, abortedBy };
+    return { ...this.#accepted, state, progress, startedMs, endedMs, paused, hold, terms };
   }
 
   view(nowMs: number): JobView {
-    if (this.outcome !== null) return viewOf(this.record(nowMs), undefined);
+    if (this.outcome !== null) return viewOf(this.record(nowMs));
     const tilesPerSecond = this.#tally.rate(nowMs);
     return viewOf(this.record(nowMs), { tilesPerSecond, timeLeft: this.#timeLeft(nowMs) ?? null });
   }

@@ -5,7 +5,6 @@ import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobStore } from "./job-store.ts";
 import { listed, viewOf } from "./job-view.ts";
-import type { StoredJob } from "./stored-job.ts";
 
 export interface ActiveJobsParts {
   readonly jobs: JobStore;
@@ -13,9 +12,6 @@ export interface ActiveJobsParts {
   /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
 }
-
-const endedView = (stored: StoredJob): JobView =>
-  viewOf({ ...stored, taskIds: stored.tasks.map((task) => task.id) }, undefined);
 
 /** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
 export class ActiveJobs {
@@ -67,12 +63,12 @@ export class ActiveJobs {
     const active = this.get(id);
     if (active !== undefined) return active.view(this.#parts.monotonicNow());
     const stored = this.#parts.jobs.find(id);
-    return stored === undefined ? undefined : endedView(stored);
+    return stored === undefined ? undefined : viewOf(stored);
   }
 
   /** Returns the jobs that match a filter, newest first, those of the history too. */
   list(filter: JobFilter): JobView[] {
     const nowMs = this.#parts.monotonicNow();
-    return this.#parts.jobs.list(filter).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? endedView(stored)));
+    return this.#parts.jobs.list(filter).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
 }

@@ -18,6 +18,7 @@ import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import { JobHistory } from "./job-history.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
+import { encodeProgress } from "./stored-job.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -68,7 +69,7 @@ function addJob(db: Database, jobs: JobStore, selection: Selection, endedMs: num
   const progress = emptyProgress(countRanges(request));
   return db.unsynced(() => {
     const made = { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null };
-    const { jobId: id } = jobs.insert(made, 1);
+    const [{ id } = { id: 0 }] = jobs.insertAll([made], 1);
     const times = { startedMs: 1, endedMs, paused: false, hold: null, terms: STANDARD_TERMS };
     jobs.save({ id, state: endedMs === null ? "running" : "done", progress, ...times });
     return id;
@@ -209,7 +210,7 @@ test("a database of an older version is rewritten once, keeps its areas, and the
   }
   const [common, other] = [area(), tileList([{ z: 1, x: 1, y: 0 }])];
   const request = JSON.stringify(jobRequest({ limit: "area" }));
-  const progress = JSON.stringify(emptyProgress(countRanges(jobRequest())));
+  const progress = encodeProgress(emptyProgress(countRanges(jobRequest())));
   for (const [n, selection] of [common, common, other].entries()) {
     old
       .prepare(

@@ -125,8 +125,8 @@ test("a job that had done everything when the server died is done after the star
   persist(() => {
     const stored = jobs.find(whole);
     if (stored === undefined) throw new Error("the job was not kept");
-    const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: "10", failed: "6" }));
-    jobs.save({ ...stored, progress: { ...stored.progress, stored: "10", failed: "6", zooms } });
+    const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: 10n, failed: 6n }));
+    jobs.save({ ...stored, progress: { ...stored.progress, zooms } });
     for (const task of [1, 2]) jobs.saveTask(task, "done", 16n);
   });
   const { runner } = live(stubborn().work);

@@ -10,11 +10,11 @@ import type { StoredMetatilesOf } from "../plan/job-walk.ts";
 import { ActiveJob } from "./active-job.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { FairQueue } from "./fair-queue.ts";
-import { insertJobs } from "./insert-jobs.ts";
 import { JobEndings, type JobEndingsParts } from "./job-endings.ts";
 import type { Undo } from "./job-life.ts";
 import { JobRecords, type JobRecordsParts } from "./job-records.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
+import { viewOf } from "./job-view.ts";
 import type { NewJob, StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, JobSuspension, LAYER_REMOVED, type Work } from "./work.ts";
@@ -98,11 +98,12 @@ export class JobRunner {
    * runs in the same transaction.
    */
   submitAll(newJobs: readonly NewJob[], also?: (jobIds: readonly number[]) => void): SubmittedJob {
-    const { now, persist, catalogue } = this.#parts;
+    const { jobs, announce, now, persist, catalogue } = this.#parts;
     let inserted: readonly StoredJob[] = [];
     const nowMs = now();
     persist(() => {
-      inserted = insertJobs(newJobs, nowMs, this.#parts);
+      inserted = jobs.insertAll(newJobs, nowMs);
+      for (const job of inserted) announce("pending", job.request.layer, () => viewOf(job));
       if (inserted.length > 0) also?.(inserted.map(({ id }) => id));
     });
     const [first] = inserted;

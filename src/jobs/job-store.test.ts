@@ -6,22 +6,23 @@ import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore, type TrimLimits } from "./job-store.ts";
+import type { NewJob } from "./stored-job.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
+
+const progress = emptyProgress(countRanges(request));
+const newJob: NewJob = { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null };
 
 /** A history of jobs that ended one millisecond after another, from 1 ms on. */
 function history(jobs: number) {
   const db = openDatabase(":memory:");
   db.migrate([jobMigrations]);
   const store = new JobStore(db);
-  const progress = emptyProgress(countRanges(request));
   for (let n = 1; n <= jobs; n++) {
-    const { jobId } = store.insert(
-      { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null },
-      n,
-    );
+    const [job] = store.insertAll([newJob], n);
+    if (job === undefined) throw new Error("the job was not inserted");
     store.save({
-      id: jobId,
+      id: job.id,
       state: "done",
       progress,
       startedMs: n,
@@ -52,9 +53,7 @@ test("a history is trimmed by age and by number, and never by more jobs at once 
 
 test("a job that has not ended is never trimmed", () => {
   const { db, store, ids } = history(1);
-  const progress = emptyProgress(countRanges(request));
-  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 2);
-  store.insert({ request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null }, 3);
+  for (const nowMs of [2, 3]) store.insertAll([newJob], nowMs);
   expect(store.trim({ endedBeforeMs: 1_000, jobs: 1, bytes: 0 }, 100).trimmed).toEqual({ age: 1, number: 0, bytes: 0 });
   expect(ids()).toEqual([3, 2]);
   db.close();
@@ -71,20 +70,41 @@ test("lists ask an index, whatever they are filtered by", () => {
   db.close();
 });
 
-test("jobs that were made together are listed by any of them, and still when the first is forgotten", () => {
-  const { db, store } = history(5);
-  store.addBatch(2, [3, 5]);
-  const together = (requestedWith: number) => store.list({ requestedWith, limit: 10 }).map(({ id }) => id);
-  expect([2, 3, 5].map(together)).toEqual([2, 3, 5].map(() => [5, 3, 2]));
-  expect([together(4), together(99)]).toEqual([[4], []]);
-  expect(store.list({ limit: 10 }).map((job) => job.requestedWith)).toEqual([2, null, 2, 2, null]);
-  expect(store.list({ requestedWith: 3, limit: 10, after: 5, layer: request.layer }).map(({ id }) => id)).toEqual([
+test("the jobs of a batch are listed by any of them, and still when the first has been deleted", () => {
+  const { db, store } = history(1);
+  expect(store.insertAll([newJob, newJob, newJob], 2).map(({ id, requestedWith }) => [id, requestedWith])).toEqual(
+    [2, 3, 4].map((id) => [id, 2]),
+  );
+  store.insertAll([newJob], 3);
+  const batchOf = (requestedWith: number) => store.list({ requestedWith, limit: 10 }).map(({ id }) => id);
+  expect([2, 3, 4].map(batchOf)).toEqual([2, 3, 4].map(() => [4, 3, 2]));
+  expect([batchOf(5), batchOf(99)]).toEqual([[5], []]);
+  expect(store.list({ limit: 10 }).map((job) => job.requestedWith)).toEqual([null, 2, 2, 2, null]);
+  expect(store.list({ requestedWith: 3, limit: 10, after: 4, layer: request.layer }).map(({ id }) => id)).toEqual([
     3, 2,
   ]);
   store.delete(2);
-  expect([2, 3, 5].map(together)).toEqual([2, 3, 5].map(() => [5, 3]));
+  expect([2, 3, 4].map(batchOf)).toEqual([2, 3, 4].map(() => [4, 3]));
   expect(store.find(3)?.requestedWith).toBe(2);
   store.delete(3);
-  expect([3, 5].map(together)).toEqual([[], [5]]);
+  expect([3, 4].map(batchOf)).toEqual([[], [4]]);
+  db.close();
+});
+
+test("progress of an older version, which did not count by zoom, is read with all counts at the first zoom", () => {
+  const { db, store } = history(0);
+  const seed = jobRequest({ zoomStart: 3 });
+  const [job] = store.insertAll([{ ...newJob, request: seed }], 1);
+  const counts = { total: "9007199254740993", stored: "5", skipped: "1", failed: "2", deleted: "0" };
+  const others = { retries: 1, finished: [], errors: [], reason: null, outcome: null };
+  db.prepare("UPDATE job SET progress = ?").run(JSON.stringify({ ...counts, ...others }));
+  expect(store.find(job?.id ?? 0)?.progress).toEqual({
+    ...others,
+    abortedBy: null,
+    workedMs: 0,
+    zooms: [
+      { z: 3, total: 9007199254740993n, stored: 5n, skipped: 1n, unchanged: 0n, failed: 2n, deleted: 0n, bytes: 0n },
+    ],
+  });
   db.close();
 });

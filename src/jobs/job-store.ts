@@ -4,7 +4,14 @@ import { conditionsOf } from "../state/conditions.ts";
 import { bytes, type Database, int, type Row, text, wordOf } from "../state/database.ts";
 import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
-import { type NewJob, type StoredJob, type StoredTask, storedJobOf, TASK_STATES } from "./stored-job.ts";
+import {
+  encodeProgress,
+  type NewJob,
+  type StoredJob,
+  type StoredTask,
+  storedJobOf,
+  TASK_STATES,
+} from "./stored-job.ts";
 
 /** The estimated bytes of a failed tile without its texts, or of a task: the row and its index entry. */
 const ROW_BYTES = 48;
@@ -36,14 +43,24 @@ export class JobStore {
     this.selections = this.#selections;
   }
 
-  insert(
-    { request: whole, progress, origin, retryOf, schedule, hold }: NewJob,
-    nowMs: number,
-  ): { jobId: number; taskIds: number[] } {
+  /**
+   * Inserts the jobs of one request: several jobs form a batch. The origin's key is stored with each job that has one.
+   */
+  insertAll(newJobs: readonly NewJob[], nowMs: number): StoredJob[] {
+    const inserted = newJobs.map((job) => this.#insert(job, nowMs));
+    const [first, ...others] = inserted;
+    if (first === undefined || others.length === 0) return inserted;
+    const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
+    for (const { id } of others) add.run(id, first.id);
+    return inserted.map((job) => ({ ...job, requestedWith: first.id }));
+  }
+
+  #insert({ request: whole, progress, origin, retryOf, schedule, hold }: NewJob, nowMs: number): StoredJob {
     const { by, key } = origin;
+    const paused = hold === "held";
     const { selection, hot, terms, ...request } = whole;
     const text = JSON.stringify(request);
-    const job = this.#db
+    const { lastInsertRowid: id } = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
          VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -52,37 +69,54 @@ export class JobStore {
         request.layer,
         request.type,
         text,
-        JSON.stringify(progress),
+        encodeProgress(progress),
         nowMs,
         by,
         retryOf,
         schedule,
         hold,
-        hold === "held" ? 1 : 0,
+        paused ? 1 : 0,
         terms === undefined ? null : JSON.stringify(terms),
       );
-    if (selection !== undefined) this.#grow(this.#selections.add(job.lastInsertRowid, selection));
+    if (selection !== undefined) this.#grow(this.#selections.add(id, selection));
     if (hot !== undefined)
       this.#db
         .prepare("INSERT INTO job_hot VALUES (?, ?)")
-        .run(job.lastInsertRowid, new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength));
+        .run(id, new Uint8Array(hot.buffer, hot.byteOffset, hot.byteLength));
     if (key !== undefined) {
       this.#db
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
-        .run(by ?? "", key.key, key.digest, job.lastInsertRowid);
+        .run(by ?? "", key.key, key.digest, id);
     }
     const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
-    const taskIds: number[] = [];
-    for (let n = 0; n < request.threadCount; n++) taskIds.push(addTask.run(job.lastInsertRowid).lastInsertRowid);
-    this.#growJob(job.lastInsertRowid, text.length + (hot?.byteLength ?? 0) + ROW_BYTES * request.threadCount);
-    return { jobId: job.lastInsertRowid, taskIds };
+    const tasks: StoredTask[] = [];
+    for (let n = 0; n < request.threadCount; n++)
+      tasks.push({ id: addTask.run(id).lastInsertRowid, state: "live", processed: 0n });
+    this.#growJob(id, text.length + (hot?.byteLength ?? 0) + ROW_BYTES * request.threadCount);
+    return {
+      id,
+      state: "pending",
+      request: whole,
+      progress,
+      createdMs: nowMs,
+      startedMs: null,
+      endedMs: null,
+      tasks,
+      paused,
+      createdBy: by,
+      retryOf,
+      schedule,
+      requestedWith: null,
+      hold,
+      terms: terms ?? STANDARD_TERMS,
+    };
   }
 
   save(
     job: Pick<StoredJob, "id" | "state" | "progress" | "startedMs" | "endedMs" | "paused" | "hold" | "terms">,
   ): void {
     const { id, state, progress, startedMs, endedMs, paused, hold, terms } = job;
-    const text = JSON.stringify(progress);
+    const text = encodeProgress(progress);
     this.#db
       .prepare(
         `UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
@@ -155,12 +189,6 @@ export class JobStore {
     const row = this.#db.prepare("SELECT first FROM job_together WHERE job = ?").get(id);
     const first = row === undefined ? id : int(row, "first");
     return [first, ...this.#others(first)];
-  }
-
-  /** Records that the jobs `others` belong to the batch of job `first`. */
-  addBatch(first: number, others: readonly number[]): void {
-    const add = this.#db.prepare("INSERT INTO job_together (job, first) VALUES (?, ?)");
-    for (const job of others) add.run(job, first);
   }
 
   saveTask(id: number, state: StoredTask["state"], processed: bigint): void {

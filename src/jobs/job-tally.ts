@@ -1,5 +1,5 @@
 import { type Counts, JobCounts } from "../plan/job-counts.ts";
-import { countsProgress, type JobProgress } from "../plan/job-progress.ts";
+import type { JobProgress } from "../plan/job-progress.ts";
 import type { JobError, JobRequest } from "../plan/job-request.ts";
 import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 
@@ -31,7 +31,7 @@ export class JobTally {
     return this.#counts.sum;
   }
 
-  get zooms(): readonly number[] {
+  get zooms(): JobCounts["zooms"] {
     return this.#counts.zooms;
   }
 
@@ -126,7 +126,7 @@ export class JobTally {
 
   /** Returns the part of the persisted progress that the tally holds. */
   progress(nowMs: number): Omit<JobProgress, "finished" | "reason" | "outcome" | "abortedBy"> {
-    const { retries, errors } = this;
-    return { ...countsProgress(this.#counts), retries, errors, workedMs: this.#worked(nowMs) };
+    const { zooms, retries, errors } = this;
+    return { zooms, retries, errors, workedMs: this.#worked(nowMs) };
   }
 }

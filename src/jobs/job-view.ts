@@ -1,22 +1,19 @@
 import { isoTime } from "../lib/iso-time.ts";
+import { type Counts, JobCounts } from "../plan/job-counts.ts";
 import { shownFields } from "../plan/job-fields.ts";
-import type { JobProgress } from "../plan/job-progress.ts";
-import { type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
+import { type JobRequest, type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
 import { windowTimes } from "../plan/run-window.ts";
 import { setDocument } from "../plan/value-choice.ts";
-import type { StoredJob } from "./stored-job.ts";
+import type { JobRecord } from "./stored-job.ts";
 
 /** The rate and the time left, which only a job at work has. */
 export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
 /** Returns the mean rate over the time that the job was at work. */
-function pastRate({ type }: StoredJob["request"], { workedMs, ...counts }: JobProgress): JobRate {
+function pastRate({ request, progress: { workedMs } }: JobRecord, counts: Counts): JobRate {
   const { stored, skipped, unchanged, failed, deleted } = counts;
-  const tiles =
-    type === "truncate"
-      ? BigInt(deleted)
-      : [stored, skipped, unchanged, failed].reduce((sum, count) => sum + BigInt(count), 0n);
+  const tiles = request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
 }
 
@@ -30,11 +27,9 @@ export function listed(view: JobView): JobView {
  * Returns a job as the management interface shows it.
  * @param rate of a job that has not ended: its present rate; undefined: the mean rate of an ended job is computed
  */
-export function viewOf(
-  job: Omit<StoredJob, "tasks"> & { readonly taskIds: readonly number[] },
-  rate: JobRate | undefined,
-): JobView {
+export function viewOf(job: JobRecord, rate?: JobRate): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
+  const counts = JobCounts.from(progress.zooms).sum;
   const { bounds } = request;
   return {
     id: job.id,
@@ -49,8 +44,8 @@ export function viewOf(
     state: job.state,
     outcome: progress.outcome,
     reason: progress.reason,
-    tasks: job.taskIds,
-    tiles: tilesOf(request, progress),
+    tasks: job.tasks.map(({ id }) => id),
+    tiles: tilesOf(request, counts),
     createdAt: isoTime(createdMs),
     startedAt: startedMs === null ? null : isoTime(startedMs),
     endedAt: endedMs === null ? null : isoTime(endedMs),
@@ -69,21 +64,17 @@ export function viewOf(
     olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
     maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
     maxFailurePercent: request.failurePercent ?? null,
-    bytes: progress.zooms.reduce((sum, { bytes }) => sum + BigInt(bytes), 0n),
+    bytes: counts.bytes,
     secondsWorked: Math.round(progress.workedMs) / 1000,
-    ...roundedRate(rate ?? pastRate(request, progress)),
+    ...roundedRate(rate ?? pastRate(job, counts)),
     ...(request.combinations === undefined
       ? {}
       : { combinations: request.combinations.map(({ parameters }) => parameters) }),
-    zooms: progress.zooms.map((at) => ({
-      z: at.z,
-      tiles: tilesOf(request, at),
-      bytes: BigInt(at.bytes),
-    })),
+    zooms: progress.zooms.map((at) => ({ z: at.z, tiles: tilesOf(request, at), bytes: at.bytes })),
   };
 }
 
-export const parameterSetsOf = ({ parametersChosen }: StoredJob["request"]): JobView["parameterSets"] =>
+export const parameterSetsOf = ({ parametersChosen }: JobRequest): JobView["parameterSets"] =>
   parametersChosen?.map((set) => setDocument(new Map(set))) ?? null;
 
 function termsView({
@@ -96,16 +87,13 @@ function termsView({
   return { priority, rateLimit, runWindow: { from, to, timeZone: runWindow.timeZone } };
 }
 
-const tilesOf = (
-  { type }: StoredJob["request"],
-  counts: Pick<JobProgress, "total" | "stored" | "skipped" | "unchanged" | "failed" | "deleted">,
-): JobTiles => ({
-  total: BigInt(counts.total),
-  stored: BigInt(counts.stored) + BigInt(counts.unchanged),
-  skipped: BigInt(counts.skipped),
-  failed: BigInt(counts.failed),
-  ...(type === "reseed" ? { unchanged: BigInt(counts.unchanged) } : {}),
-  ...(type === "truncate" ? { deleted: BigInt(counts.deleted) } : {}),
+const tilesOf = ({ type }: JobRequest, { total, stored, skipped, unchanged, failed, deleted }: Counts): JobTiles => ({
+  total,
+  stored: stored + unchanged,
+  skipped,
+  failed,
+  ...(type === "reseed" ? { unchanged } : {}),
+  ...(type === "truncate" ? { deleted } : {}),
 });
 
 const roundedRate = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { combinations, jobRequest } from "../../test/support/job-request.ts";
 import { countTiles } from "../plan/count-tiles.ts";
+import { type Counts, JobCounts } from "../plan/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
 import type { FailedTile } from "./failed-tile.ts";
 import { planRetry } from "./plan-retry.ts";
@@ -24,12 +25,12 @@ const request = jobRequest({
 const totals = await countTiles(request);
 
 /** Progress with all counts at zoom 0; these tests check only the sums. */
-function progress(fields: Partial<JobProgress>): JobProgress {
-  const all = { ...emptyProgress(totals), ...fields };
-  const [first, ...others] = all.zooms;
-  const { stored, skipped, unchanged, failed } = all;
-  return { ...all, zooms: first === undefined ? [] : [{ ...first, stored, skipped, unchanged, failed }, ...others] };
+function progress(counts: Partial<Counts>, fields: Partial<JobProgress>): JobProgress {
+  const at = JobCounts.from(totals.zooms);
+  at.add(0, counts);
+  return { ...emptyProgress(at), ...fields };
 }
+const sumOf = (of: JobProgress | undefined) => JobCounts.from(of?.zooms ?? []).sum;
 const failedTile = (z: number, x: number, y: number): FailedTile => ({
   z,
   x,
@@ -38,20 +39,19 @@ const failedTile = (z: number, x: number, y: number): FailedTile => ({
   class: "timeout",
   message: "",
 });
-const plan = (fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
-  planRetry({ request, progress: progress(fields) }, failed, [1, 1], totals, () => 3n);
+const plan = (counts: Partial<Counts>, fields: Partial<JobProgress>, failed: readonly FailedTile[]) =>
+  planRetry({ request, progress: progress(counts, fields) }, failed, [1, 1], totals, () => 3n);
 
 test("a job whose tiles were all done leaves nothing to retry", () => {
-  expect(plan({ outcome: "done", stored: "320", finished: [["0", "20"]] }, [])).toBeUndefined();
+  expect(plan({ stored: 320n }, { outcome: "done", finished: [["0", "20"]] }, [])).toBeUndefined();
 });
 
 test("the metatiles of failed tiles are left, each once, and the total is exactly theirs", () => {
   const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
-  const again = plan({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] }, failed);
+  const done = { outcome: "done_with_failures", finished: [["0", "20"]] } as const;
+  const again = plan({ stored: 317n, failed: 3n }, done, failed);
+  expect(sumOf(again)).toMatchObject({ total: 32n, stored: 0n, failed: 0n });
   expect(again).toMatchObject({
-    total: "32",
-    stored: "0",
-    failed: "0",
     outcome: null,
     finished: [
       ["0", "1"],
@@ -62,25 +62,26 @@ test("the metatiles of failed tiles are left, each once, and the total is exactl
 
 test("an aborted job leaves what it did not come to, and what failed before", () => {
   const again = plan(
-    { outcome: "aborted", stored: "10", unchanged: "30", skipped: "7", failed: "1", finished: [["0", "3"]] },
+    { stored: 10n, unchanged: 30n, skipped: 7n, failed: 1n },
+    { outcome: "aborted", finished: [["0", "3"]] },
     [failedTile(0, 0, 0)],
   );
-  expect(again).toMatchObject({ total: String(320 - 48 + 16), finished: [["1", "3"]] });
+  expect([sumOf(again).total, again?.finished]).toEqual([320n - 48n + 16n, [["1", "3"]]]);
 });
 
 test("a retry of a job over existing tiles leaves those tiles of the failed metatiles that are stored now", () => {
   const failed = [failedTile(0, 5, 1), failedTile(0, 4, 0), failedTile(1, 15, 15)];
   const reseed = { ...request, type: "reseed" as const, onlyExisting: true as const };
-  const done = progress({ outcome: "done_with_failures", stored: "317", failed: "3", finished: [["0", "20"]] });
+  const done = progress({ stored: 317n, failed: 3n }, { outcome: "done_with_failures", finished: [["0", "20"]] });
   const again = planRetry({ request: reseed, progress: done }, failed, [1, 1], totals, () => 3n);
-  expect(again).toMatchObject({ total: "6" });
+  expect(sumOf(again).total).toBe(6n);
 });
 
 test("if more tiles failed than the history records one by one, a retry works on the whole range", () => {
-  const again = plan({ outcome: "done_with_failures", stored: "300", failed: "20", finished: [["0", "20"]] }, [
+  const again = plan({ stored: 300n, failed: 20n }, { outcome: "done_with_failures", finished: [["0", "20"]] }, [
     failedTile(0, 0, 0),
   ]);
-  expect(again).toMatchObject({ total: "320", finished: [] });
+  expect([sumOf(again).total, again?.finished]).toEqual([320n, []]);
 });
 
 test("of several combinations those are left whose tiles failed", async () => {
@@ -91,10 +92,11 @@ test("of several combinations those are left whose tiles failed", async () => {
     { ...failedTile(0, 5, 1), combination: 2 },
     { ...failedTile(1, 0, 0), combination: 1 },
   ];
+  const counts = JobCounts.from(all.zooms);
+  counts.add(0, { failed: 2n });
   const ended: JobProgress = {
-    ...emptyProgress(all),
+    ...emptyProgress(counts),
     outcome: "done_with_failures",
-    failed: "2",
     finished: [["0", "60"]],
   };
   const again = planRetry({ request: several, progress: ended }, failed, [1, 1], all, () => 3n);

@@ -5,7 +5,7 @@ import { countSelectedAtOnce, type TileSelection } from "../grid/tile-selection.
 import type { TileSet } from "../layer/tile-set.ts";
 import { IntervalSet } from "../lib/interval-set.ts";
 import { JobCounts } from "../plan/job-counts.ts";
-import { countsProgress, emptyProgress, type JobProgress } from "../plan/job-progress.ts";
+import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
 import { type JobWalk, walksOf } from "../plan/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { FailedTile } from "./failed-tile.ts";
@@ -27,9 +27,10 @@ export function planRetry(
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
-  if (request.type === "truncate" || BigInt(failed.length) < BigInt(progress.failed)) return fresh;
+  const { sum } = JobCounts.from(progress.zooms);
+  if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
   // A job of an older version in an order that was removed: its finished metatiles are unknown.
-  if (progress.finished.length === 0 && BigInt(progress.stored) + BigInt(progress.failed) > 0n) return fresh;
+  if (progress.finished.length === 0 && sum.stored + sum.failed > 0n) return fresh;
   const walks = walksOf(request, metatileFactors);
   const numbers = numbersOf(walks, request.order, request.hot);
   const selection = request.selection === undefined ? undefined : indexOf(request.selection);
@@ -40,7 +41,7 @@ export function planRetry(
   const finished = IntervalSet.from(progress.finished);
   const left = new JobCounts();
   for (const { z, total, stored, skipped, unchanged, failed: bad } of progress.zooms)
-    left.add(z, { total: BigInt(total) - BigInt(stored) - BigInt(skipped) - BigInt(unchanged) - BigInt(bad) });
+    left.add(z, { total: total - stored - skipped - unchanged - bad });
   const levels = new Map<string, JobWalk[]>();
   for (const at of walks) {
     const level = `${at.combination}/${at.walk.rect.z}`;
@@ -57,5 +58,5 @@ export function planRetry(
     const counted = countedTiles(at.walk, local);
     left.add(z, { total: countOf(at, counted) });
   }
-  return left.sum.total === 0n ? undefined : { ...fresh, ...countsProgress(left), finished: finished.toJSON() };
+  return left.sum.total === 0n ? undefined : { ...fresh, zooms: left.zooms, finished: finished.toJSON() };
 }

@@ -15,22 +15,22 @@ test("a job of an older version in an order that was removed begins again by zoo
   const ranges = [{ gridSet: "g", rects: [{ z: 2, minX: 0, minY: 0, maxX: 3, maxY: 3 }] }];
   const request = jobRequest({ ranges, threadCount: 1 });
   const fresh = emptyProgress(countRanges(request));
-  const counts = { stored: "5", skipped: "1", unchanged: "0", failed: "2" };
+  const counts = { stored: 5n, skipped: 1n, unchanged: 0n, failed: 2n };
   const begun = {
     ...fresh,
-    ...counts,
     finished: [["3", "11"] as const],
     errors: [{ class: "upstream", count: 2, message: "away", tile: null }],
-    zooms: fresh.zooms.map((zoom) => ({ ...zoom, ...counts, bytes: "100" })),
+    zooms: fresh.zooms.map((zoom) => ({ ...zoom, ...counts, bytes: 100n })),
   };
   const made = ["depth-first", "centre-out", "hot"].map((order, i) => {
     // The types no longer allow the removed orders, so the order is written as an older version has written it.
     const job = { request, progress: begun, origin: { by: null }, retryOf: null, schedule: null, hold: null };
-    const { jobId, taskIds } = store.insert(job, i);
-    db.prepare("UPDATE job SET request = json_set(request, '$.order', ?) WHERE id = ?").run(order, jobId);
-    for (const id of taskIds) store.saveTask(id, "live", 8n);
-    store.addFailedTiles(jobId, [{ z: 2, x: 0, y: 0, combination: 0, class: "upstream", message: "away" }]);
-    return jobId;
+    const [stored] = store.insertAll([job], i);
+    if (stored === undefined) throw new Error("the job was not inserted");
+    db.prepare("UPDATE job SET request = json_set(request, '$.order', ?) WHERE id = ?").run(order, stored.id);
+    for (const { id } of stored.tasks) store.saveTask(id, "live", 8n);
+    store.addFailedTiles(stored.id, [{ z: 2, x: 0, y: 0, combination: 0, class: "upstream", message: "away" }]);
+    return stored.id;
   });
   const [unfinished = 0, ended = 0, hot = 0] = made;
   const end = { endedMs: 9, startedMs: 1, paused: false, hold: null, terms: STANDARD_TERMS } as const;

@@ -1,4 +1,4 @@
-import type { ZoomCountsText } from "../plan/job-counts.ts";
+import type { Counts, ZoomCounts } from "../plan/job-counts.ts";
 import type { JobProgress } from "../plan/job-progress.ts";
 import {
   JOB_STATES,
@@ -39,6 +39,11 @@ export interface StoredJob {
   readonly terms: JobTerms;
 }
 
+/** A job as it is persisted, without the states of its tasks. */
+export interface JobRecord extends Omit<StoredJob, "tasks"> {
+  readonly tasks: readonly Pick<StoredTask, "id">[];
+}
+
 /** The content of a job before it is inserted. */
 export interface NewJob {
   readonly request: JobRequest;
@@ -52,14 +57,13 @@ export interface NewJob {
 
 /** Reads a row of the table `job`. */
 export function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWith: number | null): StoredJob {
-  // This file has written both texts, so they need no check.
+  // `JobStore` has written the text, so it needs no check.
   const request: JobRequest = JSON.parse(text(row, "request"));
-  const progress = sinceAdded(request, JSON.parse(text(row, "progress")));
   return {
     id: int(row, "id"),
     state: wordOf(row, "state", JOB_STATES),
     request,
-    progress,
+    progress: decodeProgress(text(row, "progress"), request),
     createdMs: int(row, "created_ms"),
     startedMs: intOrNull(row, "started_ms"),
     endedMs: intOrNull(row, "ended_ms"),
@@ -69,27 +73,38 @@ export function storedJobOf(row: Row, tasks: readonly StoredTask[], requestedWit
     schedule: textOrNull(row, "schedule"),
     requestedWith,
     hold: row["hold"] === null ? null : wordOf(row, "hold", WINDOW_HOLDS),
-    // This file has written the text, so it needs no check.
     terms: row["terms"] === null ? STANDARD_TERMS : JSON.parse(text(row, "terms")),
     tasks,
   };
 }
 
-/** Progress as older versions wrote it, without fields that were added since. */
-type WrittenProgress = Omit<JobProgress, "abortedBy" | "zooms" | "workedMs" | "unchanged"> &
-  Partial<Omit<JobProgress, "zooms">> & {
-    readonly zooms?: readonly (Omit<ZoomCountsText, "unchanged"> & Partial<ZoomCountsText>)[];
-  };
+const COUNTS: ReadonlySet<string> = new Set<keyof Counts>([
+  "total",
+  "stored",
+  "skipped",
+  "unchanged",
+  "failed",
+  "deleted",
+  "bytes",
+]);
 
-/** Adds the missing fields. If an older version did not count by zoom, the counts go to the first zoom. */
-function sinceAdded({ zoomStart }: JobRequest, written: WrittenProgress): JobProgress {
-  const { total, stored, skipped, failed, deleted } = written;
-  const zooms = written.zooms ?? [{ z: zoomStart, total, stored, skipped, failed, deleted, bytes: "0" }];
-  return {
-    abortedBy: null,
-    workedMs: 0,
-    unchanged: "0",
-    ...written,
-    zooms: zooms.map((zoom) => ({ unchanged: "0", ...zoom })),
-  };
+/** Encodes the progress of a job for the database. Counts become decimal text, as they can pass 2^53. */
+export const encodeProgress = (progress: JobProgress): string =>
+  JSON.stringify(progress, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+
+/** Progress as older versions wrote it: with counts of the whole job, and without fields that were added since. */
+type WrittenProgress = Omit<JobProgress, "abortedBy" | "zooms" | "workedMs"> &
+  Partial<Pick<JobProgress, "abortedBy" | "workedMs">> &
+  WrittenCounts & { readonly zooms?: readonly (WrittenCounts & Pick<ZoomCounts, "z" | "bytes">)[] };
+type WrittenCounts = Omit<Counts, "unchanged" | "bytes"> & Partial<Counts>;
+
+/** Decodes progress. If an older version did not count by zoom, the counts go to the first zoom. */
+function decodeProgress(written: string, { zoomStart }: JobRequest): JobProgress {
+  // `encodeProgress` has written the text, so it needs no check.
+  const progress: WrittenProgress = JSON.parse(written, (key, value: unknown) =>
+    COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value,
+  );
+  const { total, stored, skipped, unchanged: _, failed, deleted, ...others } = progress;
+  const zooms = others.zooms ?? [{ z: zoomStart, total, stored, skipped, failed, deleted, bytes: 0n }];
+  return { abortedBy: null, workedMs: 0, ...others, zooms: zooms.map((zoom) => ({ unchanged: 0n, ...zoom })) };
 }

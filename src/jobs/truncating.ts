@@ -146,7 +146,7 @@ export class Truncation implements Work {
   #book(job: ActiveJob, task: Task, levels: readonly Level[], counted: ReadonlyMap<string, bigint>): void {
     const { request, tally } = job;
     const isFirst = tally.sum.total === 0n && tally.sum.deleted === 0n;
-    const left = new Map(tally.zooms.map((z) => [z, 0n]));
+    const left = new Map(tally.zooms.map(({ z }) => [z, 0n]));
     for (const level of levels) {
       const { z } = level.rect;
       const stored = level.whole ? this.#sum(level, request.format) : (counted.get(levelKey(level)) ?? 0n);

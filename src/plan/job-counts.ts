@@ -10,12 +10,10 @@ export interface Counts {
   readonly bytes: bigint;
 }
 
-/** As persisted: decimal text. */
-export interface ZoomCountsText extends Readonly<Record<keyof Counts, string>> {
+export interface ZoomCounts extends Counts {
   readonly z: number;
 }
 
-const NAMES = ["total", "stored", "skipped", "unchanged", "failed", "deleted", "bytes"] as const;
 const NOTHING: Counts = { total: 0n, stored: 0n, skipped: 0n, unchanged: 0n, failed: 0n, deleted: 0n, bytes: 0n };
 
 const added = (to: Counts, change: Partial<Counts>): Counts => ({
@@ -35,10 +33,9 @@ export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
   #sum = NOTHING;
 
-  static from(zooms: readonly ZoomCountsText[]): JobCounts {
+  static from(zooms: readonly ZoomCounts[]): JobCounts {
     const counts = new JobCounts();
-    for (const { z, ...texts } of zooms)
-      counts.add(z, Object.fromEntries(NAMES.map((name) => [name, BigInt(texts[name])])));
+    for (const { z, ...at } of zooms) counts.add(z, at);
     return counts;
   }
 
@@ -46,8 +43,9 @@ export class JobCounts {
     return this.#sum;
   }
 
-  get zooms(): number[] {
-    return [...this.#zooms.keys()];
+  /** The counts by zoom, ascending. */
+  get zooms(): ZoomCounts[] {
+    return [...this.#zooms].map(([z, counts]) => ({ z, ...counts })).sort((a, b) => a.z - b.z);
   }
 
   of(z: number): Counts {
@@ -84,20 +82,5 @@ export class JobCounts {
   /** Raises the totals if the job has deleted more tiles than were counted. */
   coverDeleted(): void {
     for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.add(z, { total: deleted - total });
-  }
-
-  toJSON(): ZoomCountsText[] {
-    return [...this.#zooms]
-      .sort(([a], [b]) => a - b)
-      .map(([z, c]) => ({
-        z,
-        total: String(c.total),
-        stored: String(c.stored),
-        skipped: String(c.skipped),
-        unchanged: String(c.unchanged),
-        failed: String(c.failed),
-        deleted: String(c.deleted),
-        bytes: String(c.bytes),
-      }));
   }
 }

@@ -26,26 +26,23 @@ afterEach(() => {
 
 const request = jobRequest();
 const view = () =>
-  viewOf(
-    {
-      id: 7,
-      state: "done",
-      request,
-      progress: emptyProgress(countRanges(request)),
-      createdMs: 0,
-      startedMs: 0,
-      endedMs: 0,
-      taskIds: [1],
-      paused: false,
-      createdBy: null,
-      retryOf: null,
-      schedule: null,
-      requestedWith: null,
-      hold: null,
-      terms: STANDARD_TERMS,
-    },
-    undefined,
-  );
+  viewOf({
+    id: 7,
+    state: "done",
+    request,
+    progress: emptyProgress(countRanges(request)),
+    createdMs: 0,
+    startedMs: 0,
+    endedMs: 0,
+    tasks: [{ id: 1 }],
+    paused: false,
+    createdBy: null,
+    retryOf: null,
+    schedule: null,
+    requestedWith: null,
+    hold: null,
+    terms: STANDARD_TERMS,
+  });
 const hook = (id: string, more: Partial<Webhook> = {}): Webhook => ({
   id,
   url: `http://${id}.test/token`,
