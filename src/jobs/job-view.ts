@@ -1,6 +1,6 @@
 import { isoTime } from "../lib/iso-time.ts";
 import { type Counts, JobCounts } from "../plan/job-counts.ts";
-import { shownFields } from "../plan/job-fields.ts";
+import { showFields } from "../plan/job-fields.ts";
 import { type JobRequest, type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
 import { windowTimes } from "../plan/run-window.ts";
@@ -60,10 +60,8 @@ export function viewOf(job: JobRecord, rate?: JobRate): JobView {
     parameterSets: parameterSetsOf(request),
     ...termsView(job.terms),
     limit: request.limit ?? null,
-    ...shownFields(request),
-    olderThan: request.olderThanMs === undefined ? null : isoTime(request.olderThanMs),
+    ...showFields(request),
     maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,
-    maxFailurePercent: request.failurePercent ?? null,
     bytes: counts.bytes,
     secondsWorked: Math.round(progress.workedMs) / 1000,
     ...roundedRate(rate ?? pastRate(job, counts)),

@@ -1,14 +1,14 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Combination } from "./combination.ts";
-import type { KeptFields, ShownFields } from "./job-fields.ts";
+import type { PlannedFields, ShownFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
 import type { JobType } from "./seed-request.ts";
 import type { ValueChoice } from "./value-choice.ts";
 
 /** The work of a job, validated against its layer. It is persisted complete, so that a restart needs no other data. */
-export interface JobRequest extends KeptFields {
+export interface JobRequest extends PlannedFields {
   readonly type: JobType;
   readonly layer: string;
   /** Seed and reseed: exactly one grid set, one format. Truncate: null means all. */
@@ -47,12 +47,8 @@ export interface JobRequest extends KeptFields {
   readonly retryWaitMs: number;
   /** The number of failed tiles at which the job is aborted. `NO_FAILURE_LIMIT`: no limit. */
   readonly failureLimit: number;
-  /** The percentage of failed among tried tiles above which the job is aborted. Absent: no limit. */
-  readonly failurePercent?: number;
   /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
-  /** The job is a reseed of tiles that are missing or were written before this time. Absent: of all tiles. */
-  readonly olderThanMs?: number;
   /**
    * For the order `hot`: the numbers by zoom of the first metatiles of the groups that were used when the job was
    * accepted, the most used first. Stored in a table of its own, like a selection. Absent: no group was used.
@@ -202,11 +198,8 @@ export interface JobView extends ShownFields {
   readonly timeLeft: TimeLeft | null;
   /** The kind of selection inside the bounds. Null: the whole bounds. */
   readonly limit: Selection["kind"] | null;
-  /** Only tiles written before this time are rendered again. Null: all tiles. */
-  readonly olderThan: string | null;
   /** Null: no limit. */
   readonly maxFailures: number | null;
-  readonly maxFailurePercent: number | null;
   /** The area in the grid set's CRS, as GeoJSON. Null: the job has no area. Absent in lists and events. */
   readonly area?: AreaView | null;
   /** The combinations, if the job names several. Absent in lists and events. */

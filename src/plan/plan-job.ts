@@ -17,12 +17,11 @@ import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
 import type { Combination } from "./combination.ts";
-import { keptFields } from "./job-fields.ts";
+import { planFields } from "./job-fields.ts";
 import type { JobOptions } from "./job-options.ts";
 import { type JobRequest, NO_FAILURE_LIMIT } from "./job-request.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
-import { momentOf } from "./tile-age.ts";
 
 /** Totals are 64-bit on the wire (`docs/reference/wire-format.md`, Bodies). */
 const MAX_TOTAL = 2n ** 63n - 1n;
@@ -71,8 +70,8 @@ export function* planSeedInSteps(
   const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
   const tooMany = request.type === "truncate" ? undefined : aboveMost(tilesIn(byGridSet));
   if (tooMany !== undefined) return refuse(tooMany);
-  const olderThan = request.olderThan === undefined ? ok(undefined) : momentOf(request.olderThan, nowMs);
-  if (!olderThan.ok) return olderThan;
+  const fields = planFields(request, nowMs);
+  if (!fields.ok) return fields;
   const [only] = subsets.value;
   const own = [request.tileFailureRetryCount, request.tileFailureRetryWaitMs, request.totalFailuresBeforeAborting];
   return ok({
@@ -95,10 +94,8 @@ export function* planSeedInSteps(
     failureLimit:
       request.totalFailuresBeforeAborting ??
       (request.maxFailurePercent === undefined ? FAILURE_LIMIT : NO_FAILURE_LIMIT),
-    ...(request.maxFailurePercent === undefined ? {} : { failurePercent: request.maxFailurePercent }),
     ownFailurePolicy: own.some((field) => field !== undefined),
-    ...keptFields(request),
-    ...(olderThan.value === undefined ? {} : { olderThanMs: olderThan.value }),
+    ...fields.value,
     ...(request.terms === undefined ? {} : { terms: request.terms }),
     ...(request.supersede === undefined ? {} : { supersede: request.supersede }),
   });

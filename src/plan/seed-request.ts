@@ -1,8 +1,7 @@
 import type { Extent } from "../grid/grid-set.ts";
 import type { Position } from "../grid/reproject.ts";
-import type { KeptFields } from "./job-fields.ts";
+import type { DecodedFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
-import type { RequestedAge } from "./tile-age.ts";
 
 export const JOB_TYPES = ["seed", "reseed", "truncate"] as const;
 export type JobType = (typeof JOB_TYPES)[number];
@@ -27,7 +26,7 @@ export interface RequestedTile {
  * A seed request as decoded (`docs/reference/wire-format.md`, Seed request): the fields are well-formed, but not
  * validated against a layer.
  */
-export interface SeedRequest extends KeptFields {
+export interface SeedRequest extends DecodedFields {
   readonly type: JobType;
   readonly gridSetId?: string;
   /** EPSG code; never 0 (0 means not given). */
@@ -49,10 +48,6 @@ export interface SeedRequest extends KeptFields {
   readonly tileFailureRetryCount?: number;
   readonly tileFailureRetryWaitMs?: number;
   readonly totalFailuresBeforeAborting?: number;
-  /** Greater than 0, at most 100. */
-  readonly maxFailurePercent?: number;
-  /** For reseeds only, like `onlyExisting`. */
-  readonly olderThan?: RequestedAge;
   /** Absent: the standard terms. */
   readonly terms?: JobTerms;
   /** Kill older seeds and reseeds within this job's range. Never set for a seed, or with an area or tiles. */

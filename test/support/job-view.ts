@@ -1,4 +1,4 @@
-import { shownFields } from "../../src/plan/job-fields.ts";
+import { showFields } from "../../src/plan/job-fields.ts";
 import type { JobView } from "../../src/plan/job-request.ts";
 
 /** Returns the view of a completed seed of the demo layer, with the fields of `more` replaced. */
@@ -33,10 +33,8 @@ export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({
   rateLimit: null,
   runWindow: null,
   limit: null,
-  ...shownFields({}),
-  olderThan: null,
+  ...showFields({}),
   maxFailures: 1000,
-  maxFailurePercent: null,
   bytes: 0n,
   secondsWorked: 0,
   tilesPerSecond: null,

@@ -3,7 +3,7 @@ import { type Answer, type AnswerFlags, type Count, requestAndPrint, serverComma
 import { selectionText } from "../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
 import { jobRequest } from "./make-job.ts";
-import { addAgeFlags, addRangeFlags, type ChoiceFlags, LAYERS, type RangeFlags } from "./range-flags.ts";
+import { addFieldFlags, addRangeFlags, type ChoiceFlags, LAYERS, type RangeFlags } from "./range-flags.ts";
 
 const UNKNOWN = "not known";
 const fitText = (fits: boolean | null): string | undefined =>
@@ -53,10 +53,11 @@ export function estimateCommand(): Command {
     "<layer...>",
     LAYERS,
   );
-  return addAgeFlags(addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too")).action(
-    (layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
-      const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);
-      return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
-    },
-  );
+  return addFieldFlags(
+    addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too"),
+    "reseeds",
+  ).action((layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
+    const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);
+    return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
+  });
 }

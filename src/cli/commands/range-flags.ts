@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
-import { type FlagGroup, type JobFlag, jobFields, type KeptFields, keptFields } from "../../plan/job-fields.ts";
+import { type FieldDocument, type FieldGroup, fieldEntries, selectFields } from "../../plan/job-fields.ts";
 import { collect, parseWhole } from "./shared-options.ts";
 
 /** The help text of the argument `<layer...>`. */
@@ -37,10 +37,8 @@ interface KeyChoice {
 const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
 /** Flags that filter and order those tiles, and limit how many of them may fail. */
-export interface ChoiceFlags extends KeptFields {
-  readonly olderThan?: string;
+export interface ChoiceFlags extends FieldDocument {
   readonly maxFailures?: number;
-  readonly maxFailurePercent?: number;
 }
 
 interface ZoomFlag {
@@ -74,30 +72,35 @@ export const addRangeFlags = (command: Command): Command =>
       ]),
     );
 
-/** Adds the flags of the fields that a job keeps. */
-function addFieldFlags(command: Command, group: FlagGroup): Command {
-  for (const { flag } of Object.values<{ readonly flag: JobFlag }>(jobFields)) {
-    if (flag.group !== group) continue;
+/** Adds the flags of the fields in `jobFields`. */
+export function addFieldFlags(command: Command, only: FieldGroup): Command {
+  for (const [, { group, flag }] of fieldEntries) {
+    if (group !== only) continue;
     const option = new Option(flag.option, flag.help);
-    command.addOption(flag.choices === undefined ? option : option.choices(flag.choices));
+    const { choices, parse } = flag;
+    if (choices !== undefined) option.choices(choices);
+    if (parse !== undefined)
+      option.argParser((text) => {
+        const value = parse.read(text);
+        if (value === undefined) throw new InvalidArgumentError(parse.expected);
+        return value;
+      });
+    command.addOption(option);
   }
   return command;
 }
 
 /** Adds the flags of commands whose jobs render. */
 export const addRenderFlags = (command: Command): Command =>
-  addFieldFlags(command, "rendering")
-    .option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER))
-    .option("--max-failure-percent <n>", "of the tiles that were tried: more end it", parsePercent);
+  addFieldFlags(
+    command.option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER)),
+    "renders",
+  );
 
-/** Adds the flags of a reseed. The server validates the age. */
-export const addAgeFlags = (command: Command): Command =>
-  addFieldFlags(command, "age").option("--older-than <age>", "tiles written before: an age such as P7D, or a time");
-
-export const choiceFields = (flags: ChoiceFlags) => {
-  const { olderThan, maxFailures, maxFailurePercent } = flags;
-  return { ...keptFields(flags), ...defined({ olderThan, maxFailures, maxFailurePercent }) };
-};
+export const choiceFields = (flags: ChoiceFlags) => ({
+  ...selectFields(flags),
+  ...defined({ maxFailures: flags.maxFailures }),
+});
 
 export const isRangeGiven = (flags: RangeFlags): boolean =>
   Object.values(rangeFields(flags)).some((field) => field !== undefined);
@@ -202,10 +205,3 @@ const parseRange = parseChoice("FROM..TO", (value) => {
     throw new InvalidArgumentError("It has the form KEY=FROM..TO; one of the two may be left out.");
   return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) };
 });
-
-function parsePercent(text: string): number {
-  const percent = Number(text);
-  if (text.trim() === "" || !(percent > 0 && percent <= 100))
-    throw new InvalidArgumentError("A number greater than 0, 100 at most.");
-  return percent;
-}

@@ -4,7 +4,7 @@ import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { showSchedule, showSchedules } from "../output/schedule-text.ts";
 import { addConfirmFlag, type ConfirmFlags, type JobFlags, jobRequest, requestConfirmed } from "./make-job.ts";
-import { addAgeFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
+import { addFieldFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
 import { supersedeOption, threadsOption, timeZoneOption, waitOption } from "./shared-options.ts";
 import { addRateFlags, parseWindowFlag, type WindowFlag } from "./terms-flags.ts";
 
@@ -32,7 +32,7 @@ export function scheduleCommand(): Command {
   const adding = serverCommand("add", "makes jobs of layers again and again")
     .argument("<name>")
     .argument("<layer...>", LAYERS);
-  const add = addConfirmFlag(addRateFlags(addRenderFlags(addAgeFlags(addRangeFlags(adding)))))
+  const add = addConfirmFlag(addRateFlags(addRenderFlags(addFieldFlags(addRangeFlags(adding), "reseeds"))))
     .requiredOption("--cron <cron>", 'minute, hour, day, month, weekday, such as "30 2 * * *", or @daily')
     .addOption(timeZoneOption("by whose clocks"))
     .addOption(new Option("--type <type>", "what its jobs do").choices(["seed", "reseed", "truncate"]).default("seed"))

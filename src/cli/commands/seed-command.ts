@@ -4,7 +4,7 @@ import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { addKeyFlag } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { addConfirmFlag, type ConfirmFlags, type JobFlags, jobRequest, makeJob } from "./make-job.ts";
-import { addAgeFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
+import { addFieldFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
 import { supersedeOption, threadsOption, waitOption } from "./shared-options.ts";
 import { addTermsFlags } from "./terms-flags.ts";
 
@@ -16,7 +16,7 @@ export function seedCommand(type: "seed" | "reseed"): Command {
   const command = addRangeFlags(
     serverCommand(type, `${what}; a job of a running server`).argument("<layer...>", LAYERS),
   );
-  if (type === "reseed") addAgeFlags(command).addOption(supersedeOption("it"));
+  if (type === "reseed") addFieldFlags(command, "reseeds").addOption(supersedeOption("it"));
   return addKeyFlag(addConfirmFlag(addTermsFlags(addRenderFlags(command))))
     .addOption(threadsOption("it"))
     .addOption(waitOption())

@@ -2,7 +2,7 @@ import type { Extent } from "../../grid/grid-set.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { KeptFields } from "../../plan/job-fields.ts";
+import type { DecodedFields } from "../../plan/job-fields.ts";
 import type { JobType, SeedRequest } from "../../plan/seed-request.ts";
 import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
 import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
@@ -48,7 +48,7 @@ const FIELDS = [
 /** Every field of a classic seed request; a field that was not given is undefined. */
 type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
 /** Fields that exist only under `/api/v1`. */
-type NewFields = "area" | "tiles" | "maxFailurePercent" | keyof KeptFields | "olderThan" | "terms" | "supersede";
+type NewFields = "area" | "tiles" | keyof DecodedFields | "terms" | "supersede";
 
 /**
  * Decodes the body of a seed request (`docs/reference/wire-format.md`, Seed request). A body that begins with `{` is

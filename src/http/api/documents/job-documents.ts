@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { jobFields, type ShownFields } from "../../../plan/job-fields.ts";
+import { fieldEntries, type ShownFields } from "../../../plan/job-fields.ts";
 import { JOB_STATES } from "../../../plan/job-request.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { parameterSetJson } from "../jobs/value-choice-codec.ts";
@@ -34,11 +34,12 @@ const parameterSets = z.array(z.record(text, z.unknown()).meta(parameterSetJson)
 
 type ShownSchemas = { readonly [K in keyof ShownFields]: z.ZodType<ShownFields[K], ShownFields[K]> };
 
-/** Returns the schemas of the fields that a job keeps from its request. */
+/** Returns the schemas of the fields in `jobFields`. */
 function shownSchemas(): ShownSchemas;
 function shownSchemas(): object {
-  const schemas = Object.entries(jobFields).map(([name, { schema, otherwise, description }]) => {
-    const field: z.ZodType = schema(z);
+  const schemas = fieldEntries.map(([name, { shown, otherwise, ...asRequested }]) => {
+    const { schema, description } = shown ?? asRequested;
+    const field = schema(z);
     return [name, (otherwise === null ? field.nullable() : field).meta({ description })];
   });
   return Object.fromEntries(schemas);
@@ -105,9 +106,7 @@ export const job = z.object({
     .exactOptional()
     .meta({ description: "GeoJSON in the CRS of the grid set; not in lists and events" }),
   ...shownSchemas(),
-  olderThan: momentOrNull.meta({ description: "null: tiles of any age" }),
   maxFailures: whole.nullable().meta({ description: "null: any number" }),
-  maxFailurePercent: z.number().nullable(),
   secondsWorked: z.number(),
   timeLeft: z
     .object({ seconds: whole, least: whole, most: whole.nullable(), confidence: z.enum(["low", "medium", "high"]) })

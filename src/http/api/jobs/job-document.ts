@@ -1,11 +1,9 @@
 import * as z from "zod";
-import { badField } from "../../../lib/refusal.ts";
 import { refuseIn } from "../../../lib/schema.ts";
-import { jobFields, type KeptFields } from "../../../plan/job-fields.ts";
+import { type DecodedFields, fieldEntries } from "../../../plan/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job-terms.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { AGE_EXPECTED, parseAge } from "../../../plan/tile-age.ts";
 import { withoutNulls } from "../json-body.ts";
 import { decodeTiles } from "./area-fields.ts";
 import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
@@ -90,19 +88,19 @@ const terms = {
 /** The body of a PATCH to a job. */
 export const termsSchema = z.strictObject(terms).meta({ minProperties: 1 });
 
-type KeptSchemas = { readonly [K in keyof KeptFields]-?: z.ZodOptional<z.ZodType<KeptFields[K]>> };
+type FieldSchemas = { readonly [K in keyof DecodedFields]-?: z.ZodOptional<z.ZodType<DecodedFields[K]>> };
 
-/** Returns the schemas of the fields that the job keeps. A value that is the standard counts as absent. */
-function keptSchemas(): KeptSchemas;
-function keptSchemas(): object {
-  const schemas = Object.entries(jobFields).map(([name, { schema, otherwise, description }]) => {
-    const field: z.ZodType = schema(z);
-    const given = field.transform((value) => (value === otherwise ? undefined : value)).optional();
+/** Returns the schemas of the fields in `jobFields`. A value that is the standard counts as absent. */
+function fieldSchemas(): FieldSchemas;
+function fieldSchemas(): object {
+  const schemas = fieldEntries.map(([name, { schema, otherwise, description }]) => {
+    const given = schema(z)
+      .transform((value) => (value === otherwise ? undefined : value))
+      .optional();
     return [name, given.meta({ description, ...(otherwise === null ? {} : { default: otherwise }) })] as const;
   });
   return Object.fromEntries(schemas);
 }
-const { onlyExisting, ...keptShape } = keptSchemas();
 
 /**
  * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The order of the fields is part
@@ -195,22 +193,7 @@ export const jobRequestSchema = z.strictObject({
   tileFailureRetryWaitTime: count.optional(),
   totalFailuresBeforeAborting: count.optional(),
   maxFailures: count.optional().meta({ description: "Another name for totalFailuresBeforeAborting" }),
-  maxFailurePercent: z
-    .number({ error: "a number greater than 0, 100 at most" })
-    .gt(0)
-    .max(100)
-    .optional()
-    .meta({ description: "Of the tiles that were tried, once these are a hundred or all" }),
-  onlyExisting,
-  olderThan: text
-    .transform((value, context) => parseAge(value) ?? refuseIn(context, badField("olderThan", AGE_EXPECTED, value)))
-    .optional()
-    .meta({
-      description:
-        "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
-      examples: ["P7D", "2026-11-01T00:00:00Z"],
-    }),
-  ...keptShape,
+  ...fieldSchemas(),
   confirm: yesOrNo
     .optional()
     .meta({ description: "A job of more tiles than jobs.confirmTiles is meant", default: false }),

@@ -1,4 +1,5 @@
 import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { fieldEntries } from "../../../plan/job-fields.ts";
 import type { JobRequestDocument } from "./job-document.ts";
 
 /** The fields by which one request makes several jobs, each with the fields of a single job that it replaces. */
@@ -22,12 +23,6 @@ const EXCLUSIVE: readonly (readonly [Field, readonly Field[]])[] = [
   ["maxFailures", ["totalFailuresBeforeAborting"]],
 ];
 
-/**
- * Beside these fields `supersede` is refused: the job may leave tiles of its range as they are, so an older job on the
- * same range may still have work to do.
- */
-const NOT_BESIDE_SUPERSEDE = ["area", "tiles", "onlyExisting", "olderThan"] as const;
-
 /** Returns whether a request may make several jobs. */
 export const isPlural = (document: object): boolean => Object.keys(PLURALS).some((plural) => plural in document);
 
@@ -47,8 +42,10 @@ export function brokenRule(
   if (!("layer" in given) && !("layers" in given)) return not("layer", "the name of a layer");
   if ("areaCrs" in given && !("area" in given)) return not("areaCrs", "an area beside it");
   if ("boundsCrs" in given && !("bounds" in given) && !("area" in given)) return not("boundsCrs", "bounds beside it");
-  const { type = "seed", order, onlyExisting, olderThan, rateLimit, supersede } = document;
-  const reseedOnly = onlyExisting === true ? "onlyExisting" : olderThan !== undefined ? "olderThan" : undefined;
+  const { type = "seed", order, rateLimit, supersede } = document;
+  const decoded = new Map(Object.entries(document));
+  const [reseedOnly] =
+    fieldEntries.find(([name, { group }]) => group === "reseeds" && decoded.get(name) !== undefined) ?? [];
   if (reseedOnly !== undefined && type !== "reseed") {
     const why =
       type === "truncate"
@@ -61,7 +58,8 @@ export function brokenRule(
     return not("rateLimit", "none for a truncate, as it renders nothing");
   if (supersede !== true) return undefined;
   if (type === "seed") return not("supersede", "none for a seed: what an older job is to render stays missing");
-  const other = NOT_BESIDE_SUPERSEDE.find((field) => (given[field] ?? false) !== false);
+  // The job may leave tiles of its range as they are, so an older job on the same range may still have work to do.
+  const other = (["area", "tiles"] as const).find((field) => field in given) ?? reseedOnly;
   return other === undefined
     ? undefined
     : not("supersede", `none beside ${other}: what an older job is to render may stay`);

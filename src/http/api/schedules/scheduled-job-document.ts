@@ -1,5 +1,5 @@
 import type { Extent } from "../../../grid/grid-set.ts";
-import { keptFields } from "../../../plan/job-fields.ts";
+import { encodeFields } from "../../../plan/job-fields.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, RequestedTile, SeedRequest } from "../../../plan/seed-request.ts";
 import { setDocument } from "../../../plan/value-choice.ts";
@@ -35,9 +35,7 @@ export const scheduledJobDocument = ({ many, confirmed, limit }: ScheduledJob): 
     tileFailureRetryCount: request.tileFailureRetryCount,
     tileFailureRetryWaitTime: request.tileFailureRetryWaitMs,
     totalFailuresBeforeAborting: request.totalFailuresBeforeAborting,
-    maxFailurePercent: request.maxFailurePercent,
-    ...keptFields(request),
-    olderThan: request.olderThan?.text,
+    ...encodeFields(request),
     ...termsDocument(request.terms),
     supersede: request.supersede,
     confirm: confirmed ? true : undefined,
