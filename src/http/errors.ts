@@ -100,14 +100,9 @@ export const httpError = (code: ErrorCode, text: string, headers: Readonly<Recor
 
 export const NOT_FOUND: Refusal = { code: "not_found", message: "There is nothing at this path." };
 
-export const methodRefusal = (method: string, allow: string): Refusal => ({
-  code: "method_not_allowed",
-  message: `Method ${method} is not allowed here; allowed: ${allow}`,
-});
-
 /** Returns the answer to a method that a resource does not support. */
-export const methodAnswer = (method: string, allow: string): Answer => ({
-  ...refusalText(methodRefusal(method, allow)),
+export const methodAnswer = (method: string, allow: string, refused = refusalText): Answer => ({
+  ...refused({ code: "method_not_allowed", message: `Method ${method} is not allowed here; allowed: ${allow}` }),
   headers: { Allow: allow },
 });
 

@@ -1,30 +1,33 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
+import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
 import { isCrossSite } from "./cross-site.ts";
-import {
-  methodAnswer,
-  methodRefusal,
-  NOT_FOUND,
-  refusalOfFault,
-  refusalProblem,
-  refusalText,
-  STATUS,
-} from "./errors.ts";
+import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import type { ServerOptions } from "./options.ts";
 import { parseForm } from "./query.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
 import { ownOrigin, readBody, type Target } from "./request.ts";
-import { allowOf, type Exchange, type Handler, handlerOf, publicAnswer, type Resource } from "./resource.ts";
-import { createRouting, type RouteOptions } from "./routes.ts";
+import {
+  allowOf,
+  type Exchange,
+  type Handler,
+  handlerOf,
+  publicAnswer,
+  type Reply,
+  type Resource,
+  type RouteOptions,
+} from "./resource.ts";
+import { createRouting } from "./routes.ts";
 
 export interface ManagementOptions extends RouteOptions {
+  readonly catalogue: () => Catalogue;
   readonly server: () => ServerOptions;
   readonly authenticator: Authenticator;
   readonly log: Logger;
@@ -70,7 +73,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       return refused({ code: "forbidden", message: "Requests from another site's page may not change anything here." });
     if (!resource.ok) return refused(resource.error);
     if (found === undefined) return refused(NOT_FOUND);
-    const handler = handlerFor(found, request, problems);
+    const handler = handlerFor(found, request, refused);
     if ("status" in handler) return handler;
     const forbidden = forbiddenTo(caller.value, handler.need);
     if (forbidden !== undefined) return refused(forbidden);
@@ -95,13 +98,12 @@ function isForeignChange({ method = "GET", headers }: IncomingMessage, origin: s
 function handlerFor(
   resource: Resource,
   { method = "GET", headers }: IncomingMessage,
-  problems: boolean,
+  refused: Refused,
 ): Handler | Answer {
   const allow = allowOf(resource);
   if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
   const handler = handlerOf(resource, method);
   if (handler !== undefined) return handler;
-  if (problems) return { ...refusalProblem(methodRefusal(method, allow)), headers: { Allow: allow } };
   if (resource.browserPage === true && method === "GET" && /text\/html/i.test(headers.accept ?? ""))
     return {
       status: STATUS.method_not_allowed,
@@ -109,7 +111,7 @@ function handlerFor(
       body: methodPage(allow.split(", ")),
       headers: { Allow: allow },
     };
-  return methodAnswer(method, allow);
+  return methodAnswer(method, allow, refused);
 }
 
 /** Runs the handler of a permitted request. Logs the answer to a change. */
@@ -128,11 +130,14 @@ async function run(
     catalogue: options.catalogue(),
     by: caller.kind === "user" ? caller.user.name : null,
     signal,
-    body: () => readBody(request),
+    async body(decode) {
+      const bytes = await readBody(request);
+      return bytes.ok ? decode(bytes.value) : bytes;
+    },
   };
   const beganMs = performance.now();
-  const done = await handled(handler, exchange, requestId, options.log);
-  const answer = done.ok ? done.value : refused(done.error);
+  const reply = await handled(handler, exchange, requestId, options.log);
+  const answer = "ok" in reply ? refused(reply.error) : reply;
   if (handler.need === "read") return answer;
   const tookMs = performance.now() - beganMs;
   // Logged after the answer, so that the client does not wait for the log.
@@ -153,14 +158,9 @@ async function run(
  * Runs a handler. Turns a fault of the disk into a refusal, so that the client learns the cause.
  * @throws any other fault
  */
-async function handled(
-  handler: Handler,
-  exchange: Exchange,
-  requestId: string,
-  log: Logger,
-): Promise<Result<Answer, Refusal>> {
+async function handled(handler: Handler, exchange: Exchange, requestId: string, log: Logger): Promise<Reply> {
   try {
-    return ok(await handler.handle(exchange));
+    return await handler.handle(exchange);
   } catch (error) {
     const refusal = refusalOfFault(error);
     if (refusal === undefined) throw error;

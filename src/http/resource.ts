@@ -1,15 +1,32 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Operations } from "../coordinator/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import type { JobEvents } from "./api/events/job-events.ts";
 import type { Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
+import type { ServerMetrics } from "./metrics/metrics-sample.ts";
+import type { CompatOptions } from "./options.ts";
+import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
+
+/** The parts of the server that routes use. */
+export interface RouteOptions {
+  readonly compat: () => CompatOptions;
+  readonly jobOptions: () => JobOptions;
+  readonly operations: Operations;
+  readonly jobEvents: JobEvents;
+  readonly metrics: () => Promise<ServerMetrics>;
+  readonly readiness: () => Readiness;
+  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
+}
 
 /** A request that has passed all checks before the body, as a handler gets it. */
 export interface Exchange {
@@ -25,12 +42,16 @@ export interface Exchange {
   readonly by: string | null;
   /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
-  body(): Promise<Result<Uint8Array, Refusal>>;
+  /** Reads the whole body and decodes it. */
+  body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>): Promise<Result<T, Refusal>>;
 }
+
+/** What a handler returns: an answer, or a refusal, which gets the form of the route: text or problem+json. */
+export type Reply = Answer | { readonly ok: false; readonly error: Refusal };
 
 export interface Handler {
   readonly need: Need;
-  readonly handle: (exchange: Exchange) => Promise<Answer>;
+  readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
 /** A document for everybody, at one path. Supports GET, HEAD and OPTIONS. */

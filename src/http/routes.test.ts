@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { openApi } from "./api/openapi/openapi.ts";
 import { type Caller, forbiddenTo, type Need } from "./auth/rights.ts";
 import type { Role } from "./options.ts";
-import { allowOf } from "./resource.ts";
-import { createRouting, type RouteOptions } from "./routes.ts";
+import { allowOf, type RouteOptions } from "./resource.ts";
+import { createRouting } from "./routes.ts";
 
 /** The routes, none of whose handlers is called. */
 const find = createRouting({} as RouteOptions);

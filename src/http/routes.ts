@@ -1,10 +1,6 @@
-import type { Operations } from "../coordinator/operations.ts";
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { JobOptions } from "../plan/job-options.ts";
 import { apiRoute } from "./api/api-route.ts";
-import type { JobEvents } from "./api/events/job-events.ts";
 import { assetRoute } from "./console/asset-route.ts";
 import { mapPageRoute } from "./console/map-page-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
@@ -12,22 +8,8 @@ import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
 import { metricsRoute } from "./metrics/metrics-route.ts";
-import type { ServerMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions } from "./options.ts";
 import { firstSegment, segmentsOf } from "./percent.ts";
-import type { Readiness } from "./readiness.ts";
-import type { PublicResource, Resource, Route } from "./resource.ts";
-
-export interface RouteOptions {
-  readonly compat: () => CompatOptions;
-  readonly catalogue: () => Catalogue;
-  readonly jobOptions: () => JobOptions;
-  readonly operations: Operations;
-  readonly jobEvents: JobEvents;
-  readonly metrics: () => Promise<ServerMetrics>;
-  readonly readiness: () => Readiness;
-  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
-}
+import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
 /** What the routes know about a path. */
 interface PathInfo {
@@ -41,15 +23,14 @@ interface PathInfo {
 
 /** Returns the function that finds the resource of a path, among all but the health checks and the tile protocols. */
 export function createRouting(options: RouteOptions): (path: string) => PathInfo {
-  const { operations, jobOptions, catalogue } = options;
   const routes: readonly Route[] = [
-    seedRoute({ operations, jobOptions }),
-    massTruncateRoute({ operations, jobOptions }),
-    diskQuotaRoute({ operations, compat: options.compat }),
-    reloadRoute(options.reload),
-    apiRoute({ operations, catalogue, jobOptions, events: options.jobEvents, readiness: options.readiness }),
-    metricsRoute({ operations, metrics: options.metrics }),
-    mapPageRoute({ operations, catalogue }),
+    seedRoute(options),
+    massTruncateRoute(options),
+    diskQuotaRoute(options),
+    reloadRoute(options),
+    apiRoute(options),
+    metricsRoute(options),
+    mapPageRoute(options),
     assetRoute,
   ];
   return (path) => {

@@ -1,5 +1,5 @@
-import type { Resource, Route } from "../resource.ts";
-import { type ApiParts, json, reader } from "./api-parts.ts";
+import type { Resource, Route, RouteOptions } from "../resource.ts";
+import { json, reader } from "./api-answer.ts";
 import { eventsResource } from "./events/events-route.ts";
 import { parseId } from "./id.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
@@ -14,7 +14,7 @@ import { truncationResource, truncationsResource, undoResource } from "./truncat
 import { simulationResource, usageResource, verificationResource } from "./usage/usage-route.ts";
 
 /** Returns the route of `/api/v1`, the interface by resource. */
-export function apiRoute(parts: ApiParts): Route {
+export function apiRoute(parts: RouteOptions): Route {
   // One resource serves all requests, because it counts the estimates in progress.
   const estimates = estimateResource(parts);
   return {
@@ -37,7 +37,7 @@ export function apiRoute(parts: ApiParts): Route {
   };
 }
 
-function jobsAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+function jobsAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
   if (name === undefined) return jobsResource(parts);
   const id = parseId(name);
@@ -46,19 +46,19 @@ function jobsAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Re
   return action === undefined ? jobResource(parts, id) : jobActionResource(parts, id, action);
 }
 
-function batchesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+function batchesAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
   const id = name === undefined ? undefined : parseId(name);
   if (more.length > 0 || id === undefined) return undefined;
   return action === undefined ? batchResource(parts, id) : batchActionResource(parts, id, action);
 }
 
-function schedulesAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+function schedulesAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
   if (name === undefined) return schedulesResource(parts);
   return action === undefined ? scheduleResource(parts, name) : scheduleActionResource(parts, name, action);
 }
 
-function truncationsAt(parts: ApiParts, [name, action, ...more]: readonly string[]): Resource | undefined {
+function truncationsAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
   if (name === undefined) return truncationsResource(parts);
   const id = parseId(name);
@@ -67,7 +67,7 @@ function truncationsAt(parts: ApiParts, [name, action, ...more]: readonly string
   return action === "undo" ? undoResource(parts, id) : undefined;
 }
 
-function usageAt(parts: ApiParts, [what, ...more]: readonly string[]): Resource | undefined {
+function usageAt(parts: RouteOptions, [what, ...more]: readonly string[]): Resource | undefined {
   if (more.length > 0) return undefined;
   switch (what) {
     case undefined:

@@ -1,14 +1,12 @@
-import type { Operations } from "../../coordinator/operations.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
 import { HTML_TYPE } from "../reply.ts";
-import type { Route } from "../resource.ts";
+import type { Route, RouteOptions } from "../resource.ts";
 import { mapPage } from "./map-page.ts";
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Returns the route of the page at `/` of each mount. The page shows data, so it needs credentials. */
-export function mapPageRoute(parts: { readonly operations: Operations; readonly catalogue: () => Catalogue }): Route {
+export function mapPageRoute({ operations }: Pick<RouteOptions, "operations">): Route {
   return {
     resourceAt: (segments) => {
       if (segments.length > 0) return undefined;
@@ -18,8 +16,8 @@ export function mapPageRoute(parts: { readonly operations: Operations; readonly 
             need: "read",
             handle: async ({ target, query, catalogue }) => {
               const [rows, usage] = await Promise.all([
-                parts.operations.rows(undefined),
-                parts.operations.usage({ tileSets: false, layer: undefined }),
+                operations.rows(undefined),
+                operations.usage({ tileSets: false, layer: undefined }),
               ]);
               const requested = query.get("layer");
               const chosen =

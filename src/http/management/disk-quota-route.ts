@@ -1,17 +1,13 @@
-import type { Operations } from "../../coordinator/operations.ts";
+import { refuse } from "../../lib/result.ts";
 import { applyQuotaChange, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../../quota/quota-validation.ts";
-import { refusalText } from "../errors.ts";
-import type { CompatOptions } from "../options.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";
-import type { Exchange, Route } from "../resource.ts";
+import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import type { DocumentFormat } from "./internal/document.ts";
 import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "./quota-codec.ts";
 
-interface QuotaParts {
-  readonly operations: Operations;
-  readonly compat: () => CompatOptions;
-}
+type QuotaParts = Pick<RouteOptions, "operations" | "compat">;
 
 /** `/diskquota[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Disk quota). */
 export function diskQuotaRoute(parts: QuotaParts): Route {
@@ -21,7 +17,7 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
       const [name = "", ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
       const found = /^diskquota(?:\.(xml|json))?$/.exec(name);
       if (found === null || more.length > 0) return undefined;
-      const formatOf = (exchange: Exchange): "xml" | "json" =>
+      const formatOf = (exchange: Exchange): DocumentFormat =>
         found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
       return {
         methods: {
@@ -41,29 +37,28 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
  * Returns the format of a request without an extension: from Content-Type, else from Accept, else XML
  * (`docs/reference/wire-format.md`, Addresses).
  */
-function negotiated({ headers }: Exchange): "xml" | "json" {
+function negotiated({ headers }: Exchange): DocumentFormat {
   const type = headers["content-type"]?.toLowerCase() ?? "";
   if (/\bjson\b/.test(type)) return "json";
   if (/\bxml\b/.test(type)) return "xml";
   return /json/i.test(headers.accept ?? "") && !prefersXml(headers.accept) ? "json" : "xml";
 }
 
-async function putAnswer(parts: QuotaParts, exchange: Exchange, format: "xml" | "json"): Promise<Answer> {
-  const body = await exchange.body();
-  if (!body.ok) return refusalText(body.error);
-  const decoded = decodeQuotaChange(body.value, format, new Set(exchange.catalogue.layers.keys()));
-  if (!decoded.ok) return refusalText(decoded.error);
+async function putAnswer(parts: QuotaParts, exchange: Exchange, format: DocumentFormat): Promise<Reply> {
+  const layers = new Set(exchange.catalogue.layers.keys());
+  const decoded = await exchange.body((bytes) => decodeQuotaChange(bytes, format, layers));
+  if (!decoded.ok) return decoded;
   const { root, change } = decoded.value;
   // The body may give a value without units. Together with the units already configured it can be too large.
   const wrong = checkQuotaConfiguration(applyQuotaChange(await parts.operations.quota(), change));
-  if (wrong !== undefined) return refusalText(wrong);
+  if (wrong !== undefined) return refuse(wrong);
   return quotaAnswer(parts, await parts.operations.changeQuota(change), format, root);
 }
 
 function quotaAnswer(
   { compat }: QuotaParts,
   configuration: QuotaConfiguration,
-  format: "xml" | "json",
+  format: DocumentFormat,
   root: QuotaRoot,
 ): Answer {
   return {

@@ -1,21 +1,16 @@
-import type { Operations } from "../../coordinator/operations.ts";
-import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
-import { ok, type Result } from "../../lib/result.ts";
-import type { JobOptions } from "../../plan/job-options.ts";
+import { unknownLayer } from "../../lib/refusal.ts";
+import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
-import type { MassTruncateRequest } from "../../plan/seed-request.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
-import { refusalText } from "../errors.ts";
 import type { Answer } from "../reply.ts";
-import type { Exchange, Route } from "../resource.ts";
+import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
 import { jobHeaders } from "./seed-route.ts";
 
+type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
+
 /** `/masstruncate[.xml]`, also under `/rest` (`docs/reference/wire-format.md`, Mass truncate). */
-export function massTruncateRoute(parts: {
-  readonly operations: Operations;
-  readonly jobOptions: () => JobOptions;
-}): Route {
+export function massTruncateRoute(parts: TruncateParts): Route {
   return {
     owns: (first) => first === "masstruncate" || first.startsWith("masstruncate."),
     resourceAt: (segments) => {
@@ -38,42 +33,26 @@ export function massTruncateRoute(parts: {
 }
 
 /**
- * Decodes the body, or GeoServer's `?requestType=truncateLayer&layer=NAME` if the body is empty. A `layer` in the query
- * without `requestType` truncates nothing.
+ * Truncates as the body requests, or as GeoServer's `?requestType=truncateLayer&layer=NAME` if the body is empty. A
+ * `layer` in the query without `requestType` truncates nothing.
  */
-async function decode(exchange: Exchange): Promise<Result<MassTruncateRequest, Refusal>> {
-  const body = await exchange.body();
-  if (!body.ok) return body;
-  const layer = exchange.query.get("layer");
-  if (
-    body.value.byteLength === 0 &&
-    exchange.query.get("requestType") === "truncateLayer" &&
-    layer !== null &&
-    layer !== ""
-  ) {
-    return ok({ type: "truncateLayer", layer });
-  }
-  return decodeMassTruncate(body.value);
-}
-
-async function truncateAnswer(
-  { operations, jobOptions }: { readonly operations: Operations; readonly jobOptions: () => JobOptions },
-  exchange: Exchange,
-): Promise<Answer> {
-  const decoded = await decode(exchange);
-  if (!decoded.ok) return refusalText(decoded.error);
+async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchange: Exchange): Promise<Reply> {
+  const { query, base, by } = exchange;
+  const queried = query.get("requestType") === "truncateLayer" ? query.get("layer") || undefined : undefined;
+  const decoded = await exchange.body((bytes) =>
+    bytes.byteLength === 0 && queried !== undefined
+      ? ok({ type: "truncateLayer" as const, layer: queried })
+      : decodeMassTruncate(bytes),
+  );
+  if (!decoded.ok) return decoded;
   const request = decoded.value;
   const layer = exchange.catalogue.layers.get(request.layer);
-  if (layer === undefined) {
-    return refusalText({
-      ...unknownLayer(request.layer),
-      details: [`Could not find layer ${request.layer}`],
-    });
-  }
+  if (layer === undefined)
+    return refuse({ ...unknownLayer(request.layer), details: [`Could not find layer ${request.layer}`] });
   const done: Answer = { status: 200, type: "text/plain", body: "" };
   const truncated = async (requested: MassTruncationRequest): Promise<Answer> => {
-    const { id } = await operations.truncate(requested, exchange.by);
-    return { ...done, headers: { Link: `<${exchange.base}/api/v1/truncations/${id}>; rel="monitor"` } };
+    const { id } = await operations.truncate(requested, by);
+    return { ...done, headers: { Link: `<${base}/api/v1/truncations/${id}>; rel="monitor"` } };
   };
   switch (request.type) {
     case "truncateLayer":
@@ -83,9 +62,9 @@ async function truncateAnswer(
       return truncated({ ...request, mode: "hard", parameters: Object.fromEntries(request.parameters) });
     case "truncateExtent": {
       const planned = planExtentTruncate(request, layer, jobOptions());
-      if (!planned.ok) return refusalText(planned.error);
-      const submitted = await operations.submit(planned.value, { by: exchange.by });
-      if (!submitted.ok) return refusalText(submitted.error);
+      if (!planned.ok) return planned;
+      const submitted = await operations.submit(planned.value, { by });
+      if (!submitted.ok) return submitted;
       return { ...done, headers: jobHeaders(exchange, submitted.value.jobId) };
     }
   }

@@ -1,14 +1,11 @@
-import type { Refusal } from "../../lib/refusal.ts";
-import type { Result } from "../../lib/result.ts";
-import { refusalText } from "../errors.ts";
 import { textAnswer } from "../reply.ts";
-import type { Route } from "../resource.ts";
+import type { Route, RouteOptions } from "../resource.ts";
 
 /**
  * POST `/rest/reload`: reads the configuration file again. An invalid file changes nothing, and the answer lists its
  * problems.
  */
-export function reloadRoute(reload: () => Promise<Result<readonly string[], Refusal>>): Route {
+export function reloadRoute({ reload }: Pick<RouteOptions, "reload">): Route {
   return {
     owns: (first) => first === "rest",
     resourceAt: (segments) => {
@@ -21,7 +18,7 @@ export function reloadRoute(reload: () => Promise<Result<readonly string[], Refu
               const reloaded = await reload();
               return reloaded.ok
                 ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
-                : refusalText(reloaded.error);
+                : reloaded;
             },
           },
         },

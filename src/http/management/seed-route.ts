@@ -1,26 +1,20 @@
-import type { Operations } from "../../coordinator/operations.ts";
 import type { Layer } from "../../layer/layer.ts";
-import type { Refusal } from "../../lib/refusal.ts";
-import { type Result, refuse } from "../../lib/result.ts";
-import type { JobOptions } from "../../plan/job-options.ts";
-import type { JobRequest, KillScope, TaskRow } from "../../plan/job-request.ts";
+import { type Refusal, unknownLayer } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { KillScope, TaskRow } from "../../plan/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
-import { refusalText } from "../errors.ts";
 import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
-import type { Exchange, Handler, Resource, Route } from "../resource.ts";
+import type { Exchange, Handler, Reply, Resource, Route, RouteOptions } from "../resource.ts";
 import { sniffFormat } from "./internal/document.ts";
 import { decodeKill, neitherSeedNorKill, nothingToKill } from "./kill-codec.ts";
 import { killedPage, seedSubmittedPage } from "./killed-page.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 import { encodeTaskListJson, encodeTaskListXml } from "./task-list-codec.ts";
 
-interface SeedParts {
-  readonly operations: Operations;
-  readonly jobOptions: () => JobOptions;
-}
+type SeedParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
 /**
  * Returns the route of `/rest/seed`, `/rest/seed.<format>` and `/rest/seed/<layer>[.<format>]`
@@ -41,7 +35,7 @@ export function seedRoute(parts: SeedParts): Route {
         if (seed === "seed") {
           return {
             browserPage: true,
-            methods: { POST: { need: "operate", handle: (exchange) => killAnswer(parts, exchange) } },
+            methods: { POST: postOf(parts, undefined, () => false) },
           };
         }
         if (seed === "seed.json" || seed === "seed.xml") {
@@ -84,20 +78,22 @@ function layerResource(parts: SeedParts, layer: string): Resource {
   return { layer, browserPage: true, methods: { POST: postOf(parts, layer, isSeedRequest) } };
 }
 
-/** Handles a POST to a layer: a seed request if `isSeedRequest` returns true, else a kill or the seed form. */
+/** Handles a POST to a layer, or to all: a seed request if `isSeedRequest` returns true, else a kill or the seed form. */
 function postOf(
   parts: SeedParts,
-  layer: string,
+  layer: string | undefined,
   isSeedRequest: (exchange: Exchange, body: Uint8Array) => boolean,
 ): Handler {
   return {
     need: "operate",
     handle: async (exchange) => {
-      const body = await exchange.body();
-      if (!body.ok) return refusalText(body.error);
-      return isSeedRequest(exchange, body.value)
-        ? submitAnswer(parts, exchange, layer, decodeSeedRequest(body.value))
-        : formAnswer(parts, exchange, layer, body.value);
+      const body = await exchange.body(ok);
+      if (!body.ok) return body;
+      if (layer === undefined || !isSeedRequest(exchange, body.value))
+        return formAnswer(parts, exchange, layer, Buffer.from(body.value).toString("utf8"));
+      const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
+      if (!made.ok) return made;
+      return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
     },
   };
 }
@@ -114,8 +110,8 @@ async function submit(
 ): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[] }, Refusal>> {
   const layer = exchange.catalogue.layers.get(layerName);
   if (!decoded.ok) return layer === undefined ? decoded : refuse(withCoverage(decoded.error, layer));
-  if (layer === undefined) return refuse({ code: "unknown_layer", message: `Unknown layer: ${layerName}` });
-  const planned: Result<JobRequest, Refusal> = planSeed(decoded.value, layer, parts.jobOptions());
+  if (layer === undefined) return refuse(unknownLayer(layerName));
+  const planned = planSeed(decoded.value, layer, parts.jobOptions());
   return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
 }
 
@@ -126,17 +122,6 @@ async function submit(
 function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
   if (refusal.isOfBounds !== true) return refusal;
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
-}
-
-async function submitAnswer(
-  parts: SeedParts,
-  exchange: Exchange,
-  layer: string,
-  decoded: Result<SeedRequest, Refusal>,
-): Promise<Answer> {
-  const made = await submit(parts, exchange, layer, decoded);
-  if (!made.ok) return refusalText(made.error);
-  return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
 }
 
 /** Returns the headers that name a new job and link to its resource under `/api/v1`. */
@@ -151,22 +136,15 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-/** POST to `/rest/seed`: ends tasks of all layers. */
-async function killAnswer(parts: SeedParts, exchange: Exchange): Promise<Answer> {
-  const body = await exchange.body();
-  return body.ok ? formAnswer(parts, exchange, undefined, body.value) : refusalText(body.error);
-}
-
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
 async function formAnswer(
   parts: SeedParts,
   exchange: Exchange,
   layer: string | undefined,
-  body: Uint8Array,
-): Promise<Answer> {
-  const text = Buffer.from(body).toString("utf8");
+  text: string,
+): Promise<Reply> {
   const decoded = decodeKill(text, exchange.query);
-  if (!decoded.ok) return refusalText(decoded.error);
+  if (!decoded.ok) return decoded;
   const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html });
   switch (decoded.value.kind) {
     case "scope": {
@@ -175,17 +153,17 @@ async function formAnswer(
     }
     case "task": {
       // The contract accepts `thread_id` only on the resource of the task's layer.
-      if (layer === undefined) return refusalText(nothingToKill());
+      if (layer === undefined) return refuse(nothingToKill());
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);
       return page(killedPage(killed, `Requested to terminate task ${taskId}.`));
     }
     case "none": {
-      if (layer === undefined) return refusalText(nothingToKill());
+      if (layer === undefined) return refuse(nothingToKill());
       const form = parseForm(text);
-      if (!isSeedForm(form)) return refusalText(neitherSeedNorKill(text));
+      if (!isSeedForm(form)) return refuse(neitherSeedNorKill(text));
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
-      if (!made.ok) return refusalText(made.error);
+      if (!made.ok) return made;
       return { ...page(seedSubmittedPage(layer, made.value.taskIds)), headers: jobHeaders(exchange, made.value.jobId) };
     }
   }

@@ -1,13 +1,7 @@
-import type { Operations } from "../../coordinator/operations.ts";
-import type { Route } from "../resource.ts";
-import type { ServerMetrics } from "./metrics-sample.ts";
+import type { Route, RouteOptions } from "../resource.ts";
 
 /** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
-export function metricsRoute(parts: {
-  readonly operations: Operations;
-  readonly metrics: () => Promise<ServerMetrics>;
-}): Route {
-  const { operations, metrics } = parts;
+export function metricsRoute({ operations, metrics }: Pick<RouteOptions, "operations" | "metrics">): Route {
   return {
     owns: (first) => first === "metrics",
     resourceAt: (segments) => {

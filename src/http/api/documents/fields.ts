@@ -2,7 +2,7 @@ import * as z from "zod";
 import { timeOfDay } from "../jobs/job-document.ts";
 
 /** Integers of 64 bits. Their JSON text is exact. */
-const int64Json = { type: "integer", format: "int64" };
+export const int64Json = { type: "integer", format: "int64" };
 /** A count or an id that is a number in the program. */
 export const int64 = z.int().meta(int64Json);
 /** A count that is a bigint in the program. */

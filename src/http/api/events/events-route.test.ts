@@ -26,9 +26,9 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
 /** Listens to the events of job 1. `parts` grows as the stream is sent. */
 async function listen(events: JobEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
-  const resource = eventsResource({ events, catalogue: () => catalogueOf([]), operations: { jobs: async () => [] } });
+  const resource = eventsResource({ jobEvents: events, operations: { jobs: async () => [] } });
   const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
-  const body = answer?.body;
+  const body = answer === undefined || "ok" in answer ? undefined : answer.body;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
   const parts: string[] = [];
   const read = (async () => {

@@ -1,12 +1,12 @@
+import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { jsonText } from "../../../lib/json-text.ts";
-import type { Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result } from "../../../lib/result.ts";
 import type { JobEvent, JobView } from "../../../plan/job-request.ts";
-import { refusalProblem } from "../../errors.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, idOf, layerOf, reader } from "../api-parts.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { reader } from "../api-answer.ts";
+import { text } from "../documents/fields.ts";
+import { decodeQuery, id, layer } from "../query-fields.ts";
 import type { JobEvents } from "./job-events.ts";
 
 /**
@@ -19,23 +19,28 @@ const RETRY_MS = 2_000;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<ApiParts, "catalogue" | "events"> & { readonly operations: Pick<Operations, "jobs"> };
+type EventParts = Pick<RouteOptions, "jobEvents"> & { readonly operations: Pick<Operations, "jobs"> };
 
-interface Wanted {
-  readonly layer: string | undefined;
-  readonly job: number | undefined;
-}
+export const eventsQuery = z.object({
+  layer,
+  job: id("the id of a job"),
+  // Clients may also send the header Last-Event-ID. The OpenAPI document does not have it: code generators would give
+  // both parameters the same name.
+  lastEventId: text.exactOptional(),
+});
+type Wanted = z.output<typeof eventsQuery>;
 
 /**
  * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the jobs that have not ended; each
  * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
  * longer has these events, the client gets a snapshot again.
  */
-export function eventsResource({ operations, catalogue, events }: EventParts): Resource {
-  return reader(async ({ query, headers, signal }) => {
-    const wanted = wantedOf(query, layerOf(query, catalogue()));
-    if (!wanted.ok) return refusalProblem(wanted.error);
-    const last = headers["last-event-id"] ?? query.get("lastEventId") ?? "";
+export function eventsResource({ operations, jobEvents: events }: EventParts): Resource {
+  return reader(async (exchange) => {
+    const wanted = decodeQuery(eventsQuery, exchange);
+    if (!wanted.ok) return wanted;
+    const { headers, signal } = exchange;
+    const last = headers["last-event-id"] ?? wanted.value.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
     return {
       status: 200,
@@ -45,12 +50,6 @@ export function eventsResource({ operations, catalogue, events }: EventParts): R
       body: stream(operations, events, wanted.value, from, signal),
     };
   });
-}
-
-function wantedOf(query: URLSearchParams, layer: Result<string | undefined, Refusal>): Result<Wanted, Refusal> {
-  if (!layer.ok) return layer;
-  const job = idOf(query, "job", "the id of a job");
-  return job.ok ? ok({ layer: layer.value, job: job.value }) : job;
 }
 
 async function* stream(
@@ -95,22 +94,20 @@ const heartbeat = (id: string): string => `: still here\nid: ${id}\n\n`;
 
 const message = (event: string, id: string, data: string): string => `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
-function isWanted(event: JobEvent, { layer, job }: Wanted): boolean {
-  if (event.kind === "forgotten") return job === undefined || event.id === job;
-  return isOf(event.job, { layer, job });
-}
+const isWanted = (event: JobEvent, wanted: Wanted): boolean =>
+  event.kind === "job" ? isOf(event.job, wanted) : wanted.job === undefined || event.id === wanted.job;
 
-const isOf = (view: JobView, { layer, job }: Wanted): boolean =>
-  (layer === undefined || view.layer === layer) && (job === undefined || view.id === job);
+const isOf = (view: JobView, wanted: Wanted): boolean =>
+  (wanted.layer === undefined || view.layer === wanted.layer) && (wanted.job === undefined || view.id === wanted.job);
 
 /**
  * Returns the jobs that have not ended. The caller reads the number of the last event first: a change in between is
  * sent twice, which is harmless.
  */
 async function snapshot(operations: EventParts["operations"], wanted: Wanted): Promise<string> {
-  const layer = wanted.layer === undefined ? {} : { layer: wanted.layer };
+  const filter = { limit: SNAPSHOT, ...(wanted.layer === undefined ? {} : { layer: wanted.layer }) };
   const lists = await Promise.all(
-    (["running", "pending"] as const).map((state) => operations.jobs({ state, limit: SNAPSHOT, ...layer })),
+    (["running", "pending"] as const).map((state) => operations.jobs({ state, ...filter })),
   );
   const jobs = lists.flat().filter((view) => isOf(view, wanted));
   return jsonText({ jobs, complete: lists.every((list) => list.length < SNAPSHOT) });

@@ -2,11 +2,11 @@ import { type BatchView, batchOf } from "../../../jobs/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, doing, reader, viewAnswer } from "../api-parts.ts";
-import { jobAction } from "./job-action.ts";
-import { waitForJob, waitOf } from "./wait-for-job.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { doing, reader, viewAnswer } from "../api-answer.ts";
+import { decodeQuery } from "../query-fields.ts";
+import { jobAction } from "./jobs-route.ts";
+import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
 /** One more than the jobs that one request can make, so that a list of this length is complete. */
 const ALL = 1001;
@@ -16,25 +16,26 @@ const ALL = 1001;
  * ended, or after that time.
  * @param id the id of any job of the batch
  */
-export function batchResource(parts: ApiParts, id: number): Resource {
-  return reader(async ({ query, signal }) => {
-    const waitMs = waitOf(query);
-    if (!waitMs.ok) return refusalProblem(waitMs.error);
-    const deadline = performance.now() + waitMs.value;
+export function batchResource(parts: RouteOptions, id: number): Resource {
+  return reader(async (exchange) => {
+    const query = decodeQuery(waitQuery, exchange);
+    if (!query.ok) return query;
+    const waitMs = query.value.wait * 1_000;
+    const deadline = performance.now() + waitMs;
     const jobs = await jobsOf(parts, id);
-    const unended = waitMs.value === 0 ? [] : jobs.filter(isLive);
+    const unended = waitMs === 0 ? [] : jobs.filter(isLive);
     for (const job of unended) {
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || signal.aborted) break;
-      await waitForJob(job.id, leftMs, parts, signal);
+      if (leftMs <= 0 || exchange.signal.aborted) break;
+      await waitForJob(job.id, leftMs, parts, exchange.signal);
     }
     return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
   });
 }
 
 /** Returns the resource `batches/ID/cancel`, `/pause` or `/resume`; undefined for an unknown action. */
-export function batchActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
-  const act = jobAction(parts, action);
+export function batchActionResource(parts: RouteOptions, id: number, action: string): Resource | undefined {
+  const act = jobAction(parts.operations, action);
   if (act === undefined) return undefined;
   const wanted = action === "cancel" ? "aborted" : undefined;
   return doing(async ({ by }) => viewAnswer("Batch", await toAll(parts, id, (job) => act(job, by), wanted)));
@@ -44,7 +45,7 @@ export function batchActionResource(parts: ApiParts, id: number, action: string)
  * Returns the jobs of a batch, newest first. In this order an action reaches the waiting jobs before the running ones,
  * so no job starts because an older one was cancelled or paused.
  */
-const jobsOf = ({ operations }: ApiParts, id: number): Promise<readonly JobView[]> =>
+const jobsOf = ({ operations }: RouteOptions, id: number): Promise<readonly JobView[]> =>
   operations.jobs({ requestedWith: id, limit: ALL });
 
 const isLive = ({ outcome }: JobView): boolean => outcome === null;
@@ -59,7 +60,7 @@ function viewOf(id: number, jobs: readonly JobView[]): Result<BatchView, Refusal
  * @param wanted the outcome with which an ended batch is not refused, because the action had its effect before
  */
 async function toAll(
-  parts: ApiParts,
+  parts: RouteOptions,
   id: number,
   act: (job: number) => Promise<Result<JobView, Refusal>>,
   wanted?: BatchView["outcome"],

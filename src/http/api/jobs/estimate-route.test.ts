@@ -4,7 +4,7 @@ import { JOB_OPTIONS } from "../../../../test/support/job-options.ts";
 import { layerNamed } from "../../../../test/support/layer.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
-import { ok } from "../../../lib/result.ts";
+import { refusalProblem } from "../../errors.ts";
 import type { Answer } from "../../reply.ts";
 import { ClientGone } from "../../request.ts";
 import type { Exchange } from "../../resource.ts";
@@ -37,11 +37,12 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       catalogue: catalogueOf([layerNamed("a", {})]),
       by: null,
       signal,
-      body: async () => ok(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
+      body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
     const post = resource.methods.POST;
     if (post === undefined) throw new Error("no POST");
-    return post.handle(exchange);
+    const reply = await post.handle(exchange);
+    return "ok" in reply ? refusalProblem(reply.error) : reply;
   };
 }
 

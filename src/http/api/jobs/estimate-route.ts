@@ -1,11 +1,10 @@
 import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { type Result, refuse } from "../../../lib/result.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
-import { refusalProblem } from "../../errors.ts";
 import { ClientGone } from "../../request.ts";
-import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, json } from "../api-parts.ts";
+import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
+import { json } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
@@ -18,7 +17,7 @@ const MOST_AT_ONCE = 4;
 /** The time limit of one estimate. */
 const LONGEST_MS = 20_000;
 
-export interface EstimateParts extends Pick<ApiParts, "jobOptions"> {
+export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
@@ -33,10 +32,10 @@ export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): 
       POST: {
         need: "read",
         async handle(exchange) {
-          const bytes = await exchange.body();
-          if (!bytes.ok) return refusalProblem(bytes.error);
+          const bytes = await exchange.body(ok);
+          if (!bytes.ok) return bytes;
           if (running >= MOST_AT_ONCE)
-            return refusalProblem({
+            return refuse({
               code: "too_many_requests",
               message: `${MOST_AT_ONCE} estimates are being worked out already; ask again in a moment.`,
             });
@@ -45,7 +44,7 @@ export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): 
             const estimated = await withinTime(exchange.signal, longestMs, (signal) =>
               estimateOf(parts, exchange, bytes.value, signal),
             );
-            return estimated.ok ? json(estimated.value) : refusalProblem(estimated.error);
+            return estimated.ok ? json(estimated.value) : estimated;
           } finally {
             running--;
           }

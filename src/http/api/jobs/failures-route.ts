@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { canonicalSrs, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../../grid/web-mercator.ts";
 import type { FailedTile, FailedTilePage } from "../../../jobs/failed-tile.ts";
@@ -5,35 +6,35 @@ import type { Catalogue } from "../../../layer/catalogue.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { jsonText } from "../../../lib/json-text.ts";
 import { badField, unknownJob } from "../../../lib/refusal.ts";
+import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Answer } from "../../reply.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, pageOf, reader } from "../api-parts.ts";
+import type { Reply, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { decodeQuery, page } from "../query-fields.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
+export const failuresQuery = z.object({
+  ...page(10_000, 1_000, "what next of the page before says"),
+  format: z.enum(["json", "geojson"], { error: "json or geojson" }).exactOptional(),
+});
+
 /** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
-export function failuresResource({ operations, catalogue }: ApiParts, id: number): Resource {
-  return reader(async ({ query, headers }) => {
-    const page = pageOf(query, { standard: 1_000, most: 10_000 }, "what next of the page before says");
-    if (!page.ok) return refusalProblem(page.error);
+export function failuresResource({ operations }: RouteOptions, id: number): Resource {
+  return reader(async (exchange) => {
+    const query = decodeQuery(failuresQuery, exchange);
+    if (!query.ok) return query;
+    const { limit, after = 0, format } = query.value;
     const job = await operations.job(id);
-    const failures = await operations.failedTiles(id, page.value.after ?? 0, page.value.limit);
-    if (job === undefined || failures === undefined) return refusalProblem(unknownJob(id));
-    const format = query.get("format") || (headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json");
-    switch (format) {
-      case "json":
-        return documentAnswer("Failures", {
-          gridSet: job.gridSet,
-          failures: failures.tiles.map((tile) => tileDocument(tile, job)),
-          next: failures.next,
-        });
-      case "geojson":
-        return geoJson(job, failures, catalogue());
-      default:
-        return refusalProblem(badField("format", "json or geojson", format));
-    }
+    const failures = await operations.failedTiles(id, after, limit);
+    if (job === undefined || failures === undefined) return refuse(unknownJob(id));
+    const standard = exchange.headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json";
+    if ((format ?? standard) === "geojson") return geoJson(job, failures, exchange.catalogue);
+    return documentAnswer("Failures", {
+      gridSet: job.gridSet,
+      failures: failures.tiles.map((tile) => tileDocument(tile, job)),
+      next: failures.next,
+    });
   });
 }
 
@@ -41,12 +42,12 @@ export function failuresResource({ operations, catalogue }: ApiParts, id: number
  * Returns the failed tiles as GeoJSON (RFC 7946), in longitude and latitude. `next` is a foreign member beside the
  * features.
  */
-function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Catalogue): Answer {
+function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Catalogue): Reply {
   const layer = layers.get(job.layer);
   const gridSet = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "")?.gridSet;
   const project = gridSet === undefined ? undefined : toDegrees(gridSet.srs);
   if (gridSet === undefined || project === undefined)
-    return refusalProblem(
+    return refuse(
       badField("format", "json (GeoJSON is of grid sets in EPSG:4326 and web mercator that the layer has)", "geojson"),
     );
   const features = tiles.map((tile) => feature(tileDocument(tile, job), gridSet, project));

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import * as z from "zod";
+import type { Operations } from "../../../coordinator/operations.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { defined } from "../../../lib/defined.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { Slices } from "../../../lib/slices.ts";
@@ -8,52 +9,54 @@ import type { JobOptions } from "../../../plan/job-options.ts";
 import {
   type IdempotencyKey,
   JOB_STATES,
-  type JobFilter,
   type JobOrigin,
   type JobRequest,
+  type JobView,
   type SubmittedJob,
 } from "../../../plan/job-request.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Answer } from "../../reply.ts";
-import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, doing, idOf, json, layerOf, oneOf, pageOf, viewAnswer } from "../api-parts.ts";
-import { jobAction } from "./job-action.ts";
+import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
+import { text } from "../documents/fields.ts";
+import { decodeQuery, id, layer, page } from "../query-fields.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
-import { waitForJob, waitOf } from "./wait-for-job.ts";
+import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
 const LONGEST_KEY = 255;
 
+export const jobsQuery = z.object({
+  layer,
+  state: z.enum(JOB_STATES).exactOptional(),
+  type: z.enum(JOB_TYPES).exactOptional(),
+  // The name is not checked: jobs outlive the schedule that made them.
+  schedule: text.exactOptional(),
+  requestedWith: id("the id of a job"),
+  ...page(1_000, 100, "the id of a job"),
+});
+
 /** `jobs`: GET lists jobs, POST makes one or several. */
-export function jobsResource(parts: ApiParts): Resource {
-  const { operations, catalogue } = parts;
+export function jobsResource(parts: RouteOptions): Resource {
   return {
     methods: {
       GET: {
         need: "read",
-        async handle({ query }) {
-          const filter = decodeFilter(query, catalogue());
-          return filter.ok
-            ? documentAnswer("Jobs", { jobs: await operations.jobs(filter.value) })
-            : refusalProblem(filter.error);
+        async handle(exchange) {
+          const filter = decodeQuery(jobsQuery, exchange);
+          return filter.ok ? documentAnswer("Jobs", { jobs: await parts.operations.jobs(filter.value) }) : filter;
         },
       },
       POST: {
         need: "operate",
         async handle(exchange) {
-          const body = await exchange.body();
-          if (!body.ok) return refusalProblem(body.error);
-          const requested = decodeJobBody(body.value);
-          if (!requested.ok) return refusalProblem(requested.error);
+          const requested = await exchange.body(decodeJobBody);
+          if (!requested.ok) return requested;
           const origin = originOf(exchange, requested.value.digest);
-          if (!origin.ok) return refusalProblem(origin.error);
+          if (!origin.ok) return origin;
           const submitted = await submit(parts, exchange, requested.value, origin.value);
-          return "many" in requested.value
-            ? submittedAllAnswer(parts, exchange, submitted)
-            : submittedAnswer(parts, exchange, submitted);
+          return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
         },
       },
     },
@@ -65,7 +68,7 @@ export function jobsResource(parts: ApiParts): Resource {
  * reconfigured since the first request.
  */
 async function submit(
-  { operations, jobOptions }: ApiParts,
+  { operations, jobOptions }: RouteOptions,
   { catalogue }: Exchange,
   requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
@@ -104,34 +107,30 @@ export async function planRequested(
  * `jobs/ID`: GET returns a job; with `wait=SECONDS` when the job has ended, or after that time. PATCH changes its
  * terms. DELETE removes an ended job from the history.
  */
-export function jobResource(parts: ApiParts, id: number): Resource {
+export function jobResource(parts: RouteOptions, jobId: number): Resource {
   return {
     methods: {
       GET: {
         need: "read",
-        async handle({ query, signal }) {
-          const waitMs = waitOf(query);
-          if (!waitMs.ok) return refusalProblem(waitMs.error);
-          const job = await waitForJob(id, waitMs.value, parts, signal);
-          return job === undefined ? refusalProblem(unknownJob(id)) : documentAnswer("Job", job);
+        async handle(exchange) {
+          const query = decodeQuery(waitQuery, exchange);
+          if (!query.ok) return query;
+          const job = await waitForJob(jobId, query.value.wait * 1_000, parts, exchange.signal);
+          return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
         },
       },
       PATCH: {
         need: "operate",
         async handle(exchange) {
-          const body = await exchange.body();
-          if (!body.ok) return refusalProblem(body.error);
-          const terms = decodeTermsChange(body.value);
-          return terms.ok
-            ? viewAnswer("Job", await parts.operations.change(id, terms.value))
-            : refusalProblem(terms.error);
+          const terms = await exchange.body(decodeTermsChange);
+          return terms.ok ? viewAnswer("Job", await parts.operations.change(jobId, terms.value)) : terms;
         },
       },
       DELETE: {
         need: "operate",
         async handle() {
-          const forgotten = await parts.operations.deleteJob(id);
-          return forgotten.ok ? { status: 204, body: "" } : refusalProblem(forgotten.error);
+          const deleted = await parts.operations.deleteJob(jobId);
+          return deleted.ok ? { status: 204, body: "" } : deleted;
         },
       },
     },
@@ -139,54 +138,54 @@ export function jobResource(parts: ApiParts, id: number): Resource {
 }
 
 /** Returns the resource `jobs/ID/cancel`, `/pause`, `/resume` or `/retry`; undefined for an unknown action. */
-export function jobActionResource(parts: ApiParts, id: number, action: string): Resource | undefined {
-  if (action === "retry") return retryResource(parts, id);
-  const act = jobAction(parts, action);
-  return act === undefined ? undefined : doing(async ({ by }) => viewAnswer("Job", await act(id, by)));
+export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
+  if (action === "retry")
+    return doing(async (exchange) => {
+      const origin = originOf(exchange, `retry of job ${jobId}`);
+      if (!origin.ok) return origin;
+      return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
+    });
+  const act = jobAction(parts.operations, action);
+  return act && doing(async ({ by }) => viewAnswer("Job", await act(jobId, by)));
 }
 
-const retryResource = (parts: ApiParts, id: number): Resource =>
-  doing(async (exchange) => {
-    const origin = originOf(exchange, `retry of job ${id}`);
-    if (!origin.ok) return refusalProblem(origin.error);
-    return submittedAnswer(parts, exchange, await parts.operations.retry(id, origin.value));
-  });
+type JobAction = (jobId: number, by: string | null) => Promise<Result<JobView, Refusal>>;
+
+/** Returns the action `cancel`, `pause` or `resume` on a job; undefined for an unknown action. */
+export function jobAction(operations: Operations, action: string): JobAction | undefined {
+  switch (action) {
+    case "cancel":
+      return (jobId, by) => operations.cancel(jobId, by);
+    case "pause":
+      return (jobId, by) => operations.pause(jobId, by);
+    case "resume":
+      return (jobId) => operations.unpause(jobId);
+    default:
+      return undefined;
+  }
+}
 
 /**
- * Returns the answer to a request that makes one job. A repeated idempotency key gets a 201 too: a client that lost the
- * first answer must see the same status.
+ * Returns the answer to a request that makes jobs: the job, or, if the request may make several jobs, the list of the
+ * jobs in the order in which they were made. A repeated idempotency key gets a 201 too: a client that lost the first
+ * answer must see the same status.
  */
 export async function submittedAnswer(
-  { operations }: ApiParts,
+  { operations }: RouteOptions,
   { base }: Exchange,
   submitted: Result<SubmittedJob, Refusal>,
-): Promise<Answer> {
-  if (!submitted.ok) return refusalProblem(submitted.error);
-  const { jobId, known } = submitted.value;
-  const headers = {
-    Location: `${base}/api/v1/jobs/${jobId}`,
-    ...(known ? { "Idempotency-Replayed": "true" } : {}),
-  };
-  return { ...json(await operations.job(jobId), 201), headers };
-}
-
-/**
- * Returns the answer to a request that may make several jobs: the jobs in the order in which they were made, as the
- * list of jobs shows them.
- */
-export async function submittedAllAnswer(
-  { operations }: ApiParts,
-  { base }: Exchange,
-  submitted: Result<SubmittedJob, Refusal>,
-): Promise<Answer> {
-  if (!submitted.ok) return refusalProblem(submitted.error);
+  isMany: boolean,
+): Promise<Reply> {
+  if (!submitted.ok) return submitted;
   const { jobId, jobIds: ids, known } = submitted.value;
-  const jobs = await operations.jobs({ ids, limit: ids.length });
+  const made = isMany
+    ? { jobs: [...(await operations.jobs({ ids, limit: ids.length }))].reverse() }
+    : await operations.job(jobId);
   const headers = {
-    Location: `${base}/api/v1/batches/${jobId}`,
+    Location: `${base}/api/v1/${isMany ? "batches" : "jobs"}/${jobId}`,
     ...(known ? { "Idempotency-Replayed": "true" } : {}),
   };
-  return { ...documentAnswer("Jobs", { jobs: [...jobs].reverse() }, 201), headers };
+  return { ...json(made, 201), headers };
 }
 
 /**
@@ -203,27 +202,4 @@ function originOf({ by, headers }: Exchange, requested: string): Result<JobOrigi
   const digest = createHash("sha256").update(requested).digest("hex");
   const identity: IdempotencyKey = { key, digest };
   return ok({ by, key: identity });
-}
-
-function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<JobFilter, Refusal> {
-  const layer = layerOf(query, catalogue);
-  if (!layer.ok) return layer;
-  const state = oneOf(query, "state", JOB_STATES);
-  if (!state.ok) return state;
-  const type = oneOf(query, "type", JOB_TYPES);
-  if (!type.ok) return type;
-  // The name is not checked: jobs outlive the schedule that made them.
-  const schedule = query.get("schedule") || undefined;
-  const requestedWith = idOf(query, "requestedWith", "the id of a job");
-  if (!requestedWith.ok) return requestedWith;
-  const page = pageOf(query, { standard: 100, most: 1_000 }, "the id of a job");
-  if (!page.ok) return page;
-  const fields = {
-    layer: layer.value,
-    state: state.value,
-    type: type.value,
-    schedule,
-    requestedWith: requestedWith.value,
-  };
-  return ok({ ...page.value, ...defined(fields) });
 }

@@ -1,19 +1,10 @@
-import type { Operations } from "../../../coordinator/operations.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import * as z from "zod";
 import type { JobView } from "../../../plan/job-request.ts";
-import type { JobEvents } from "../events/job-events.ts";
+import type { RouteOptions } from "../../resource.ts";
+import { wholeNumber } from "../query-fields.ts";
 
-/** Common proxies close a request that waits longer. */
-const LONGEST_WAIT_SECONDS = 120;
-
-/** Reads `wait` of a query and returns milliseconds; 0 if it is absent. */
-export function waitOf(query: URLSearchParams): Result<number, Refusal> {
-  const text = query.get("wait") || "0";
-  return /^\d{1,3}$/.test(text) && Number(text) <= LONGEST_WAIT_SECONDS
-    ? ok(Number(text) * 1000)
-    : refuse(badField("wait", `seconds, a whole number from 0 to ${LONGEST_WAIT_SECONDS}`, text));
-}
+/** `wait` of a query: the seconds for which the answer may wait. Common proxies close a request that waits longer. */
+export const waitQuery = z.object({ wait: wholeNumber(0, 120, 0, "seconds, ") });
 
 /**
  * Waits until a job has ended, the time is over, the server closes or the client disconnects. Returns the job as it
@@ -22,7 +13,7 @@ export function waitOf(query: URLSearchParams): Result<number, Refusal> {
 export async function waitForJob(
   id: number,
   waitMs: number,
-  { operations, events }: { readonly operations: Operations; readonly events: JobEvents },
+  { operations, jobEvents: events }: Pick<RouteOptions, "operations" | "jobEvents">,
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
   const deadline = performance.now() + waitMs;

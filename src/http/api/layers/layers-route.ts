@@ -1,7 +1,7 @@
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { Resource } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-parts.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
 
 /**
  * `layers`: the layers and grid sets of which jobs can be requested, in the order of the configuration. The first

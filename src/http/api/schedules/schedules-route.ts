@@ -2,16 +2,13 @@ import { badField, type Refusal, unknownSchedule } from "../../../lib/refusal.ts
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import type { ScheduleView } from "../../../schedule/schedule.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Answer } from "../../reply.ts";
-import type { Exchange, Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, doing } from "../api-parts.ts";
-import { submittedAllAnswer, submittedAnswer } from "../jobs/jobs-route.ts";
+import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, doing } from "../api-answer.ts";
+import { submittedAnswer } from "../jobs/jobs-route.ts";
 import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
 
 /** `schedules`: GET lists schedules, POST makes one. */
-export function schedulesResource(parts: ApiParts): Resource {
-  const { operations } = parts;
+export function schedulesResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
       GET: {
@@ -27,10 +24,10 @@ export function schedulesResource(parts: ApiParts): Resource {
         need: "operate",
         async handle(exchange) {
           const requested = await scheduleOf(exchange);
-          if (!requested.ok) return refusalProblem(requested.error);
+          if (!requested.ok) return requested;
           const { name, plan } = requested.value;
           const made = await operations.addSchedule(name, plan, exchange.by);
-          return made.ok ? madeAnswer(exchange, made.value) : refusalProblem(ofJob(made.error));
+          return made.ok ? madeAnswer(exchange, made.value) : refuse(ofJob(made.error));
         },
       },
     },
@@ -38,33 +35,32 @@ export function schedulesResource(parts: ApiParts): Resource {
 }
 
 /** `schedules/NAME`: GET returns a schedule, PUT makes or replaces it, DELETE removes it. */
-export function scheduleResource(parts: ApiParts, name: string): Resource {
-  const { operations } = parts;
+export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
   return {
     methods: {
       GET: {
         need: "read",
         async handle() {
           const view = await operations.schedule(name);
-          return view === undefined ? refusalProblem(unknownSchedule(name)) : wholeAnswer(view);
+          return scheduleAnswer(view === undefined ? refuse(unknownSchedule(name)) : ok(view));
         },
       },
       PUT: {
         need: "operate",
         async handle(exchange) {
           const requested = await scheduleOf(exchange, name);
-          if (!requested.ok) return refusalProblem(requested.error);
+          if (!requested.ok) return requested;
           const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
-          if (!put.ok) return refusalProblem(ofJob(put.error));
+          if (!put.ok) return refuse(ofJob(put.error));
           const { view, isNew } = put.value;
-          return isNew ? madeAnswer(exchange, view) : wholeAnswer(view);
+          return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
         },
       },
       DELETE: {
         need: "operate",
         async handle() {
           const removed = await operations.removeSchedule(name);
-          return removed.ok ? { status: 204, body: "" } : refusalProblem(removed.error);
+          return removed.ok ? { status: 204, body: "" } : removed;
         },
       },
     },
@@ -72,21 +68,17 @@ export function scheduleResource(parts: ApiParts, name: string): Resource {
 }
 
 /** Returns the resource `schedules/NAME/pause`, `/resume` or `/run`; undefined for an unknown action. */
-export function scheduleActionResource(parts: ApiParts, name: string, action: string): Resource | undefined {
+export function scheduleActionResource(parts: RouteOptions, name: string, action: string): Resource | undefined {
   const { operations } = parts;
   switch (action) {
     case "pause":
-      return doing(async () => changedAnswer(await operations.pauseSchedule(name)));
+      return doing(async () => scheduleAnswer(await operations.pauseSchedule(name)));
     case "resume":
-      return doing(async () => changedAnswer(await operations.resumeSchedule(name)));
+      return doing(async () => scheduleAnswer(await operations.resumeSchedule(name)));
     case "run":
       return doing(async (exchange) => {
         const run = await operations.runSchedule(name, exchange.by);
-        if (!run.ok) return refusalProblem(run.error);
-        const submitted = ok(run.value.submitted);
-        return run.value.isMany
-          ? submittedAllAnswer(parts, exchange, submitted)
-          : submittedAnswer(parts, exchange, submitted);
+        return run.ok ? submittedAnswer(parts, exchange, ok(run.value.submitted), run.value.isMany) : run;
       });
     default:
       return undefined;
@@ -98,9 +90,7 @@ export function scheduleActionResource(parts: ApiParts, name: string, action: st
  * at each run.
  */
 async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
-  const bytes = await body();
-  if (!bytes.ok) return bytes;
-  const requested = decodeSchedule(bytes.value, name);
+  const requested = await body((bytes) => decodeSchedule(bytes, name));
   if (!requested.ok) return requested;
   const { layers, layersAre } = requested.value.plan.job.many;
   const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
@@ -113,13 +103,10 @@ async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise
   );
 }
 
-const wholeAnswer = (view: ScheduleView, status = 200): Answer =>
-  documentAnswer("Schedule", scheduleDocument(view, "with runs"), status);
+const scheduleAnswer = (view: Result<ScheduleView, Refusal>): Reply =>
+  view.ok ? documentAnswer("Schedule", scheduleDocument(view.value, "with runs")) : view;
 
-const changedAnswer = (view: Result<ScheduleView, Refusal>): Answer =>
-  view.ok ? wholeAnswer(view.value) : refusalProblem(view.error);
-
-const madeAnswer = ({ base }: Exchange, view: ScheduleView): Answer => ({
-  ...wholeAnswer(view, 201),
-  headers: { Location: `${base}/api/v1/schedules/${encodeURIComponent(view.schedule.name)}` },
-});
+const madeAnswer = ({ base }: Exchange, view: ScheduleView): Reply =>
+  documentAnswer("Schedule", scheduleDocument(view, "with runs"), 201, {
+    Location: `${base}/api/v1/schedules/${encodeURIComponent(view.schedule.name)}`,
+  });

@@ -1,12 +1,12 @@
 import { ownVersion } from "../../../lib/version.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, reader } from "../api-parts.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
 
 /**
  * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
  * `/readyz`.
  */
-export function statusResource({ operations, readiness }: ApiParts): Resource {
+export function statusResource({ operations, readiness }: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
     const [{ jobs, stateLoss }, { total, allocatedBytes, quota, disk }] = await Promise.all([

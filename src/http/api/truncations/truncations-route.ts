@@ -1,44 +1,40 @@
-import type { Catalogue } from "../../../layer/catalogue.ts";
-import { defined } from "../../../lib/defined.ts";
+import * as z from "zod";
 import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import {
-  type MassTruncationFilter,
-  type MassTruncationRequest,
-  TRUNCATION_STATES,
-} from "../../../truncation/mass-truncation.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, doing, layerOf, oneOf, pageOf, viewAnswer } from "../api-parts.ts";
+import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, doing, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
+import { decodeQuery, layer, page } from "../query-fields.ts";
 import { truncationRequestSchema } from "./truncation-document.ts";
 
+export const truncationsQuery = z.object({
+  layer,
+  state: z.enum(TRUNCATION_STATES).exactOptional(),
+  ...page(1_000, 100, "the id of a truncation"),
+});
+
 /** `truncations`: GET lists truncations, POST truncates. */
-export function truncationsResource({ operations, catalogue }: ApiParts): Resource {
+export function truncationsResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
       GET: {
         need: "read",
-        async handle({ query }) {
-          const filter = decodeFilter(query, catalogue());
-          if (!filter.ok) return refusalProblem(filter.error);
+        async handle(exchange) {
+          const filter = decodeQuery(truncationsQuery, exchange);
+          if (!filter.ok) return filter;
           return documentAnswer("Truncations", { truncations: await operations.truncations(filter.value) });
         },
       },
       POST: {
         need: "operate",
         async handle({ body, by, base, catalogue: { layers } }) {
-          const bytes = await body();
-          if (!bytes.ok) return refusalProblem(bytes.error);
-          const requested = decodeTruncation(bytes.value);
-          if (!requested.ok) return refusalProblem(requested.error);
-          if (!layers.has(requested.value.layer)) return refusalProblem(unknownLayer(requested.value.layer));
+          const requested = await body(decodeTruncation);
+          if (!requested.ok) return requested;
+          if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer));
           const made = await operations.truncate(requested.value, by);
-          return {
-            ...documentAnswer("Truncation", made, 201),
-            headers: { Location: `${base}/api/v1/truncations/${made.id}` },
-          };
+          return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
         },
       },
     },
@@ -46,14 +42,14 @@ export function truncationsResource({ operations, catalogue }: ApiParts): Resour
 }
 
 /** `truncations/ID`: GET returns a truncation, DELETE reclaims its space. */
-export function truncationResource({ operations }: ApiParts, id: number): Resource {
+export function truncationResource({ operations }: RouteOptions, id: number): Resource {
   return {
     methods: {
       GET: {
         need: "read",
         async handle() {
           const view = await operations.truncation(id);
-          return view === undefined ? refusalProblem(unknownTruncation(id)) : documentAnswer("Truncation", view);
+          return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
         },
       },
       DELETE: {
@@ -65,7 +61,7 @@ export function truncationResource({ operations }: ApiParts, id: number): Resour
 }
 
 /** `truncations/ID/undo`: undoes a truncation. */
-export const undoResource = ({ operations }: ApiParts, id: number): Resource =>
+export const undoResource = ({ operations }: RouteOptions, id: number): Resource =>
   doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by)));
 
 /**
@@ -90,13 +86,3 @@ function decodeTruncation(body: Uint8Array): Result<MassTruncationRequest, Refus
 
 const onlyHard = (type: string, mode: string): Refusal =>
   badField("mode", `hard for ${type}: only a whole layer is softened`, mode);
-
-function decodeFilter(query: URLSearchParams, catalogue: Catalogue): Result<MassTruncationFilter, Refusal> {
-  const layer = layerOf(query, catalogue);
-  if (!layer.ok) return layer;
-  const state = oneOf(query, "state", TRUNCATION_STATES);
-  if (!state.ok) return state;
-  const page = pageOf(query, { standard: 100, most: 1_000 }, "the id of a truncation");
-  if (!page.ok) return page;
-  return ok({ ...page.value, ...defined({ layer: layer.value, state: state.value }) });
-}

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
@@ -9,48 +10,51 @@ import {
   STORAGE_UNITS,
 } from "../../../quota/quota-validation.ts";
 import type { WhatIf } from "../../../quota/what-if.ts";
-import { refusalProblem } from "../../errors.ts";
-import type { Answer } from "../../reply.ts";
-import type { Resource } from "../../resource.ts";
-import { type ApiParts, documentAnswer, layerOf, reader } from "../api-parts.ts";
+import type { Reply, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { decodeQuery, layer } from "../query-fields.ts";
+
+export const usageQuery = z.object({ by: z.enum(["tileSet"]).optional(), layer });
 
 /** `usage`: the stored tiles and bytes by layer; with `by=tileSet` also by grid set, format, parameters and zoom. */
-export function usageResource({ operations, catalogue }: ApiParts): Resource {
-  return reader(async ({ query }) => {
-    const by = query.get("by") || undefined;
-    if (by !== undefined && by !== "tileSet") return refusalProblem(badField("by", "tileSet", by));
-    const layer = layerOf(query, catalogue());
-    if (!layer.ok) return refusalProblem(layer.error);
-    return documentAnswer("Usage", await operations.usage({ tileSets: by !== undefined, layer: layer.value }));
+export function usageResource({ operations }: RouteOptions): Resource {
+  return reader(async (exchange) => {
+    const query = decodeQuery(usageQuery, exchange);
+    if (!query.ok) return query;
+    const tileSets = query.value.by !== undefined;
+    return documentAnswer("Usage", await operations.usage({ tileSets, layer: query.value.layer }));
   });
 }
+
+export const verificationQuery = z.object({
+  repair: z
+    .enum(["true", "false"], { error: "true or false" })
+    .default("false")
+    .meta({ type: "boolean", default: false }),
+  layer,
+});
 
 /**
  * `usage/verification`: POST starts a comparison of the ledger with the store, GET returns its progress, DELETE cancels
  * it.
  */
-export function verificationResource({ operations, catalogue }: ApiParts): Resource {
-  const view = async (): Promise<Answer> => {
+export function verificationResource({ operations }: RouteOptions): Resource {
+  const view = async (status = 200): Promise<Reply> => {
     const verification = await operations.verification();
     return verification === undefined
-      ? refusalProblem({ code: "not_found", message: "Nothing has been verified since the start." })
-      : documentAnswer("Verification", verification);
+      ? refuse({ code: "not_found", message: "Nothing has been verified since the start." })
+      : documentAnswer("Verification", verification, status);
   };
   return {
     methods: {
-      GET: { need: "read", handle: view },
+      GET: { need: "read", handle: () => view() },
       POST: {
         need: "operate",
-        async handle({ query }) {
-          const repair = query.get("repair") ?? "false";
-          if (repair !== "true" && repair !== "false")
-            return refusalProblem(badField("repair", "true or false", repair));
-          const layer = layerOf(query, catalogue());
-          if (!layer.ok) return refusalProblem(layer.error);
-          const begun = await operations.verify({ repair: repair === "true", layer: layer.value });
-          return begun
-            ? { ...(await view()), status: 202 }
-            : refusalProblem(conflict("A verification is running; DELETE it first."));
+        async handle(exchange) {
+          const query = decodeQuery(verificationQuery, exchange);
+          if (!query.ok) return query;
+          const begun = await operations.verify({ repair: query.value.repair === "true", layer: query.value.layer });
+          return begun ? view(202) : refuse(conflict("A verification is running; DELETE it first."));
         },
       },
       DELETE: {
@@ -70,13 +74,13 @@ const MOST_SIMULATIONS = 16;
  * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have
  * had.
  */
-export function simulationResource({ operations }: ApiParts): Resource {
+export function simulationResource({ operations }: RouteOptions): Resource {
   return reader(async ({ query }) => {
     const choices = choicesOf(query, await operations.quota());
-    if (!choices.ok) return refusalProblem(choices.error);
+    if (!choices.ok) return choices;
     const simulation = await operations.simulate(choices.value);
     return simulation === undefined
-      ? refusalProblem(conflict("Another simulation is running."))
+      ? refuse(conflict("Another simulation is running."))
       : documentAnswer("Simulation", simulation);
   });
 }

@@ -1,0 +1,34 @@
+import { jsonText } from "../../lib/json-text.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Answer } from "../reply.ts";
+import type { Handler, Reply, Resource } from "../resource.ts";
+import type { Documents } from "./documents/documents.ts";
+
+/** Returns a document as the answer. `name` is its name in the OpenAPI document; a lacking field does not compile. */
+export const documentAnswer = <N extends keyof Documents>(
+  _name: N,
+  value: Documents[N],
+  status = 200,
+  headers: Answer["headers"] = {},
+): Answer => ({ ...json(value, status), headers });
+
+export const json = (value: unknown, status = 200): Answer => ({
+  status,
+  type: "application/json",
+  body: jsonText(value),
+});
+
+/** Returns a resource that supports only GET. */
+export const reader = (handle: Handler["handle"]): Resource => ({
+  methods: { GET: { need: "read", handle } },
+});
+
+/** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
+export const doing = (handle: Handler["handle"]): Resource => ({
+  methods: { POST: { need: "operate", handle } },
+});
+
+/** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. */
+export const viewAnswer = <N extends keyof Documents>(name: N, view: Result<Documents[N], Refusal>): Reply =>
+  view.ok ? documentAnswer(name, view.value) : view;

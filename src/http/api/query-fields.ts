@@ -1,0 +1,55 @@
+import * as z from "zod";
+import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
+import { type Result, refuse } from "../../lib/result.ts";
+import { checkBy } from "../../lib/schema.ts";
+import type { Exchange } from "../resource.ts";
+import { int64Json, text } from "./documents/fields.ts";
+import { parseId } from "./id.ts";
+
+const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
+
+/** `layer` of a query. Absent: all layers. `decodeQuery` refuses an unknown one. */
+export const layer = text.exactOptional();
+
+/** An id in a query, for example of a job. `expected` is the expectation of a refusal. */
+export const id = (expected: string) =>
+  z
+    .preprocess(number, z.int({ error: expected }))
+    .exactOptional()
+    .meta(int64Json);
+
+/** A whole number in a query, of which `unit` is the unit. Absent: `standard`. */
+export const wholeNumber = (least: number, most: number, standard: number, unit = "") => {
+  const error = `${unit}a whole number from ${least} to ${most}`;
+  return z.preprocess(number, z.int({ error }).min(least).max(most)).default(standard).meta({ default: standard });
+};
+
+/** The fields of a query that select a page of a list: `limit` entries after the last one of the previous page. */
+export const page = (most: number, standard: number, cursor: string) => ({
+  limit: wholeNumber(1, most, standard),
+  after: id(cursor),
+});
+
+/**
+ * Decodes the fields of a query that a schema describes. Ignores other fields. Of a field given several times the first
+ * value counts; an empty field counts as absent.
+ */
+export function decodeQuery<S extends z.ZodObject>(
+  schema: S,
+  { query, catalogue }: Pick<Exchange, "query" | "catalogue">,
+): Result<z.output<S>, Refusal> {
+  const given = new Map(
+    Object.keys(schema.shape).flatMap((name) => {
+      const value = query.get(name);
+      return value === null || value === "" ? [] : [[name, value] as const];
+    }),
+  );
+  const requested = given.get("layer");
+  if (requested !== undefined && !catalogue.layers.has(requested)) return refuse(unknownLayer(requested));
+  const decoded = checkBy(schema, Object.fromEntries(given));
+  if (decoded.ok) return decoded;
+  const [{ path, expected }] = decoded.error;
+  const name = String(path[0]);
+  // The value as the client sent it, not as the number that the schema has seen.
+  return refuse(badField(name, expected, given.get(name)));
+}
