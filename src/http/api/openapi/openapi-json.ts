@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { defined } from "../../../lib/defined.ts";
 
 interface JsonObject {
   readonly type: "object";
@@ -21,12 +22,19 @@ export function requestJson(schema: z.ZodObject): JsonObject {
   };
 }
 
+/** Returns the parameters of the fields of a query. */
+export const queryParameters = (schema: z.ZodObject): readonly object[] =>
+  Object.entries(schemaJson(schema).properties ?? {}).map(([name, field]) => ({ name, in: "query", schema: field }));
+
 /** Returns the JSON Schema of a value that clients send. */
 function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      // The library leaves them out where a value is transformed: they are those of the value before.
+      const { default: standard, examples } = z.globalRegistry.get(zodSchema) ?? {};
+      Object.assign(jsonSchema, defined({ default: standard, examples }));
       // The limits of exact integers in JavaScript say nothing to a client.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

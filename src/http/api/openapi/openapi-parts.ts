@@ -1,15 +1,47 @@
-import { ref } from "./openapi-schemas.ts";
+import { componentUri } from "./openapi-json.ts";
 
-export const ok = (schema: object) => ({ description: "OK", content: { "application/json": { schema } } });
-export const failed = {
+export const ref = (document: string) => ({ $ref: componentUri(document) });
+
+/** Returns the answer that is one of the documents. */
+export const answer = (...documents: readonly string[]) => {
+  const [first = "", ...others] = documents;
+  const schema = others.length === 0 ? ref(first) : { anyOf: documents.map(ref) };
+  return { description: "OK", content: { "application/json": { schema } } };
+};
+
+/** Returns the answer to a request that has created a document, or one of the documents. */
+export const created = (...documents: readonly string[]) => ({
+  ...answer(...documents),
+  description: "Created",
+  headers: { Location: { schema: { type: "string", format: "uri" } } },
+});
+
+const failed = {
   description: "A problem (RFC 9457)",
   content: { "application/problem+json": { schema: ref("Problem") } },
 };
-export const parameter = (name: string, schema: object) => ({ name, in: "query", schema });
-/** The longest time in seconds that the server waits for the job or the batch to end. */
-export const wait = parameter("wait", { type: "integer", minimum: 0, maximum: 120, default: 0 });
 
-/** Returns the path of an action. `answer` is the schema of the job, schedule or truncation after the action. */
-export const actionOn = (answer: object, parameters: readonly object[]) => (operationId: string, summary: string) => ({
-  post: { operationId, summary, parameters, responses: { 200: ok(answer), 404: failed, 409: failed } },
+interface Exchanged {
+  readonly parameters?: readonly object[];
+  /** The name of the document that the client sends. */
+  readonly body?: string;
+  /** The answers by status. */
+  readonly answers: Readonly<Partial<Record<number | "2XX", object>>>;
+  /** The statuses of problems. */
+  readonly failures?: readonly number[];
+}
+
+/** Returns the description of an operation. */
+export const operation = (
+  operationId: string,
+  summary: string,
+  { parameters, body, answers, failures = [] }: Exchanged,
+) => ({
+  operationId,
+  summary,
+  ...(parameters === undefined ? {} : { parameters }),
+  ...(body === undefined
+    ? {}
+    : { requestBody: { required: true, content: { "application/json": { schema: ref(body) } } } }),
+  responses: { ...answers, ...Object.fromEntries(failures.map((status) => [status, failed])) },
 });

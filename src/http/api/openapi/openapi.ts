@@ -1,87 +1,63 @@
-import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
-import { batchPaths } from "./openapi-batches.ts";
-import { jobPaths, webhooks } from "./openapi-jobs.ts";
-import { failed, ok, parameter } from "./openapi-parts.ts";
-import { schedulePaths, scheduleSchemas } from "./openapi-schedules.ts";
-import { ref, schemas } from "./openapi-schemas.ts";
-import { truncationPaths, truncationSchemas } from "./openapi-truncations.ts";
+import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { documents } from "../documents/documents.ts";
+import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
+import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
+import { truncationRequestSchema } from "../truncations/truncation-document.ts";
+import { documentsJson, requestJson } from "./openapi-json.ts";
+import { operation, ref } from "./openapi-parts.ts";
+import { paths } from "./openapi-paths.ts";
+
+const scheduleRequest = requestJson(scheduleRequestSchema);
+
+/** All schemas, by the names that the description refers to. */
+const schemas = {
+  ...documentsJson(documents),
+  // A client may send it back, so its fields may be null as those of a request.
+  ScheduledJob: requestJson(documents.ScheduledJob),
+  JobRequest: requestJson(jobRequestSchema),
+  JobTerms: requestJson(termsSchema),
+  ScheduleRequest: {
+    ...scheduleRequest,
+    // A PUT has the name in its path.
+    required: ["cron", "job"],
+    properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
+  },
+  TruncationRequest: requestJson(truncationRequestSchema),
+};
+
+const header = (name: string, schema: object) => ({ name, in: "header", required: true, schema });
+
+/** The requests that this server sends to configured webhooks. */
+const webhooks = {
+  job: {
+    post: operation(
+      "tellOfJob",
+      "Tells a configured webhook of a job; sent again, under the same id, until it is answered with 200 to 299",
+      {
+        parameters: [
+          header("X-Nuthatch-Event", { enum: JOB_MOMENTS }),
+          header("X-Nuthatch-Delivery", { type: "string", format: "uuid" }),
+          header("X-Nuthatch-Signature", { type: "string", pattern: "^sha256=[0-9a-f]{64}$" }),
+        ],
+        body: "WebhookDelivery",
+        answers: { "2XX": { description: "Taken" } },
+      },
+    ),
+  },
+};
 
 /** The description of `/api/v1` (OpenAPI 3.1). */
-export function openApi(base: string): unknown {
-  return {
-    openapi: "3.1.0",
-    info: {
-      title: "Nuthatch",
-      version: "1",
-      description:
-        "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
-    },
-    servers: [{ url: `${base}/api/v1` }],
-    components: {
-      schemas: { ...schemas, ...scheduleSchemas, ...truncationSchemas },
-      securitySchemes: { basic: { type: "http", scheme: "basic" } },
-    },
-    security: [{ basic: [] }, {}],
-    webhooks,
-    paths: {
-      ...jobPaths,
-      ...batchPaths,
-      ...schedulePaths,
-      ...truncationPaths,
-      "/layers": {
-        get: {
-          operationId: "listLayers",
-          summary: "What a job can be asked for; the first grid set and format of a layer are its defaults",
-          responses: { 200: ok(ref("Layers")) },
-        },
-      },
-      "/status": {
-        get: {
-          operationId: "getStatus",
-          summary: "Version, readiness, jobs that have not ended, and usage",
-          responses: { 200: ok(ref("Status")) },
-        },
-      },
-      "/usage": {
-        get: {
-          operationId: "getUsage",
-          summary: "Tiles and bytes kept, by layer",
-          parameters: [parameter("by", { enum: ["tileSet"] }), parameter("layer", { type: "string" })],
-          responses: { 200: ok(ref("Usage")), 400: failed, 404: failed },
-        },
-      },
-      "/usage/verification": {
-        get: {
-          operationId: "getVerification",
-          summary: "How far the comparison of the records with the store is, or what the last one found",
-          responses: { 200: ok(ref("Verification")), 404: failed },
-        },
-        post: {
-          operationId: "beginVerification",
-          summary: "Compares the records with the store while both are in use",
-          parameters: [
-            parameter("repair", { type: "boolean", default: false }),
-            parameter("layer", { type: "string" }),
-          ],
-          responses: { 202: ok(ref("Verification")), 400: failed, 404: failed, 409: failed },
-        },
-        delete: {
-          operationId: "cancelVerification",
-          summary: "Ends the running comparison",
-          responses: { 200: ok(ref("Verification")), 404: failed },
-        },
-      },
-      "/usage/simulation": {
-        get: {
-          operationId: "simulateQuota",
-          summary: "Replays sampled reads against other sizes and policies",
-          parameters: [
-            parameter("size", { type: "array", items: { type: "string", examples: ["20GiB"] } }),
-            parameter("policy", { type: "array", items: { enum: EXPIRATION_POLICIES } }),
-          ],
-          responses: { 200: ok(ref("Simulation")), 400: failed, 409: failed },
-        },
-      },
-    },
-  };
-}
+export const openApi = (base: string): unknown => ({
+  openapi: "3.1.0",
+  info: {
+    title: "Nuthatch",
+    version: "1",
+    description:
+      "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
+  },
+  servers: [{ url: `${base}/api/v1` }],
+  components: { schemas, securitySchemes: { basic: { type: "http", scheme: "basic" } } },
+  security: [{ basic: [] }, {}],
+  webhooks,
+  paths,
+});

@@ -26,11 +26,16 @@ export function usageResource({ operations }: RouteOptions): Resource {
   });
 }
 
+const WORDS: ReadonlyMap<unknown, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
 export const verificationQuery = z.object({
   repair: z
-    .enum(["true", "false"], { error: "true or false" })
-    .default("false")
-    .meta({ type: "boolean", default: false }),
+    .preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }))
+    .default(false)
+    .meta({ default: false }),
   layer,
 });
 
@@ -53,7 +58,7 @@ export function verificationResource({ operations }: RouteOptions): Resource {
         async handle(exchange) {
           const query = decodeQuery(verificationQuery, exchange);
           if (!query.ok) return query;
-          const begun = await operations.verify({ repair: query.value.repair === "true", layer: query.value.layer });
+          const begun = await operations.verify({ repair: query.value.repair, layer: query.value.layer });
           return begun ? view(202) : refuse(conflict("A verification is running; DELETE it first."));
         },
       },
