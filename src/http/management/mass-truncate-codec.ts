@@ -1,11 +1,11 @@
+import { defined } from "../../lib/defined.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../lib/result.ts";
+import { type Result, refuse } from "../../lib/result.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
-import { placeOf } from "./internal/body-text.ts";
 import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
 import { readDocument, sniffFormat } from "./internal/document.ts";
-import { badFieldAt, fieldsOf, note, startProblems } from "./internal/fields.ts";
+import { Fields, Problems } from "./internal/fields.ts";
 
 /** The request types in the order in which the answer to GET lists them, each with its fields. */
 const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> = {
@@ -30,43 +30,27 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
   const type = root.value.name;
   if (!isType(type)) return refuse({ code: "malformed", message: `Expected a mass truncate request` });
 
-  const problems = startProblems();
-  const fields = fieldsOf(root.value, "", FIELDS[type], problems);
+  const fields = new Fields(root.value, "", FIELDS[type], new Problems());
   const layer = fields.text("layerName");
-  if (layer === undefined) {
-    // A missing name must never truncate all layers.
-    note(problems, {
-      code: "bad_field",
-      message: `layerName: expected the name of a layer, got nothing ${placeOf(root.value)}`,
-    });
-    return refuse(problems.first ?? badFieldAt("layerName", "the name of a layer", root.value));
-  }
-  const request = ((): MassTruncateRequest => {
-    switch (type) {
-      case "truncateLayer":
-      case "truncateOrphans":
-        return { type, layer };
-      case "truncateParameters": {
-        const parameters = readParameters(fields, problems);
-        if (parameters.size === 0) {
-          const message = `parameters: expected at least one entry of a key and a value, got none ${placeOf(root.value)}`;
-          note(problems, { code: "bad_field", message });
-        }
-        return { type, layer, parameters };
-      }
-      case "truncateExtent": {
-        const gridSetId = fields.text("gridSetId");
-        const bounds = readBounds(fields, problems);
-        return {
-          type,
-          layer,
-          ...(gridSetId === undefined ? {} : { gridSetId }),
-          ...(bounds === undefined ? {} : { bounds }),
-        };
-      }
+  // A missing name must never truncate all layers.
+  if (layer === undefined) fields.problems.at(root.value, "layerName: expected the name of a layer, got nothing");
+  return fields.problems.result(requestOf(type, layer ?? "", fields));
+}
+
+function requestOf(type: MassTruncateRequest["type"], layer: string, fields: Fields): MassTruncateRequest {
+  switch (type) {
+    case "truncateLayer":
+    case "truncateOrphans":
+      return { type, layer };
+    case "truncateParameters": {
+      const parameters = readParameters(fields);
+      if (parameters.size === 0)
+        fields.problems.at(fields.field, "parameters: expected at least one entry of a key and a value, got none");
+      return { type, layer, parameters };
     }
-  })();
-  return problems.first === undefined ? ok(request) : refuse(problems.first);
+    case "truncateExtent":
+      return { type, layer, ...defined({ gridSetId: fields.text("gridSetId"), bounds: readBounds(fields) }) };
+  }
 }
 
 /**

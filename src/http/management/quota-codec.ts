@@ -1,6 +1,8 @@
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
+import { defined } from "../../lib/defined.ts";
+import { escapeXml } from "../../lib/escape.ts";
+import { jsonText } from "../../lib/json-text.ts";
 import { type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { Result } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import type {
   ExpirationPolicy,
@@ -19,35 +21,23 @@ import {
 import { placeOf } from "./internal/body-text.ts";
 import { type DocumentFormat, readDocument } from "./internal/document.ts";
 import { expanded, type Field, isEmpty, scalarOf } from "./internal/field.ts";
-import {
-  badFieldAt,
-  checkCase,
-  type Fields,
-  fieldsOf,
-  note,
-  type Problems,
-  parseInteger,
-  startProblems,
-} from "./internal/fields.ts";
+import { checkCase, Fields, Problems, parseInteger } from "./internal/fields.ts";
 
 /**
  * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the contract, the name
  * in GWC's documentation, and the name that GWC sends.
  */
-export type QuotaRoot =
-  | "cacheQuotaConfiguration"
-  | "gwcQuotaConfiguration"
-  | "org.geowebcache.diskquota.DiskQuotaConfig";
+const ROOTS = [
+  "cacheQuotaConfiguration",
+  "gwcQuotaConfiguration",
+  "org.geowebcache.diskquota.DiskQuotaConfig",
+] as const;
+export type QuotaRoot = (typeof ROOTS)[number];
 /**
  * The form in which a quota is written: the contract's `value` and `units`, or the `bytes` that GWC writes since 1.12.
  */
 export type QuotaForm = "value-units" | "bytes";
 
-const ROOTS: readonly QuotaRoot[] = [
-  "cacheQuotaConfiguration",
-  "gwcQuotaConfiguration",
-  "org.geowebcache.diskquota.DiskQuotaConfig",
-];
 const FIELDS: readonly (keyof QuotaConfiguration)[] = [
   "enabled",
   "cacheCleanUpFrequency",
@@ -70,46 +60,32 @@ export function decodeQuotaChange(
   const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
   if (!document.ok) return document;
   const root = ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
-  const problems = startProblems();
-  const fields = fieldsOf(document.value, "", FIELDS, problems);
-  const from: Reading = { root, problems };
-
-  const enabled = readEnabled(fields, problems);
-  const cacheCleanUpFrequency = readPositive(fields, "cacheCleanUpFrequency", problems);
-  const cacheCleanUpUnits = readEnum(from, fields, "cacheCleanUpUnits", "TimeUnit", CLEAN_UP_UNITS, upper);
-  const maxConcurrentCleanUps = readPositive(fields, "maxConcurrentCleanUps", problems);
-  const globalExpirationPolicyName = readPolicy(from, fields, "globalExpirationPolicyName");
-  const quotaField = fields.one("globalQuota");
-  const globalQuota = quotaField === undefined ? undefined : readQuota(from, quotaField, "globalQuota");
-  const layerQuotas = readLayerQuotas(from, fields, knownLayers);
-  if (problems.first !== undefined) return refuse(problems.first);
-  const change: QuotaChange = {
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(cacheCleanUpFrequency === undefined ? {} : { cacheCleanUpFrequency }),
-    ...(cacheCleanUpUnits === undefined ? {} : { cacheCleanUpUnits }),
-    ...(maxConcurrentCleanUps === undefined ? {} : { maxConcurrentCleanUps }),
-    ...(globalExpirationPolicyName === undefined ? {} : { globalExpirationPolicyName }),
-    ...(globalQuota === undefined ? {} : { globalQuota }),
-    ...(layerQuotas === undefined ? {} : { layerQuotas }),
-  };
-  return ok({ root, change });
+  const fields = new Fields(document.value, "", FIELDS, new Problems());
+  const from: Reading = { root, problems: fields.problems, knownLayers };
+  const change: QuotaChange = defined({
+    enabled: fields.read("enabled", "true or false", (text) => BOOLEANS.get(text.trim().toLowerCase())),
+    cacheCleanUpFrequency: readPositive(fields, "cacheCleanUpFrequency"),
+    cacheCleanUpUnits: readEnum(from, fields, "cacheCleanUpUnits", "TimeUnit", CLEAN_UP_UNITS, upper),
+    maxConcurrentCleanUps: readPositive(fields, "maxConcurrentCleanUps"),
+    globalExpirationPolicyName: readPolicy(from, fields, "globalExpirationPolicyName"),
+    globalQuota: readQuota(from, fields, "globalQuota"),
+    layerQuotas: readLayerQuotas(from, fields),
+  });
+  return fields.problems.result({ root, change });
 }
 
 interface Reading {
   readonly root: QuotaRoot;
   readonly problems: Problems;
+  readonly knownLayers: ReadonlySet<string>;
 }
 
-function readEnabled(fields: Fields, problems: Problems): boolean | undefined {
-  const given = fields.one("enabled");
-  if (given === undefined) return undefined;
-  const text = scalarOf(given)?.trim().toLowerCase();
-  if (text === "true") return true;
-  if (text === "false") return false;
-  return note(problems, badFieldAt("enabled", "true or false", given));
-}
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
 
-function readPositive(fields: Fields, name: string, problems: Problems): number | undefined {
+function readPositive(fields: Fields, name: string): number | undefined {
   const given = fields.one(name);
   if (given === undefined) return undefined;
   const text = scalarOf(given)?.trim();
@@ -117,7 +93,10 @@ function readPositive(fields: Fields, name: string, problems: Problems): number 
   if (number !== undefined && number > 0 && Number.isSafeInteger(number)) return number;
   const got = text === undefined ? "fields" : plain(text);
   const bound = number !== undefined && number > 0 ? ` of at most ${Number.MAX_SAFE_INTEGER}` : "";
-  return note(problems, { code: "bad_field", message: `${name} shall be a positive integer${bound}: ${got}` });
+  return fields.problems.note({
+    code: "bad_field",
+    message: `${name} shall be a positive integer${bound}: ${got}`,
+  });
 }
 
 /**
@@ -146,11 +125,11 @@ function readEnum<T extends string>(
   const text = scalarOf(given)?.trim();
   const found = allowed.find((value) => text !== undefined && value === normal(text));
   if (found !== undefined) return found;
-  return note(from.problems, {
+  return from.problems.note({
     code: "bad_field",
     message: `No enum constant ${enumName}.${plain(text ?? "")}`,
     details: [
-      `path: /${from.root}/${fields.path(name).replaceAll(".", "/")} ${placeOf(given)}`,
+      `path: /${from.root}/${fields.path(name).replaceAll(".", "/")}${placeOf(given)}`,
       `value: ${shown(text ?? "")}`,
       `allowed: ${allowed.join(", ")}`,
     ],
@@ -161,94 +140,71 @@ const readPolicy = (from: Reading, fields: Fields, name: string): ExpirationPoli
   readEnum(from, fields, name, "ExpirationPolicy", EXPIRATION_POLICIES, upper);
 
 /** Reads `value`, `units` or both. If neither is given, reads GWC's `bytes`; the `id` beside `bytes` is ignored. */
-function readQuota(from: Reading, field: Field, path: string): Partial<Quota> {
-  const fields = fieldsOf(field, `${path}.`, ["value", "units", "bytes"], from.problems);
-  const isBytes = !field.children.some(({ name }) => name === "value" || name === "units");
-  const given = fields.one(isBytes ? "bytes" : "value");
-  const text = given === undefined ? undefined : (scalarOf(given) ?? "");
-  const value = text === undefined ? undefined : parseQuotaValue(text);
-  const isWhole = value === undefined || !isBytes || /^\d+$/.test(value);
-  if (given !== undefined && (value === undefined || !isWhole)) {
-    const expected = isBytes ? "a whole number, 0 or more" : "a decimal number, 0 or more, of at most 100 digits";
-    note(from.problems, badFieldAt(fields.path(isBytes ? "bytes" : "value"), expected, given));
-  }
+function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> | undefined {
+  const field = parent.one(name);
+  if (field === undefined) return undefined;
+  const path = parent.path(name);
+  const fields = new Fields(field, `${path}.`, ["value", "units", "bytes"], from.problems);
+  const isBytes = !field.children.some((child) => child.name === "value" || child.name === "units");
+  const value = isBytes
+    ? fields.read("bytes", "a whole number, 0 or more", parseBytes)
+    : fields.read("value", "a decimal number, 0 or more, of at most 100 digits", parseQuotaValue);
   const units =
     isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", STORAGE_UNITS, same);
-  if (value !== undefined) {
-    const tooLarge = checkQuotaSize(path, { value, units: units ?? "B" });
-    if (tooLarge !== undefined) note(from.problems, { ...tooLarge, message: `${tooLarge.message} ${placeOf(field)}` });
-  }
-  return { ...(value === undefined ? {} : { value }), ...(units === undefined ? {} : { units }) };
+  const tooLarge = value === undefined ? undefined : checkQuotaSize(path, { value, units: units ?? "B" });
+  if (tooLarge !== undefined) from.problems.at(field, tooLarge.message);
+  return defined({ value, units });
+}
+
+function parseBytes(text: string): string | undefined {
+  const value = parseQuotaValue(text);
+  return value !== undefined && /^\d+$/.test(value) ? value : undefined;
 }
 
 /**
  * Reads the quotas of layers: `LayerQuota` elements in XML; in JSON an array of objects, `{"LayerQuota": […]}`, or one
  * object.
  */
-function readLayerQuotas(
-  from: Reading,
-  fields: Fields,
-  knownLayers: ReadonlySet<string>,
-): readonly LayerQuota[] | undefined {
-  const raw = fields.field.children.filter((c) => c.name === "layerQuotas");
-  const [list, second] = raw;
+function readLayerQuotas(from: Reading, fields: Fields): readonly LayerQuota[] | undefined {
+  const [list, second] = fields.field.children.filter(({ name }) => name === "layerQuotas");
   if (list === undefined) return undefined;
   if (second !== undefined) fields.one("layerQuotas");
-  const quotas: LayerQuota[] = [];
   const seen = new Set<string>();
-  entriesOf(from, list).forEach((entry, n) => {
-    const quota = readLayerQuota(from, entry, `layerQuotas.LayerQuota[${n + 1}]`, knownLayers);
-    if (quota === undefined) return;
-    if (seen.has(quota.layer)) {
-      const message = `layerQuotas: expected each layer once, got ${shown(quota.layer)} again ${placeOf(entry)}`;
-      note(from.problems, { code: "bad_field", message });
-    }
+  return entriesOf(from, list).flatMap((entry, n) => {
+    const quota = readLayerQuota(from, entry, `layerQuotas.LayerQuota[${n + 1}]`);
+    if (quota === undefined) return [];
+    if (seen.has(quota.layer))
+      from.problems.at(entry, `layerQuotas: expected each layer once, got ${shown(quota.layer)} again`);
     seen.add(quota.layer);
-    quotas.push(quota);
+    return [quota];
   });
-  return quotas;
 }
 
-function entriesOf(from: Reading, list: Field): readonly Field[] {
+function entriesOf({ problems }: Reading, list: Field): readonly Field[] {
   if (list.kind === "list") return list.children;
   if (isEmpty(list)) return [];
   if (list.children.some((c) => c.name === "layer")) return [list];
-  const known = ["LayerQuota"];
-  checkCase(list, "layerQuotas.", known, from.problems);
+  checkCase(list, "layerQuotas.", ["LayerQuota"], problems);
   const entries = list.children.filter((c) => c.name === "LayerQuota");
   // Without this refusal, a misnamed element would remove all layer quotas and report success.
-  if (entries.length === 0) note(from.problems, badFieldAt("layerQuotas", "LayerQuota entries", list));
+  if (entries.length === 0) problems.expected("layerQuotas", "LayerQuota entries", list);
   return expanded(entries);
 }
 
-function readLayerQuota(
-  from: Reading,
-  entry: Field,
-  path: string,
-  knownLayers: ReadonlySet<string>,
-): LayerQuota | undefined {
-  const fields = fieldsOf(entry, `${path}.`, ["layer", "expirationPolicyName", "quota"], from.problems);
+function readLayerQuota(from: Reading, entry: Field, path: string): LayerQuota | undefined {
+  const fields = new Fields(entry, `${path}.`, ["layer", "expirationPolicyName", "quota"], from.problems);
   const layer = fields.text("layer");
-  if (layer !== undefined && !knownLayers.has(layer)) {
-    return note(from.problems, unknownLayer(plainName(layer)));
-  }
+  if (layer !== undefined && !from.knownLayers.has(layer)) return from.problems.note(unknownLayer(plainName(layer)));
   const expirationPolicyName = readPolicy(from, fields, "expirationPolicyName");
-  const field = fields.one("quota");
-  const quota = field === undefined ? {} : readQuota(from, field, fields.path("quota"));
-  const { value, units } = quota;
-  const complete =
-    layer !== undefined && expirationPolicyName !== undefined && value !== undefined && units !== undefined;
-  if (complete) return { layer, expirationPolicyName, quota: { value, units } };
-  const missing = [
-    layer === undefined ? "layer" : "",
-    expirationPolicyName === undefined ? "expirationPolicyName" : "",
-    value === undefined ? "quota.value" : "",
-    units === undefined ? "quota.units" : "",
-  ].filter((name) => name !== "");
-  return note(from.problems, {
-    code: "bad_field",
-    message: `${path}: expected layer, expirationPolicyName and quota, without ${missing.join(", ")} ${placeOf(entry)}`,
-  });
+  const { value, units } = readQuota(from, fields, "quota") ?? {};
+  if (layer !== undefined && expirationPolicyName !== undefined && value !== undefined && units !== undefined)
+    return { layer, expirationPolicyName, quota: { value, units } };
+  const needed = { layer, expirationPolicyName, "quota.value": value, "quota.units": units };
+  const missing = Object.entries(needed).flatMap(([name, given]) => (given === undefined ? [name] : []));
+  return from.problems.at(
+    entry,
+    `${path}: expected layer, expirationPolicyName and quota, without ${missing.join(", ")}`,
+  );
 }
 
 /** Returns a layer's name for the first line of a message: unquoted, blanks included, but never with a line break. */
@@ -264,49 +220,33 @@ export function encodeQuota(
   root: QuotaRoot,
   form: QuotaForm,
 ): string {
-  return format === "xml" ? encodeXml(config, root, form) : encodeJson(config, root, form);
+  const quotaFields = (quota: Quota): object =>
+    form === "bytes" ? { id: 0, bytes: quotaBytes(quota) } : { value: quota.value, units: quota.units };
+  const document = {
+    enabled: config.enabled,
+    cacheCleanUpFrequency: config.cacheCleanUpFrequency,
+    cacheCleanUpUnits: config.cacheCleanUpUnits,
+    maxConcurrentCleanUps: config.maxConcurrentCleanUps,
+    globalExpirationPolicyName: config.globalExpirationPolicyName,
+    globalQuota: quotaFields(config.globalQuota),
+    layerQuotas: config.layerQuotas.map(({ layer, expirationPolicyName, quota }) => ({
+      layer,
+      expirationPolicyName,
+      quota: quotaFields(quota),
+    })),
+  };
+  return format === "xml" ? xmlElement(root, document) : jsonText({ [root]: document });
 }
 
-function encodeJson(config: QuotaConfiguration, root: QuotaRoot, form: QuotaForm): string {
-  const quotaText = (q: Quota): string =>
-    form === "bytes"
-      ? `{"id":0,"bytes":${quotaBytes(q)}}`
-      : `{"value":${asciiJson(q.value)},"units":${asciiJson(q.units)}}`;
-  const layers = config.layerQuotas.map(
-    (l) =>
-      `{"layer":${asciiJson(l.layer)},"expirationPolicyName":${asciiJson(l.expirationPolicyName)},"quota":${quotaText(l.quota)}}`,
-  );
-  const fields = [
-    `"enabled":${config.enabled}`,
-    `"cacheCleanUpFrequency":${config.cacheCleanUpFrequency}`,
-    `"cacheCleanUpUnits":${asciiJson(config.cacheCleanUpUnits)}`,
-    `"maxConcurrentCleanUps":${config.maxConcurrentCleanUps}`,
-    `"globalExpirationPolicyName":${asciiJson(config.globalExpirationPolicyName)}`,
-    `"globalQuota":${quotaText(config.globalQuota)}`,
-    `"layerQuotas":[${layers.join(",")}]`,
-  ];
-  return `{"${root}":{${fields.join(",")}}}`;
-}
-
-function encodeXml(config: QuotaConfiguration, root: QuotaRoot, form: QuotaForm): string {
-  const element = (name: string, text: string): string => `<${name}>${escapeXml(text)}</${name}>`;
-  const quotaText = (q: Quota): string =>
-    form === "bytes"
-      ? `<id>0</id>${element("bytes", String(quotaBytes(q)))}`
-      : element("value", q.value) + element("units", q.units);
-  const layers = config.layerQuotas.map(
-    (l) =>
-      `<LayerQuota>${element("layer", l.layer)}${element("expirationPolicyName", l.expirationPolicyName)}` +
-      `<quota>${quotaText(l.quota)}</quota></LayerQuota>`,
-  );
-  const fields = [
-    element("enabled", String(config.enabled)),
-    element("cacheCleanUpFrequency", String(config.cacheCleanUpFrequency)),
-    element("cacheCleanUpUnits", config.cacheCleanUpUnits),
-    element("maxConcurrentCleanUps", String(config.maxConcurrentCleanUps)),
-    element("globalExpirationPolicyName", config.globalExpirationPolicyName),
-    `<globalQuota>${quotaText(config.globalQuota)}</globalQuota>`,
-    layers.length === 0 ? "<layerQuotas/>" : `<layerQuotas>${layers.join("")}</layerQuotas>`,
-  ];
-  return `<${root}>${fields.join("")}</${root}>`;
+/** Returns a value as an XML element. The only list is that of the layers' quotas. */
+function xmlElement(name: string, value: unknown): string {
+  const isObject = typeof value === "object" && value !== null;
+  const content = Array.isArray(value)
+    ? value.map((item) => xmlElement("LayerQuota", item)).join("")
+    : isObject
+      ? Object.entries(value)
+          .map(([field, inner]) => xmlElement(field, inner))
+          .join("")
+      : escapeXml(String(value));
+  return content === "" ? `<${name}/>` : `<${name}>${content}</${name}>`;
 }

@@ -1,14 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
-import {
-  decodeSeedForm,
-  decodeSeedRequest,
-  encodeSeedRequest,
-  isSeedForm,
-  looksLikeSeedRequest,
-} from "./seed-request-codec.ts";
+import type { DocumentFormat } from "./internal/document.ts";
+import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const none: ReadonlyMap<string, string> = new Map();
@@ -494,6 +490,46 @@ const request: fc.Arbitrary<SeedRequest> = fc
     }),
   )
   .map(({ fields, type, parameters }) => ({ ...fields, type, parameters }));
+
+/** Encodes a request as clients send one (`docs/reference/wire-format.md`, Seed request). */
+function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
+  const { bounds, parameters } = request;
+  const scalars: readonly (readonly [string, string | number | undefined])[] = [
+    ["gridSetId", request.gridSetId],
+    ["zoomStart", request.zoomStart],
+    ["zoomStop", request.zoomStop],
+    ["format", request.format],
+    ["type", request.type],
+    ["threadCount", request.threadCount],
+    ["tileFailureRetryCount", request.tileFailureRetryCount],
+    ["tileFailureRetryWaitTime", request.tileFailureRetryWaitMs],
+    ["totalFailuresBeforeAborting", request.totalFailuresBeforeAborting],
+  ];
+  const corners = bounds === undefined ? [] : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
+  if (format === "xml") {
+    const doubles = corners.map((n) => `<double>${n}</double>`).join("");
+    const entries = [...parameters]
+      .map(([k, v]) => `<entry><string>${escapeXml(k)}</string><string>${escapeXml(v)}</string></entry>`)
+      .join("");
+    const fields = [
+      request.srs === undefined ? "" : `<srs><number>${request.srs}</number></srs>`,
+      doubles === "" ? "" : `<bounds><coords>${doubles}</coords></bounds>`,
+      ...scalars.map(([name, v]) => (v === undefined ? "" : `<${name}>${escapeXml(String(v))}</${name}>`)),
+      entries === "" ? "" : `<parameters>${entries}</parameters>`,
+    ];
+    return `<seedRequest>${fields.join("")}</seedRequest>`;
+  }
+  const entries = [...parameters].map(([k, v]) => `{"string":[${asciiJson(k)},${asciiJson(v)}]}`);
+  const fields = [
+    request.srs === undefined ? "" : `"srs":{"number":${request.srs}}`,
+    corners.length === 0 ? "" : `"bounds":{"coords":{"double":[${corners.map((n) => `"${n}"`).join(",")}]}}`,
+    ...scalars.map(([name, v]) =>
+      v === undefined ? "" : `"${name}":${typeof v === "number" ? String(v) : asciiJson(v)}`,
+    ),
+    entries.length === 0 ? "" : `"parameters":{"entry":[${entries.join(",")}]}`,
+  ];
+  return `{"seedRequest":{${fields.filter((f) => f !== "").join(",")}}}`;
+}
 
 test.each(["xml", "json"] as const)("every request comes back from %s as it was, in ASCII", (format) => {
   fc.assert(

@@ -1,22 +1,12 @@
 import type { Extent } from "../../grid/grid-set.ts";
-import { asciiJson, escapeXml } from "../../lib/escape.ts";
+import { defined } from "../../lib/defined.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { DecodedFields } from "../../plan/job-fields.ts";
+import type { Result } from "../../lib/result.ts";
 import type { JobType, SeedRequest } from "../../plan/seed-request.ts";
-import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
-import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
-import { isEmpty, scalarOf } from "./internal/field.ts";
-import {
-  badFieldAt,
-  type Fields,
-  fieldsOf,
-  note,
-  type Problems,
-  parseDecimal,
-  parseInteger,
-  startProblems,
-} from "./internal/fields.ts";
+import { readBounds, readParameters, uniqueParameters } from "./internal/bounds-and-parameters.ts";
+import { readDocument, sniffFormat } from "./internal/document.ts";
+import { type Field, isEmpty, scalarOf } from "./internal/field.ts";
+import { Fields, Problems, parseDecimal, parseInteger } from "./internal/fields.ts";
 
 const TYPES: ReadonlyMap<string, JobType> = new Map([
   ["seed", "seed"],
@@ -45,11 +35,6 @@ const FIELDS = [
   "totalFailuresBeforeAborting",
 ];
 
-/** Every field of a classic seed request; a field that was not given is undefined. */
-type Parts = { readonly [K in Exclude<keyof SeedRequest, NewFields>]-?: SeedRequest[K] | undefined };
-/** Fields that exist only under `/api/v1`. */
-type NewFields = "area" | "tiles" | keyof DecodedFields | "terms" | "supersede";
-
 /**
  * Decodes the body of a seed request (`docs/reference/wire-format.md`, Seed request). A body that begins with `{` is
  * JSON, any other is XML.
@@ -57,93 +42,64 @@ type NewFields = "area" | "tiles" | keyof DecodedFields | "terms" | "supersede";
 export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal> {
   const root = readDocument(body, sniffFormat(body) ?? "xml", "a seedRequest document", ["seedRequest"]);
   if (!root.ok) return root;
-  const problems = startProblems();
-  const fields = fieldsOf(root.value, "", FIELDS, problems);
+  const fields = new Fields(root.value, "", FIELDS, new Problems());
   // The values are ignored, but a field given twice is refused.
   for (const ignored of ["name", "filterUpdate"]) fields.one(ignored);
-  const parts: Parts = {
-    type: readType(fields, problems),
+  return fields.problems.result(readRequest(fields));
+}
+
+/** Reads the fields that documents and forms have in common, and those that only documents have. */
+const readRequest = (fields: Fields): SeedRequest => ({
+  type: fields.read("type", TYPE_NAMES, (text) => TYPES.get(text.trim().toLowerCase())) ?? "seed",
+  ...defined({
     gridSetId: fields.text("gridSetId"),
-    srs: readSrs(fields, problems),
-    bounds: readBounds(fields, problems),
+    srs: readSrs(fields),
+    bounds: readBounds(fields),
     zoomStart: fields.integer("zoomStart"),
-    zoomStop: readWhole(fields, "zoomStop", problems),
+    zoomStop: readWhole(fields, "zoomStop"),
     format: fields.text("format"),
-    threadCount: readWhole(fields, "threadCount", problems),
-    parameters: readParameters(fields, problems),
-    tileFailureRetryCount: readCount(fields, "tileFailureRetryCount", problems),
-    tileFailureRetryWaitMs: readCount(fields, "tileFailureRetryWaitTime", problems),
-    totalFailuresBeforeAborting: readCount(fields, "totalFailuresBeforeAborting", problems),
-  };
-  return problems.first === undefined ? ok(assemble(parts)) : refuse(problems.first);
-}
-
-function assemble(p: Parts): SeedRequest {
-  return {
-    type: p.type ?? "seed",
-    ...(p.gridSetId === undefined ? {} : { gridSetId: p.gridSetId }),
-    ...(p.srs === undefined ? {} : { srs: p.srs }),
-    ...(p.bounds === undefined ? {} : { bounds: p.bounds }),
-    ...(p.zoomStart === undefined ? {} : { zoomStart: p.zoomStart }),
-    ...(p.zoomStop === undefined ? {} : { zoomStop: p.zoomStop }),
-    ...(p.format === undefined ? {} : { format: p.format }),
-    ...(p.threadCount === undefined ? {} : { threadCount: p.threadCount }),
-    parameters: p.parameters ?? new Map(),
-    ...(p.tileFailureRetryCount === undefined ? {} : { tileFailureRetryCount: p.tileFailureRetryCount }),
-    ...(p.tileFailureRetryWaitMs === undefined ? {} : { tileFailureRetryWaitMs: p.tileFailureRetryWaitMs }),
-    ...(p.totalFailuresBeforeAborting === undefined
-      ? {}
-      : { totalFailuresBeforeAborting: p.totalFailuresBeforeAborting }),
-  };
-}
-
-/**
- * Reads `type`. Refuses an empty type, as the form does: a script whose variable was empty may have been meant to
- * truncate.
- */
-function readType(fields: Fields, problems: Problems): JobType | undefined {
-  const given = fields.one("type");
-  if (given === undefined) return undefined;
-  const text = scalarOf(given)?.trim().toLowerCase() ?? "";
-  return TYPES.get(text) ?? note(problems, badFieldAt("type", TYPE_NAMES, given));
-}
+    threadCount: readWhole(fields, "threadCount"),
+  }),
+  parameters: readParameters(fields),
+  ...defined({
+    tileFailureRetryCount: readCount(fields, "tileFailureRetryCount"),
+    tileFailureRetryWaitMs: readCount(fields, "tileFailureRetryWaitTime"),
+    totalFailuresBeforeAborting: readCount(fields, "totalFailuresBeforeAborting"),
+  }),
+});
 
 /**
  * Reads `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`. 0 and an empty `srs` count as absent.
  */
-function readSrs(fields: Fields, problems: Problems): number | undefined {
+function readSrs(fields: Fields): number | undefined {
   const srs = fields.one("srs");
   if (srs === undefined || (srs.kind === "element" && isEmpty(srs))) return undefined;
-  const isText = scalarOf(srs) !== undefined;
-  const given = isText ? srs : fieldsOf(srs, "srs.", ["number"], problems).one("number");
-  if (given === undefined) return undefined;
-  const digits = (scalarOf(given) ?? "").trim().replace(/^EPSG:\s*/i, "");
-  const code = parseInteger(digits);
-  if (code !== undefined && code >= 0 && Number.isSafeInteger(code)) return code === 0 ? undefined : code;
-  return note(problems, badFieldAt(isText ? "srs" : "srs.number", "an EPSG code, a whole number", given));
+  const holder = scalarOf(srs) === undefined ? new Fields(srs, "srs.", ["number"], fields.problems) : fields;
+  const code = holder.read(holder === fields ? "srs" : "number", "an EPSG code, a whole number", (text) => {
+    const number = parseInteger(text.trim().replace(/^EPSG:\s*/i, ""));
+    return number !== undefined && number >= 0 && Number.isSafeInteger(number) ? number : undefined;
+  });
+  return code === 0 ? undefined : code;
 }
 
 /**
  * Reads a whole number of any size. A number beyond the safe integers becomes the nearest safe integer: every caller's
  * value is capped further on.
  */
-function readWhole(fields: Fields, name: string, problems: Problems, what = "a whole number"): number | undefined {
-  const given = fields.one(name);
-  if (given === undefined) return undefined;
-  const number = parseInteger(scalarOf(given) ?? "");
-  return number === undefined ? note(problems, badFieldAt(name, what, given)) : saturated(number);
+const readWhole = (fields: Fields, name: string): number | undefined => fields.read(name, "a whole number", parseWhole);
+
+function parseWhole(text: string): number | undefined {
+  const number = parseInteger(text);
+  return number && Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number));
 }
 
-const saturated = (number: number): number =>
-  Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, number));
-
-const COUNT = "a whole number, 0 or more (-1: the default)";
-
-function readCount(fields: Fields, name: string, problems: Problems): number | undefined {
-  const given = fields.one(name);
-  const count = readWhole(fields, name, problems, COUNT);
-  if (given === undefined || count === undefined || count === -1) return undefined;
-  return count >= 0 ? count : note(problems, badFieldAt(name, COUNT, given));
+/** Reads a count. -1 stands for the default, as in GWC. */
+function readCount(fields: Fields, name: string): number | undefined {
+  const count = fields.read(name, "a whole number, 0 or more (-1: the default)", (text) => {
+    const number = parseWhole(text);
+    return number !== undefined && number >= -1 ? number : undefined;
+  });
+  return count === -1 ? undefined : count;
 }
 
 const FORM_FIELDS = [
@@ -170,104 +126,60 @@ const FORM_FIELDS = [
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
+/** Empty fields that are refused: a program that failed to fill in one of them would seed more than it meant to. */
+const NEVER_EMPTY = ["type", "zoomStart", "zoomStop"];
+
 /**
- * Decodes GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). Refuses an empty
- * zoom or type, because a program that failed to fill in the field would seed more than it meant to. Other empty fields
- * count as absent: browsers send them so.
+ * Decodes GWC's HTML form, sent to `/rest/seed/<layer>` (`docs/reference/wire-format.md`, Task list). Empty fields but
+ * those of `NEVER_EMPTY` count as absent: browsers send them so.
  */
 export function decodeSeedForm(form: URLSearchParams): Result<SeedRequest, Refusal> {
-  const problems = startProblems();
-  for (const name of form.keys()) {
-    const selected = FORM_FIELDS.find((known) => known.toLowerCase() === name.toLowerCase());
-    if (selected !== undefined && selected !== name) {
-      note(problems, { code: "bad_field", message: `${name}: unknown field, expected ${selected}` });
-    }
-  }
-  const text = (name: string): string | undefined => formValue(form, name, problems)?.trim();
-  const filled = (name: string): string | undefined => text(name) || undefined;
-  const integer = (name: string, value: string | undefined): number | undefined => {
-    if (value === undefined) return undefined;
-    const number = parseInteger(value);
-    if (number !== undefined && Number.isSafeInteger(number)) return number;
-    return note(problems, badField(name, "a whole number", value));
-  };
-  const whole = (name: string, value: string | undefined): number | undefined => {
-    if (value === undefined) return undefined;
-    const number = parseInteger(value);
-    return number === undefined ? note(problems, badField(name, "a whole number", value)) : saturated(number);
-  };
-  const count = (name: string): number | undefined => {
-    const number = whole(name, filled(name));
-    if (number === undefined || number === -1) return undefined;
-    return number >= 0 ? number : note(problems, badField(name, COUNT, filled(name)));
-  };
-  const typeName = text("type");
-  const type = TYPES.get((typeName ?? "").toLowerCase());
-  if (type === undefined) note(problems, badField("type", TYPE_NAMES, typeName ?? ""));
-  const tileFormat = filled("tileFormat");
-  const format = filled("format");
-  if (tileFormat !== undefined && format !== undefined && tileFormat !== format) {
-    note(problems, badField("format", `the same as tileFormat (${tileFormat}), or one of the two alone`, format));
-  }
-  const parts: Parts = {
-    type,
-    gridSetId: filled("gridSetId"),
-    srs: undefined,
-    bounds: formBounds(filled, problems),
-    zoomStart: integer("zoomStart", text("zoomStart")),
-    zoomStop: whole("zoomStop", text("zoomStop")),
-    format: tileFormat ?? format,
-    threadCount: whole("threadCount", filled("threadCount")),
-    parameters: formParameters(form, problems),
-    tileFailureRetryCount: count("tileFailureRetryCount"),
-    tileFailureRetryWaitMs: count("tileFailureRetryWaitTime"),
-    totalFailuresBeforeAborting: count("totalFailuresBeforeAborting"),
-  };
-  return problems.first === undefined ? ok(assemble(parts)) : refuse(problems.first);
-}
-
-/** Returns the value of a form field. Notes a problem if the field is given several times with different values. */
-function formValue(form: URLSearchParams, name: string, problems: Problems): string | undefined {
-  const values = new Set(form.getAll(name));
-  if (values.size > 1) {
-    note(problems, {
-      code: "bad_field",
-      message: `${name.slice(0, 200)}: given more than once, with different values`,
-    });
-  }
-  return form.get(name) ?? undefined;
-}
-
-function formBounds(filled: (name: string) => string | undefined, problems: Problems): Extent | undefined {
-  const names = ["minX", "minY", "maxX", "maxY"] as const;
-  const texts = names.map(filled);
-  if (texts.every((t) => t === undefined)) return undefined;
-  const [minX, minY, maxX, maxY] = names.map((name, n) => {
-    const given = texts[n];
-    if (given === undefined) {
-      return note(problems, badField(name, "a number, as other bounds are given (minX, minY, maxX, maxY)", ""));
-    }
-    return parseDecimal(given) ?? note(problems, badField(name, "a finite decimal number", given));
+  const problems = new Problems();
+  const children = formChildren(form, problems);
+  const fields = new Fields({ ...NO_FIELD, children }, "", FORM_FIELDS, problems);
+  const request = readRequest(fields);
+  const [tileFormat, format] = [fields.text("tileFormat"), fields.text("format")];
+  if (tileFormat !== undefined && format !== undefined && tileFormat !== format)
+    problems.note(badField("format", `the same as tileFormat (${tileFormat}), or one of the two alone`, format));
+  const parameters = [...form].flatMap(([name, value]) => {
+    const key = /^parameter_(.+)$/s.exec(name)?.[1]?.trim();
+    return key === undefined || key === "" ? [] : [{ key, value, field: NO_FIELD }];
   });
+  return problems.result({
+    ...request,
+    ...defined({ bounds: formBounds(fields), format: tileFormat ?? format }),
+    parameters: uniqueParameters(parameters, "parameter_", problems),
+  });
+}
+
+/** A field of a form, which has no position. */
+const NO_FIELD: Field = { name: "form", kind: "element", children: [], text: "", line: 0, column: 0 };
+
+/**
+ * Returns the fields of a form in the form of a document's. Notes a problem if a field is given several times with
+ * different values.
+ */
+function formChildren(form: URLSearchParams, problems: Problems): readonly Field[] {
+  const known = new Set(FORM_FIELDS.map((name) => name.toLowerCase()));
+  const names = [...new Set(form.keys())].filter((name) => known.has(name.toLowerCase()));
+  return names.flatMap((name) => {
+    const [value = "", ...others] = new Set(form.getAll(name));
+    if (others.length > 0) problems.at(NO_FIELD, `${name}: given more than once, with different values`);
+    const text = value.trim();
+    return text === "" && !NEVER_EMPTY.includes(name) ? [] : [{ ...NO_FIELD, name, text }];
+  });
+}
+
+function formBounds(fields: Fields): Extent | undefined {
+  const names = ["minX", "minY", "maxX", "maxY"];
+  if (names.every((name) => fields.one(name) === undefined)) return undefined;
+  const [minX, minY, maxX, maxY] = names.map((name) =>
+    fields.one(name) === undefined
+      ? fields.problems.note(badField(name, "a number, as other bounds are given (minX, minY, maxX, maxY)", ""))
+      : fields.read(name, "a finite decimal number", parseDecimal),
+  );
   if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined) return undefined;
   return { minX, minY, maxX, maxY };
-}
-
-function formParameters(form: URLSearchParams, problems: Problems): ReadonlyMap<string, string> {
-  const values = new Map<string, string>();
-  const seen = new Map<string, string>();
-  for (const [name, value] of form) {
-    const key = /^parameter_(.+)$/s.exec(name)?.[1]?.trim();
-    if (key === undefined || key === "") continue;
-    const before = seen.get(key.toUpperCase());
-    if (before === undefined) values.set(key, value);
-    else if (before !== value) {
-      const message = `parameter_${key.slice(0, 200)}: given more than once, with different values`;
-      note(problems, { code: "bad_field", message });
-    }
-    seen.set(key.toUpperCase(), value);
-  }
-  return values;
 }
 
 /**
@@ -278,47 +190,4 @@ function formParameters(form: URLSearchParams, problems: Problems): ReadonlyMap<
 export function looksLikeSeedRequest(contentType: string | undefined, body: Uint8Array): boolean {
   const type = contentType?.split(";")[0]?.trim() ?? "";
   return /^(?:text|application)\/(?:.+\+)?(?:xml|json)$/i.test(type) && sniffFormat(body) !== undefined;
-}
-
-/**
- * Encodes a request as clients send one (`docs/reference/wire-format.md`, Seed request). `decodeSeedRequest` returns an
- * equal request.
- */
-export function encodeSeedRequest(request: SeedRequest, format: DocumentFormat): string {
-  const { bounds, parameters } = request;
-  const scalars: readonly (readonly [string, string | number | undefined])[] = [
-    ["gridSetId", request.gridSetId],
-    ["zoomStart", request.zoomStart],
-    ["zoomStop", request.zoomStop],
-    ["format", request.format],
-    ["type", request.type],
-    ["threadCount", request.threadCount],
-    ["tileFailureRetryCount", request.tileFailureRetryCount],
-    ["tileFailureRetryWaitTime", request.tileFailureRetryWaitMs],
-    ["totalFailuresBeforeAborting", request.totalFailuresBeforeAborting],
-  ];
-  const corners = bounds === undefined ? [] : [bounds.minX, bounds.minY, bounds.maxX, bounds.maxY];
-  if (format === "xml") {
-    const doubles = corners.map((n) => `<double>${n}</double>`).join("");
-    const entries = [...parameters]
-      .map(([k, v]) => `<entry><string>${escapeXml(k)}</string><string>${escapeXml(v)}</string></entry>`)
-      .join("");
-    const fields = [
-      request.srs === undefined ? "" : `<srs><number>${request.srs}</number></srs>`,
-      doubles === "" ? "" : `<bounds><coords>${doubles}</coords></bounds>`,
-      ...scalars.map(([name, v]) => (v === undefined ? "" : `<${name}>${escapeXml(String(v))}</${name}>`)),
-      entries === "" ? "" : `<parameters>${entries}</parameters>`,
-    ];
-    return `<seedRequest>${fields.join("")}</seedRequest>`;
-  }
-  const entries = [...parameters].map(([k, v]) => `{"string":[${asciiJson(k)},${asciiJson(v)}]}`);
-  const fields = [
-    request.srs === undefined ? "" : `"srs":{"number":${request.srs}}`,
-    corners.length === 0 ? "" : `"bounds":{"coords":{"double":[${corners.map((n) => `"${n}"`).join(",")}]}}`,
-    ...scalars.map(([name, v]) =>
-      v === undefined ? "" : `"${name}":${typeof v === "number" ? String(v) : asciiJson(v)}`,
-    ),
-    entries.length === 0 ? "" : `"parameters":{"entry":[${entries.join(",")}]}`,
-  ];
-  return `{"seedRequest":{${fields.filter((f) => f !== "").join(",")}}}`;
 }

@@ -8,8 +8,9 @@ export interface Fault {
   readonly column: number;
 }
 
-export const placeOf = (at: { readonly line: number; readonly column: number }): string =>
-  `(line ${at.line}, column ${at.column})`;
+/** Returns a position for the end of a message. A field of a form has no position: its line is 0. */
+export const placeOf = ({ line, column }: { readonly line: number; readonly column: number }): string =>
+  line === 0 ? "" : ` (line ${line}, column ${column})`;
 
 /** Returns the line and column, counted from 1, of an index into a text. */
 export function positionIn(text: string, index: number): { readonly line: number; readonly column: number } {

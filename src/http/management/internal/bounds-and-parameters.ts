@@ -1,85 +1,75 @@
 import type { Extent } from "../../../grid/grid-set.ts";
-import { placeOf } from "./body-text.ts";
 import { childrenOf, expanded, type Field, isEmpty, scalarOf } from "./field.ts";
-import { badFieldAt, checkCase, type Fields, fieldsOf, note, type Problems, parseDecimal } from "./fields.ts";
+import { checkCase, Fields, type Problems, parseDecimal } from "./fields.ts";
 
 /** Reads `bounds`: `coords` with four `double`, or with an array of four numbers. Does not check their order. */
-export function readBounds(parent: Fields, problems: Problems): Extent | undefined {
-  const before = problems.first;
-  const bounds = readCoords(parent, problems);
-  if (before === undefined && problems.first !== undefined) problems.first = { ...problems.first, isOfBounds: true };
-  return bounds;
-}
+export const readBounds = (parent: Fields): Extent | undefined => parent.problems.ofBounds(() => readCoords(parent));
 
-function readCoords(parent: Fields, problems: Problems): Extent | undefined {
+function readCoords(parent: Fields): Extent | undefined {
+  const { problems } = parent;
   const bounds = parent.one("bounds");
   if (bounds === undefined) return undefined;
-  const path = parent.path("bounds");
-  const inner = fieldsOf(bounds, `${path}.`, ["coords"], problems);
-  const raw = bounds.children.filter((c) => c.name === "coords");
-  const only = raw.length === 1 ? raw[0] : undefined;
-  let doubles: readonly Field[];
-  if (only?.kind === "list" && only.children.every((c) => scalarOf(c) !== undefined)) {
-    doubles = only.children;
-  } else {
-    const coords = inner.one("coords");
-    if (coords === undefined) doubles = [];
-    else {
-      fieldsOf(coords, `${path}.coords.`, ["double"], problems);
-      doubles = childrenOf(coords, "double");
-    }
-  }
-  const numbers = doubles.map((d) => {
-    const value = parseDecimal(scalarOf(d) ?? "");
-    return value ?? note(problems, badFieldAt(`${path}.coords`, "finite decimal numbers", d));
-  });
-  const [minX, minY, maxX, maxY] = numbers;
-  if (numbers.length !== 4) {
-    const given = doubles.map((d) => scalarOf(d) ?? "?").join(", ");
-    const message = `${path}.coords: expected four numbers (minx, miny, maxx, maxy), got ${numbers.length}${numbers.length === 0 ? "" : `: ${given.slice(0, 200)}`} ${placeOf(bounds)}`;
-    return note(problems, { code: "bad_field", message });
+  const path = `${parent.path("bounds")}.coords`;
+  const doubles = doublesOf(bounds, path, new Fields(bounds, `${parent.path("bounds")}.`, ["coords"], problems));
+  const [minX, minY, maxX, maxY] = doubles.map(
+    (double) => parseDecimal(scalarOf(double) ?? "") ?? problems.expected(path, "finite decimal numbers", double),
+  );
+  if (doubles.length !== 4) {
+    const given = doubles.map((double) => scalarOf(double) ?? "?").join(", ");
+    const got = `${doubles.length}${doubles.length === 0 ? "" : `: ${given.slice(0, 200)}`}`;
+    return problems.at(bounds, `${path}: expected four numbers (minx, miny, maxx, maxy), got ${got}`);
   }
   if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined) return undefined;
   return { minX, minY, maxX, maxY };
+}
+
+function doublesOf(bounds: Field, path: string, fields: Fields): readonly Field[] {
+  const [only, ...others] = bounds.children.filter(({ name }) => name === "coords");
+  const isList = only?.kind === "list" && only.children.every((item) => scalarOf(item) !== undefined);
+  if (isList && others.length === 0) return only.children;
+  const coords = fields.one("coords");
+  if (coords === undefined) return [];
+  new Fields(coords, `${path}.`, ["double"], fields.problems);
+  return childrenOf(coords, "double");
 }
 
 /**
  * Reads `parameters` in all forms of `docs/reference/wire-format.md`, Seed request: one or several `entry` with two
  * `string`, a list of pairs, or a plain map. An empty field counts as absent. Keys are trimmed; values are not.
  */
-export function readParameters(parent: Fields, problems: Problems): ReadonlyMap<string, string> {
+export function readParameters(parent: Fields): ReadonlyMap<string, string> {
+  const { problems } = parent;
   const path = parent.path("parameters");
-  const raw = parent.field.children.filter((c) => c.name === "parameters");
-  const only = raw.length === 1 ? raw[0] : undefined;
-  const lists = only?.kind === "list" ? only.children : undefined;
+  const [only, ...others] = parent.field.children.filter(({ name }) => name === "parameters");
+  const lists = only?.kind === "list" && others.length === 0 ? only.children : undefined;
   // `parent.one` would refuse a list of several pairs as a field given several times.
   const field = lists === undefined ? parent.one("parameters") : only;
   if (field === undefined || (field.kind === "element" && isEmpty(field))) return new Map();
-  if (lists !== undefined)
-    return collect(
-      path,
-      lists.map((l) => pairOf(path, l, problems)),
-      problems,
-    );
-  if (field.text.trim() !== "") note(problems, badFieldAt(path, "entries of two strings", { ...field, children: [] }));
-  checkCase(field, `${path}.`, ["entry"], problems);
-  const entries = field.children.filter((c) => c.name === "entry");
-  if (entries.length === 0)
-    return collect(
-      path,
-      field.children.map((c) => mapped(path, c, problems)),
-      problems,
-    );
-  const stray = field.children.find((c) => c.name !== "entry");
-  if (stray !== undefined) note(problems, badFieldAt(`${path}.${stray.name}`, "only entries beside entries", stray));
-  return collect(
-    path,
-    expanded(entries).map((e) => pairOf(path, e, problems)),
+  const entries = lists ?? entriesOf(field, path, problems);
+  const pairs =
+    entries === undefined
+      ? field.children.map((child) => mapped(path, child, problems))
+      : entries.map((entry) => pairOf(path, entry, problems));
+  return uniqueParameters(
+    pairs.filter((pair) => pair !== undefined),
+    `${path}.`,
     problems,
   );
 }
 
-interface Pair {
+/** Returns the `entry` elements of `parameters`; undefined if there is none: the field is a plain map. */
+function entriesOf(field: Field, path: string, problems: Problems): readonly Field[] | undefined {
+  if (field.text.trim() !== "") problems.expected(path, "entries of two strings", { ...field, children: [] });
+  checkCase(field, `${path}.`, ["entry"], problems);
+  const entries = field.children.filter(({ name }) => name === "entry");
+  if (entries.length === 0) return undefined;
+  const stray = field.children.find(({ name }) => name !== "entry");
+  if (stray !== undefined) problems.expected(`${path}.${stray.name}`, "only entries beside entries", stray);
+  return expanded(entries);
+}
+
+/** A key and a value, with the field that messages name. */
+export interface Pair {
   readonly key: string;
   readonly value: string;
   readonly field: Field;
@@ -88,35 +78,37 @@ interface Pair {
 /** Reads a key and a value: a list of two strings, or an element with two `string`. */
 function pairOf(path: string, entry: Field, problems: Problems): Pair | undefined {
   checkCase(entry, `${path}.entry.`, ["string"], problems);
-  const strings = entry.kind === "list" ? entry.children : childrenOf(entry, "string");
-  const texts = strings.map(scalarOf);
+  const texts = (entry.kind === "list" ? entry.children : childrenOf(entry, "string")).map(scalarOf);
   const [key, value] = texts;
-  if (texts.length !== 2 || key === undefined || value === undefined || key.trim() === "") {
-    const message = `${path}.entry: expected two strings, a key and a value, got ${texts.length} ${placeOf(entry)}`;
-    return note(problems, { code: "bad_field", message });
-  }
-  return { key: key.trim(), value, field: entry };
+  return texts.length === 2 && key !== undefined && value !== undefined && key.trim() !== ""
+    ? { key: key.trim(), value, field: entry }
+    : problems.at(entry, `${path}.entry: expected two strings, a key and a value, got ${texts.length}`);
 }
 
 function mapped(path: string, field: Field, problems: Problems): Pair | undefined {
   const value = scalarOf(field);
   if (value !== undefined && field.name.trim() !== "") return { key: field.name.trim(), value, field };
-  return note(problems, badFieldAt(`${path}.${field.name}`, "a string", field));
+  return problems.expected(`${path}.${field.name}`, "a string", field);
 }
 
-function collect(path: string, pairs: readonly (Pair | undefined)[], problems: Problems): ReadonlyMap<string, string> {
+/**
+ * Returns parameters as a map. Case does not matter in keys: notes a key that is given again with another value.
+ * @param prefix the text before a key in messages
+ */
+export function uniqueParameters(
+  pairs: readonly Pair[],
+  prefix: string,
+  problems: Problems,
+): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   const seen = new Map<string, string>();
-  for (const pair of pairs) {
-    if (pair === undefined) continue;
-    const before = seen.get(pair.key.toUpperCase());
+  for (const { key, value, field } of pairs) {
+    const before = seen.get(key.toUpperCase());
     if (before === undefined) {
-      seen.set(pair.key.toUpperCase(), pair.value);
-      values.set(pair.key, pair.value);
-    } else if (before !== pair.value) {
-      const message = `${path}.${pair.key.slice(0, 200)}: given more than once, with different values ${placeOf(pair.field)}`;
-      note(problems, { code: "bad_field", message });
-    }
+      seen.set(key.toUpperCase(), value);
+      values.set(key, value);
+    } else if (before !== value)
+      problems.at(field, `${prefix}${key.slice(0, 200)}: given more than once, with different values`);
   }
   return values;
 }

@@ -34,11 +34,11 @@ export function readDocument(
   const sniffed = sniffFormat(body);
   if (sniffed !== undefined && sniffed !== format) return refuse(malformed(`${expected}, got ${LABEL[sniffed]}`));
   const text = decodeText(body);
-  if (!text.ok) return refuse(malformed(`${expected}, got ${text.error.reason} ${placeOf(text.error)}`));
+  if (!text.ok) return refuse(malformed(`${expected}, got ${text.error.reason}${placeOf(text.error)}`));
   const read = format === "xml" ? readXml(text.value) : readJson(text.value);
   if (!read.ok) {
     const reason = sniffed === undefined ? `something else: ${read.error.reason}` : read.error.reason;
-    return refuse(malformed(`${expected}, got ${reason} ${placeOf(read.error)}`));
+    return refuse(malformed(`${expected}, got ${reason}${placeOf(read.error)}`));
   }
   if (format === "xml") return named(read.value, expected, roots);
   const top = read.value;
@@ -50,14 +50,14 @@ export function readDocument(
         : scalarOf(top) !== undefined && top.text !== ""
           ? `the text ${shown(top.text)}`
           : `an object with ${top.children.length} keys`;
-    return refuse(malformed(`${expected}, an object with the one key ${anyOf(roots)}, got ${got} ${placeOf(top)}`));
+    return refuse(malformed(`${expected}, an object with the one key ${anyOf(roots)}, got ${got}${placeOf(top)}`));
   }
   const root = named(only, expected, roots);
   if (!root.ok) return root;
   return only.kind === "list" || (only.children.length === 0 && only.text !== "")
     ? refuse(
         malformed(
-          `${expected}, got ${only.kind === "list" ? "an array" : shown(only.text)} as ${only.name} ${placeOf(only)}`,
+          `${expected}, got ${only.kind === "list" ? "an array" : shown(only.text)} as ${only.name}${placeOf(only)}`,
         ),
       )
     : root;
@@ -68,5 +68,5 @@ const anyOf = (names: readonly string[]): string => names.join(" or ");
 function named(root: Field, expected: string, roots: readonly string[]): Result<Field, Refusal> {
   if (roots.includes(root.name)) return ok(root);
   const known = roots.length === 1 ? "" : `, whose root is ${anyOf(roots)}`;
-  return refuse(malformed(`${expected}${known}, got the root ${shown(root.name)} ${placeOf(root)}`));
+  return refuse(malformed(`${expected}${known}, got the root ${shown(root.name)}${placeOf(root)}`));
 }

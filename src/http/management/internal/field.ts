@@ -14,7 +14,7 @@ export interface Field {
   readonly children: readonly Field[];
   /** The text directly inside, with its white space. A number keeps the characters that the client sent. */
   readonly text: string;
-  /** Line and column count from 1. */
+  /** Line and column count from 1. A field of a form has line 0. */
   readonly line: number;
   readonly column: number;
 }

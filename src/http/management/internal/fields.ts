@@ -1,83 +1,109 @@
 import { type Refusal, shown } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { placeOf } from "./body-text.ts";
 import { childrenOf, type Field, scalarOf } from "./field.ts";
 
 /**
- * Holds the first problem that a decoder found. The decoder goes on after a problem; its caller then ignores the
- * result.
+ * Holds the first problem that a decoder found. The decoder goes on after a problem and returns `result` at its end.
  */
-export interface Problems {
-  first: Refusal | undefined;
-}
+export class Problems {
+  #first: Refusal | undefined;
 
-export const startProblems = (): Problems => ({ first: undefined });
+  get first(): Refusal | undefined {
+    return this.#first;
+  }
 
-export function note(problems: Problems, refusal: Refusal): undefined {
-  problems.first ??= refusal;
-  return undefined;
-}
+  note(refusal: Refusal): undefined {
+    this.#first ??= refusal;
+    return undefined;
+  }
 
-/** Returns the refusal of a field, with the field's line and column. */
-export function badFieldAt(path: string, expected: string, field: Field): Refusal {
-  const got = scalarOf(field);
-  const value =
-    got !== undefined ? shown(got) : field.kind === "list" ? "a list" : field.kind === "null" ? "null" : "fields";
-  return { code: "bad_field", message: `${path}: expected ${expected}, got ${value} ${placeOf(field)}` };
+  /** Notes a problem of a field, with its line and column. */
+  at(field: Field, message: string): undefined {
+    return this.note({ code: "bad_field", message: `${message}${placeOf(field)}` });
+  }
+
+  /** Notes a field that does not have the expected value. */
+  expected(path: string, expected: string, field: Field): undefined {
+    const got = scalarOf(field);
+    const value =
+      got !== undefined ? shown(got) : field.kind === "list" ? "a list" : field.kind === "null" ? "null" : "fields";
+    return this.at(field, `${path}: expected ${expected}, got ${value}`);
+  }
+
+  /** Runs a reader; if it finds the first problem, the refusal concerns the bounds of the request. */
+  ofBounds<T>(read: () => T): T {
+    const before = this.#first;
+    const value = read();
+    if (before === undefined && this.#first !== undefined) this.#first = { ...this.#first, isOfBounds: true };
+    return value;
+  }
+
+  /** Returns what was decoded, or the first problem. */
+  result<T>(decoded: T): Result<T, Refusal> {
+    return this.#first === undefined ? ok(decoded) : refuse(this.#first);
+  }
 }
 
 /**
  * The fields of an object by name. Unknown fields are ignored, but a field whose name differs only in case is a
  * problem.
  */
-export interface Fields {
+export class Fields {
   readonly field: Field;
-  path(name: string): string;
-  /** Returns a field; notes a problem if it is given more than once. */
-  one(name: string): Field | undefined;
-  /** Returns the trimmed text of a field. An empty field counts as absent. */
-  text(name: string): string | undefined;
-  /** Returns a whole number that a double holds exactly. */
-  integer(name: string): number | undefined;
-}
+  readonly problems: Problems;
+  readonly #prefix: string;
 
-/** @param prefix the prefix of these fields' names in messages: empty, or `bounds.` */
-export function fieldsOf(field: Field, prefix: string, known: readonly string[], problems: Problems): Fields {
-  const path = (name: string): string => `${prefix}${name}`;
-  const own = prefix === "" ? field.name : prefix.slice(0, -1);
-  if (field.kind !== "element" || field.text.trim() !== "") {
-    note(problems, badFieldAt(own, `fields (${known.join(", ")})`, { ...field, children: [] }));
-  }
-  checkCase(field, prefix, known, problems);
-
-  function one(name: string): Field | undefined {
-    const given = childrenOf(field, name);
-    // An empty list does not count as absent: `"bounds":[]` would seed everything.
-    const empty = given.length === 0 ? field.children.find((child) => child.name === name) : undefined;
-    if (empty !== undefined) note(problems, badFieldAt(path(name), "one value", empty));
-    const second = given[1];
-    if (second !== undefined) {
-      note(problems, { code: "bad_field", message: `${path(name)}: given more than once ${placeOf(second)}` });
+  /** @param prefix the prefix of these fields' names in messages: empty, or `bounds.` */
+  constructor(field: Field, prefix: string, known: readonly string[], problems: Problems) {
+    this.field = field;
+    this.problems = problems;
+    this.#prefix = prefix;
+    if (field.kind !== "element" || field.text.trim() !== "") {
+      const own = prefix === "" ? field.name : prefix.slice(0, -1);
+      problems.expected(own, `fields (${known.join(", ")})`, { ...field, children: [] });
     }
-    return given[0];
+    checkCase(field, prefix, known, problems);
   }
 
-  function text(name: string): string | undefined {
-    const given = one(name);
+  path(name: string): string {
+    return `${this.#prefix}${name}`;
+  }
+
+  /** Returns a field. Notes a problem if it is given more than once. */
+  one(name: string): Field | undefined {
+    const [given, second] = childrenOf(this.field, name);
+    // An empty list does not count as absent: `"bounds":[]` would seed everything.
+    const empty = given === undefined ? this.field.children.find((child) => child.name === name) : undefined;
+    if (empty !== undefined) this.problems.expected(this.path(name), "one value", empty);
+    if (second !== undefined) this.problems.at(second, `${this.path(name)}: given more than once`);
+    return given;
+  }
+
+  /** Returns the trimmed text of a field. An empty field counts as absent. */
+  text(name: string): string | undefined {
+    const given = this.one(name);
     if (given === undefined) return undefined;
     const value = scalarOf(given);
-    if (value === undefined) return note(problems, badFieldAt(path(name), "text", given));
+    if (value === undefined) return this.problems.expected(this.path(name), "text", given);
     return value.trim() === "" ? undefined : value.trim();
   }
 
-  function integer(name: string): number | undefined {
-    const given = one(name);
-    if (given === undefined) return undefined;
-    const value = parseInteger(scalarOf(given) ?? "");
-    if (value !== undefined && Number.isSafeInteger(value)) return value;
-    return note(problems, badFieldAt(path(name), "a whole number", given));
+  /** Returns a whole number that a double holds exactly. */
+  integer(name: string): number | undefined {
+    return this.read(name, "a whole number", (text) => {
+      const value = parseInteger(text);
+      return value !== undefined && Number.isSafeInteger(value) ? value : undefined;
+    });
   }
 
-  return { field, path, one, text, integer };
+  /** Returns the value that `parse` makes of a scalar field; notes a problem if it makes none. */
+  read<T>(name: string, expected: string, parse: (text: string) => T | undefined): T | undefined {
+    const given = this.one(name);
+    return given === undefined
+      ? undefined
+      : (parse(scalarOf(given) ?? "") ?? this.problems.expected(this.path(name), expected, given));
+  }
 }
 
 /** Notes a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every zoom. */
@@ -85,9 +111,7 @@ export function checkCase(field: Field, prefix: string, known: readonly string[]
   for (const child of field.children) {
     if (known.includes(child.name)) continue;
     const selected = known.find((name) => name.toLowerCase() === child.name.toLowerCase());
-    if (selected === undefined) continue;
-    const message = `${prefix}${child.name}: unknown field, expected ${selected} ${placeOf(child)}`;
-    note(problems, { code: "bad_field", message });
+    if (selected !== undefined) problems.at(child, `${prefix}${child.name}: unknown field, expected ${selected}`);
   }
 }
 
