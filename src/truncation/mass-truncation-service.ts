@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AsidePyramid, pyramidKey } from "../ledger/tile-set-table.ts";
+import { type AsidePyramid, pyramidKey, type Sum } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -7,12 +7,7 @@ import type { RenderGate } from "../render/render-order.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
-import type {
-  MassTruncationFilter,
-  MassTruncationOperations,
-  MassTruncationRequest,
-  MassTruncationView,
-} from "./mass-truncation.ts";
+import type { MassTruncationFilter, MassTruncationRequest, MassTruncationView } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
 import { type TruncationTargetSources, truncatedPyramids, truncationTargets } from "./truncation-targets.ts";
 import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
@@ -41,12 +36,7 @@ export interface MassTruncationParts extends TruncationTargetSources {
 /** The pause between two attempts of an undo, ms. */
 const RETRY_MS = 1_000;
 
-interface TargetParts {
-  readonly target: TruncationTarget;
-  readonly pyramids: readonly AsidePyramid[];
-}
-
-interface Stored {
+interface Undoable {
   readonly layer: string;
   /**
    * Until when the truncation can be undone, ms by the monotonic clock, so that a step of the wall clock neither
@@ -60,10 +50,10 @@ interface Stored {
  * request. An undo discards the tiles that were stored since the truncation. A truncation can be undone until its space
  * is reclaimed, which happens when its time has passed, or sooner if the quota or the disk needs the space.
  */
-export class MassTruncationService implements MassTruncationOperations {
+export class MassTruncationService {
   readonly #parts: MassTruncationParts;
   /** Hard truncations that can be undone, and whose tiles still take up space. */
-  readonly #undoable = new Map<number, Stored>();
+  readonly #undoable = new Map<number, Undoable>();
   #softTimes: ReadonlyMap<string, number>;
 
   constructor(parts: MassTruncationParts) {
@@ -98,6 +88,9 @@ export class MassTruncationService implements MassTruncationOperations {
     return this.#softTimes;
   }
 
+  /**
+   * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
+   */
   truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
     return request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by);
   }
@@ -113,7 +106,7 @@ export class MassTruncationService implements MassTruncationOperations {
         const isStored = undoMs > 0 && names.length > 0;
         const createdMs = now();
         const untilMs = isStored ? createdMs + undoMs : null;
-        const parts = this.#partsOf(targets);
+        const { pyramids, ...count } = this.#contentOf(targets);
         made = truncations.add({
           layer: request.layer,
           type: request.type,
@@ -123,8 +116,8 @@ export class MassTruncationService implements MassTruncationOperations {
           createdMs,
           createdBy: by,
           undoUntilMs: untilMs,
-          ...this.#countOf(parts),
-          setAside: isStored ? { names, pyramids: parts.flatMap(({ pyramids }) => pyramids) } : null,
+          ...count,
+          setAside: isStored ? { names, pyramids } : null,
         });
         if (untilMs === null) return undefined;
         const { id } = made;
@@ -133,42 +126,34 @@ export class MassTruncationService implements MassTruncationOperations {
         return id;
       },
     );
-    if (made === undefined) throw new Error("a drop was not recorded");
+    if (made === undefined) throw new Error("a truncation was not recorded");
     if (!this.#undoable.has(made.id)) sweep();
     return made;
   }
 
-  #countOf(parts: readonly TargetParts[]): { readonly tiles: bigint | null; readonly bytes: bigint | null } {
-    let [tiles, bytes] = [0n, 0n];
-    for (const { target, pyramids } of parts) {
-      const { ledger } = this.#parts;
-      const known = pyramids.every(({ complete }) => complete);
-      const sum = !known
-        ? null
-        : target.kind === "layer"
-          ? ledger.countOf(target.layer, undefined)
-          : ledger.countOf(target.pyramid.layer, target.pyramid);
-      if (sum === null) return { tiles: null, bytes: null };
-      tiles += sum.tiles;
-      bytes += sum.bytes;
+  /**
+   * Returns the pyramids of the targets and the sums of their tiles. Null: the ledger has not counted all of them. Reads
+   * directories of the store.
+   */
+  #contentOf(targets: readonly TruncationTarget[]): {
+    readonly pyramids: readonly AsidePyramid[];
+    readonly tiles: bigint | null;
+    readonly bytes: bigint | null;
+  } {
+    const { ledger } = this.#parts;
+    const found = targets.flatMap((target) =>
+      target.kind === "layer" ? truncatedPyramids(target.layer, this.#parts) : [target.pyramid],
+    );
+    const pyramids: AsidePyramid[] = [];
+    let sum: Pick<Sum, "tiles" | "bytes"> | null = { tiles: 0n, bytes: 0n };
+    for (const pyramid of found) {
+      const { layer, gridSet, parametersId } = pyramid;
+      const complete = ledger.isComplete(pyramid) === true;
+      pyramids.push({ gridSet, parametersId, complete });
+      const own = complete ? ledger.countOf(layer, pyramid) : null;
+      sum = sum && own && { tiles: sum.tiles + own.tiles, bytes: sum.bytes + own.bytes };
     }
-    return { tiles, bytes };
-  }
-
-  /** Returns the targets with their pyramids. Reads directories of the store. */
-  #partsOf(targets: readonly TruncationTarget[]): TargetParts[] {
-    return targets.map((target) => {
-      const pyramids = target.kind === "layer" ? truncatedPyramids(target.layer, this.#parts) : [target.pyramid];
-      const { ledger } = this.#parts;
-      return {
-        target,
-        pyramids: pyramids.map(({ layer, gridSet, parametersId }) => ({
-          gridSet,
-          parametersId,
-          complete: ledger.isComplete({ layer, gridSet, parametersId }) === true,
-        })),
-      };
-    });
+    return { pyramids, tiles: sum?.tiles ?? null, bytes: sum?.bytes ?? null };
   }
 
   /**
@@ -179,6 +164,7 @@ export class MassTruncationService implements MassTruncationOperations {
     const { truncations, gate, now } = this.#parts;
     await gate.block(layer);
     try {
+      const { tiles, bytes } = this.#contentOf([{ kind: "layer", layer }]);
       const made = this.#write(() =>
         truncations.add({
           layer,
@@ -189,7 +175,8 @@ export class MassTruncationService implements MassTruncationOperations {
           createdMs: now(),
           createdBy: by,
           undoUntilMs: null,
-          ...this.#countOf(this.#partsOf([{ kind: "layer", layer }])),
+          tiles,
+          bytes,
           setAside: null,
         }),
       );
@@ -205,6 +192,7 @@ export class MassTruncationService implements MassTruncationOperations {
     this.#parts.gate.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
   }
 
+  /** Returns truncations, newest first. */
   async truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]> {
     return this.#parts.truncations.list(filter);
   }
@@ -213,6 +201,7 @@ export class MassTruncationService implements MassTruncationOperations {
     return this.#parts.truncations.find(id);
   }
 
+  /** Undoes a truncation. Once resolved, its tiles are back, and the tiles that were stored since are discarded. */
   async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const { truncations, now } = this.#parts;
     const found = truncations.find(id);
@@ -239,7 +228,7 @@ export class MassTruncationService implements MassTruncationOperations {
           const stored = this.#undoable.get(id);
           this.#undoable.delete(id);
           if (stored !== undefined) db.onRollback(() => this.#undoable.set(id, stored));
-          truncations.beginUndo(id, this.#countOf(this.#partsOf(discarded)).tiles);
+          truncations.beginUndo(id, this.#contentOf(discarded).tiles);
         },
         ended: () => truncations.end(id, "undone", now(), by),
         failed: async (error) => {
@@ -280,6 +269,7 @@ export class MassTruncationService implements MassTruncationOperations {
     return undefined;
   }
 
+  /** Reclaims at once the space that a truncation keeps on the disk. */
   async reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
     const found = this.#parts.truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
@@ -312,12 +302,8 @@ export class MassTruncationService implements MassTruncationOperations {
 
   /** Reclaims the truncations whose time to undo has passed. */
   tick(): void {
-    if (this.#undoable.size === 0) return;
     const nowMs = this.#parts.monotonicNow();
-    this.#reclaim(
-      [...this.#undoable].flatMap(([id, { untilMs }]) => (untilMs <= nowMs ? [id] : [])),
-      null,
-    );
+    this.#reclaimWhere(({ untilMs }) => untilMs <= nowMs);
   }
 
   /**
@@ -325,9 +311,13 @@ export class MassTruncationService implements MassTruncationOperations {
    * evicted.
    */
   giveUp(layer: string | undefined): void {
-    if (this.#undoable.size === 0) return;
+    this.#reclaimWhere((truncation) => layer === undefined || truncation.layer === layer);
+  }
+
+  #reclaimWhere(isChosen: (truncation: Undoable) => boolean): void {
+    const chosen = [...this.#undoable].filter(([, truncation]) => isChosen(truncation));
     this.#reclaim(
-      [...this.#undoable].flatMap(([id, aside]) => (layer === undefined || aside.layer === layer ? [id] : [])),
+      chosen.map(([id]) => id),
       null,
     );
   }

@@ -14,11 +14,9 @@ import {
 import {
   MASS_TRUNCATION_TYPES,
   type MassTruncationFilter,
-  type MassTruncationType,
   type MassTruncationView,
   TRUNCATION_MODES,
   TRUNCATION_STATES,
-  type TruncationMode,
   type TruncationState,
 } from "./mass-truncation.ts";
 import type { Aside } from "./truncations.ts";
@@ -36,17 +34,13 @@ export const massTruncationMigrations: Migrations = {
 };
 
 /** A truncation before it is in the database. */
-export interface NewMassTruncation {
-  readonly layer: string;
-  readonly type: MassTruncationType;
-  readonly mode: TruncationMode;
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly state: TruncationState;
+interface NewMassTruncation
+  extends Pick<
+    MassTruncationView,
+    "layer" | "type" | "mode" | "parameters" | "state" | "createdBy" | "tiles" | "bytes"
+  > {
   readonly createdMs: number;
-  readonly createdBy: string | null;
   readonly undoUntilMs: number | null;
-  readonly tiles: bigint | null;
-  readonly bytes: bigint | null;
   /** The names and pyramids that a hard truncation has set aside. Null: none. */
   readonly setAside: Omit<Aside, "id" | "layer"> | null;
 }

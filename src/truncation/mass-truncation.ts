@@ -1,6 +1,3 @@
-import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
-
 export const MASS_TRUNCATION_TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
 export type MassTruncationType = (typeof MASS_TRUNCATION_TYPES)[number];
 
@@ -64,19 +61,4 @@ export interface MassTruncationFilter {
   readonly limit: number;
   /** Only truncations with a smaller id: the last id of the page before. */
   readonly after?: number;
-}
-
-/** The operations on mass truncations that the management interface uses. */
-export interface MassTruncationOperations {
-  /**
-   * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
-   */
-  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView>;
-  /** Returns truncations, newest first. */
-  truncations(filter: MassTruncationFilter): Promise<readonly MassTruncationView[]>;
-  truncation(id: number): Promise<MassTruncationView | undefined>;
-  /** Undoes a truncation. Once resolved, its tiles are back, and what was stored since is discarded. */
-  undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
-  /** Reclaims at once the space that a truncation keeps on the disk. */
-  reclaimTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>>;
 }

@@ -29,9 +29,8 @@ interface TruncationPlan {
 }
 
 /** A truncation that is recorded and has to be carried out. */
-interface BegunTruncation {
+interface BegunTruncation extends TruncationPlan {
   readonly id: number;
-  readonly plan: TruncationPlan;
 }
 
 type PlanTruncation = () => readonly TruncationTarget[];
@@ -84,7 +83,7 @@ export class LedgerTruncations {
     this.#store = store;
     this.#ledger = ledger;
     this.#gate = gate;
-    for (const { id, plan } of unfinished(db)) this.#carryOut(id, plan);
+    for (const truncation of unfinished(db)) this.#carryOut(truncation);
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
 
@@ -93,7 +92,7 @@ export class LedgerTruncations {
    * truncated tile is served. The next `LedgerTruncations` completes the truncations.
    */
   static hideUnfinished(db: Database, store: TruncationStore): void {
-    for (const { id, plan } of unfinished(db)) rename(store, id, plan);
+    for (const truncation of unfinished(db)) rename(store, truncation);
   }
 
   /**
@@ -108,18 +107,14 @@ export class LedgerTruncations {
       const isWritten = this.#ledger.writers.isWritten(layer);
       if (isWritten) await this.#gate.block(layer);
       try {
-        this.#truncate(plan, record);
+        const begun = this.#begin(plan, record);
+        if (begun !== undefined) this.#carryOut(begun);
         this.#gate.truncated(layer);
       } finally {
         if (isWritten) this.#gate.unblock(layer);
         else this.#gate.renew(layer);
       }
     });
-  }
-
-  #truncate(plan: PlanTruncation, record: RecordTruncation): void {
-    const begun = this.#begin(plan, record);
-    if (begun !== undefined) this.#carryOut(begun.id, begun.plan);
   }
 
   /** Records a truncation. From then on the next start completes it. Returns undefined if there is nothing to do. */
@@ -130,7 +125,8 @@ export class LedgerTruncations {
       const aside = record(targets, names);
       if (targets.length === 0) return undefined;
       const planned: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
-      return { id: this.#record(planned), plan: planned };
+      const added = this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?)").run(JSON.stringify(planned));
+      return { id: added.lastInsertRowid, ...planned };
     });
   }
 
@@ -151,7 +147,7 @@ export class LedgerTruncations {
           signal.throwIfAborted();
         }
         // A truncation that failed half way would otherwise be carried out on the restored tiles by the next start.
-        for (const { id, plan } of unfinished(this.#db)) if (isOf(plan, layer)) this.#carryOut(id, plan);
+        for (const truncation of unfinished(this.#db)) if (isOf(truncation, layer)) this.#carryOut(truncation);
         const planned = hooks.plan();
         if (!planned.ok) return planned.error;
         const { aside, discarded } = planned.value;
@@ -177,7 +173,7 @@ export class LedgerTruncations {
     let left = truncation;
     for (;;) {
       try {
-        if (left !== undefined) this.#carryOut(left.id, left.plan);
+        if (left !== undefined) this.#carryOut(left);
         left = undefined;
         this.finishUndo(aside, ended);
         return;
@@ -206,10 +202,6 @@ export class LedgerTruncations {
     }
   }
 
-  #record(plan: TruncationPlan): number {
-    return this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?)").run(JSON.stringify(plan)).lastInsertRowid;
-  }
-
   #names(target: TruncationTarget): readonly string[] {
     switch (target.kind) {
       case "layer":
@@ -223,9 +215,9 @@ export class LedgerTruncations {
     }
   }
 
-  #carryOut(id: number, plan: TruncationPlan): void {
-    const { targets, aside } = plan;
-    rename(this.#store, id, plan);
+  #carryOut(truncation: BegunTruncation): void {
+    const { id, targets, aside } = truncation;
+    rename(this.#store, truncation);
     let isDone = false;
     const done = (): void => {
       this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
@@ -252,13 +244,13 @@ export class LedgerTruncations {
 function unfinished(db: Database): BegunTruncation[] {
   const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
   // This file has written the text, so it needs no check.
-  return rows.map((row) => ({ id: int(row, "id"), plan: JSON.parse(text(row, "plan")) }));
+  return rows.map((row) => ({ id: int(row, "id"), ...JSON.parse(text(row, "plan")) }));
 }
 
 const isOf = ({ targets }: TruncationPlan, layer: string): boolean =>
   targets.some((target) => (target.kind === "layer" ? target.layer : target.pyramid.layer) === layer);
 
-function rename(store: TruncationStore, id: number, { names, aside }: TruncationPlan): void {
+function rename(store: TruncationStore, { id, names, aside }: BegunTruncation): void {
   if (aside === undefined) store.truncate(String(id), names, "reclaim");
   else store.truncate(String(aside), names, "keep");
 }
