@@ -3,76 +3,55 @@ import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Seeding } from "../jobs/seeding.ts";
 import { Truncation } from "../jobs/truncating.ts";
-import type { Adoption } from "../ledger/adoption.ts";
-import type { ClockRecord } from "../state/clock-record.ts";
-import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
-import type { Reclaim } from "../truncation/reclaim.ts";
-import type { LedgerTruncations } from "../truncation/truncations.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
 import type { QuotaParts } from "./build-quota.ts";
+import type { TruncationParts } from "./build-truncations.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
-export interface JobSources {
+/** The parts that jobs use. */
+export interface JobContext extends BuildContext {
   readonly quota: QuotaParts;
-  readonly truncations: MassTruncationService;
-  readonly ledgerTruncations: LedgerTruncations;
-  readonly reclaim: Reclaim;
-  readonly adoption: Adoption;
-  readonly clock: ClockRecord;
-  readonly webhooks: Webhooks;
+  readonly truncations: TruncationParts;
+  /** The deliveries to webhooks. */
+  readonly deliveries: Webhooks;
 }
 
-/** The jobs: those that run, and all that are stored. */
-export interface JobParts {
-  readonly jobs: JobStore;
-  readonly runner: JobRunner;
-  readonly history: JobHistory;
-}
+export type JobParts = ReturnType<typeof buildJobs>;
 
 /** Builds the jobs, and has the state writer save them. */
-export function buildJobs(context: BuildContext, sources: JobSources): JobParts {
-  const { db, ledger, catalogue, jobOptions: options, publish, state, now, monotonicNow, log } = context;
-  const { quota, webhooks } = sources;
+export function buildJobs(context: JobContext) {
+  const { db, ledger, jobOptions: options, publish, quota, deliveries, state } = context;
   const jobs = new JobStore(db);
   const runner = new JobRunner({
+    ...context,
     jobs,
-    seeding: buildSeeding(context, sources, jobs),
-    truncation: buildTruncating(context, sources),
-    catalogue,
+    seeding: buildSeeding(context, jobs),
+    truncation: buildTruncating(context),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,
     persist: (also) => state.write(also),
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: () => quota.enforcer.cleanUp(),
-    announce: (moment, layer, view) => webhooks.announce(moment, layer, view),
+    announce: (moment, layer, view) => deliveries.announce(moment, layer, view),
     report: (job) => publish({ kind: "job", job }),
-    now,
-    monotonicNow,
-    log,
   });
   state.attach(runner.records);
   const history = new JobHistory({
+    ...context,
     jobs,
     options,
     persist: (also) => state.write(also),
     unsynced: (body) => db.unsynced(body),
-    monotonicNow,
-    log,
   });
   return { jobs, runner, history };
 }
 
-function buildSeeding(context: BuildContext, sources: JobSources, jobs: JobStore): Seeding {
-  const { ledger, store, gate, catalogue, jobOptions, sharedStore, state, now, monotonicNow, random, closing } =
-    context;
-  const { quota, truncations, adoption, clock } = sources;
+function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
+  const { jobOptions, sharedStore, state, quota, truncations, adoption, clock } = context;
   return new Seeding({
-    ledger,
-    store,
-    gate,
+    ...context,
     jobs,
-    catalogue,
-    expiredBeforeMs: (layer) => truncations.softTimes.get(layer) ?? 0,
+    expiredBeforeMs: (layer) => truncations.service.softTimes.get(layer) ?? 0,
     sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
     latestMs: () => clock.latestMs(),
     options: jobOptions,
@@ -83,21 +62,16 @@ function buildSeeding(context: BuildContext, sources: JobSources, jobs: JobStore
       reserve: quota.admit,
     },
     marksCommitted: () => state.marksCommitted(),
-    now,
-    monotonicNow,
-    random,
-    closing,
   });
 }
 
-function buildTruncating(context: BuildContext, { ledgerTruncations, reclaim }: JobSources): Truncation {
-  const { ledger, store, gate, catalogue, state } = context;
+function buildTruncating(context: JobContext): Truncation {
+  const { gate, state, truncations } = context;
+  const { ledgerTruncations, reclaim } = truncations;
   return new Truncation({
-    ledger,
-    marksCommitted: () => state.marksCommitted(),
-    store,
+    ...context,
     ledgerTruncations,
-    catalogue,
+    marksCommitted: () => state.marksCommitted(),
     clearLayer: (layer) => gate.clearLayer(layer),
     saveCounts: () => state.saveJobs(),
     sweep: () => reclaim.sweep(),

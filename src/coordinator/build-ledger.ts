@@ -1,5 +1,6 @@
 import { jobMigrations } from "../jobs/job-migrations.ts";
-import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { accessLogMigrations } from "../quota/access-log.ts";
@@ -12,7 +13,7 @@ import { makeShrinkable } from "../state/free-space.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
 import { truncationMigrations } from "../truncation/truncations.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
-import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
+import type { CoordinatorParts } from "./coordinator-parts.ts";
 
 /** Creates the tables of all modules. */
 export function migrate(db: Database): void {
@@ -32,15 +33,12 @@ export function migrate(db: Database): void {
 }
 
 /** Prepares the database, and reads the ledger. */
-export function buildLedger({ db, store, boot, now, monotonicNow, log }: CoordinatorParts): Ledger {
+export function buildLedger(parts: CoordinatorParts): Ledger {
+  const { db, log } = parts;
   makeShrinkable(db, log);
   migrate(db);
   return new Ledger({
-    db,
-    store,
-    boot,
-    now,
-    monotonicNow,
+    ...parts,
     corrupt: (tileSet, rect, reason) =>
       log.error("a row of the ledger is corrupt; its tiles are counted from the store", {
         ...tileSet,
@@ -50,6 +48,9 @@ export function buildLedger({ db, store, boot, now, monotonicNow, log }: Coordin
   });
 }
 
-/** Builds what counts tiles that the ledger has not counted. */
-export const buildAdoption = ({ db, store, ledger, log, stateLoss }: BuildContext): Adoption =>
-  new Adoption({ db, store, ledger, log, isStateLost: stateLoss !== undefined });
+/** Returns the layers whose tiles are counted if the ledger has not counted them yet. */
+export const adoptedLayers = ({ layers }: Catalogue): AdoptedLayer[] =>
+  [...layers.values()].map(({ name, gridSubsets }) => ({
+    name,
+    gridSets: gridSubsets.map(({ gridSet }) => gridSet.id),
+  }));

@@ -11,21 +11,11 @@ import type { Admission, StoredSize } from "../render/admission.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 import { UserWrites } from "./user-writes.ts";
 
-/** The quota of the store, and what writers ask before they store tiles. */
-export interface QuotaParts {
-  readonly quota: QuotaStore;
-  readonly disk: DiskSpaceMonitor;
-  readonly reservations: Reservations;
-  readonly enforcer: Enforcer;
-  /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
-  readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
-  readonly trend: UsageTrend;
-  readonly accesses: AccessLog;
-}
+export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. The enforcer is attached to jobs and truncations later. */
-export function buildQuota(context: BuildContext): QuotaParts {
-  const { db, store, ledger, gate, eviction: options, initialQuota, state, now, monotonicNow, log } = context;
+export function buildQuota(context: BuildContext) {
+  const { db, store, gate, eviction: options, initialQuota, state, monotonicNow } = context;
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
   const disk = new DiskSpaceMonitor({
@@ -35,15 +25,14 @@ export function buildQuota(context: BuildContext): QuotaParts {
     sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
   });
   const enforcer = new Enforcer({
-    ledger,
+    ...context,
     reservations,
-    eviction: new Eviction({ ledger, options, evicted: (tileSet, rect) => gate.evicted(tileSet, rect), now }),
+    eviction: new Eviction({ ...context, options, evicted: (tileSet, rect) => gate.evicted(tileSet, rect) }),
     disk,
     configuration: () => quota.current,
     options,
-    monotonicNow,
-    log,
   });
+  /** Adds to a reservation, after evicting what exceeds the quota. Never rejects. */
   const admit = async (reservation: Reservation, size: StoredSize): Promise<Admission> => {
     try {
       return await enforcer.reserve(reservation, size);

@@ -7,34 +7,15 @@ import { ScheduleStore } from "../schedule/schedule-store.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
-/** The schedules, and the windows in which jobs may work. */
-export interface ScheduleParts {
-  readonly windows: RunWindows;
-  readonly scheduler: Scheduler;
-  readonly service: ScheduleService;
-}
+export type ScheduleParts = ReturnType<typeof buildSchedules>;
 
-/** Builds the schedules. */
-export function buildSchedules(context: BuildContext, runner: JobRunner, counter: JobCounter): ScheduleParts {
-  const { db, ledger, catalogue, jobOptions: options, state, now, log } = context;
+/** Builds the schedules, and the windows in which jobs may work. */
+export function buildSchedules(context: BuildContext, runner: JobRunner, counter: JobCounter) {
+  const { db, jobOptions: options, state } = context;
   const persist = (also?: () => void): void => state.write(also);
   const schedules = new ScheduleStore(db);
-  const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
-  const runs = new ScheduleRuns({
-    schedules,
-    runner,
-    windows,
-    catalogue,
-    counter,
-    ledger,
-    options,
-    persist,
-    now,
-    log,
-  });
-  return {
-    windows,
-    scheduler: new Scheduler({ schedules, runs, windows, persist, now, log }),
-    service: new ScheduleService({ schedules, runs, options, persist, now }),
-  };
+  const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
+  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist });
+  const parts = { ...context, schedules, runs, windows, options, persist };
+  return { windows, scheduler: new Scheduler(parts), service: new ScheduleService(parts) };
 }

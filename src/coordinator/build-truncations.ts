@@ -1,39 +1,26 @@
-import type { Adoption } from "../ledger/adoption.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
-import type { Reclaim } from "../truncation/reclaim.ts";
-import type { LedgerTruncations } from "../truncation/truncations.ts";
-import { adoptedLayers } from "./adopted-layers.ts";
+import { Reclaim } from "../truncation/reclaim.ts";
+import { LedgerTruncations } from "../truncation/truncations.ts";
+import { adoptedLayers } from "./build-ledger.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
-export interface TruncationServiceParts {
-  readonly ledgerTruncations: LedgerTruncations;
-  readonly reclaim: Reclaim;
-  readonly adoption: Adoption;
-  readonly enforcer: Enforcer;
-}
+export type TruncationParts = ReturnType<typeof buildTruncations>;
 
-/** Mass truncations, and their records. */
-export interface TruncationParts {
-  readonly truncations: MassTruncationService;
-  readonly records: MassTruncationStore;
-}
-
-/** Builds the mass truncations. Completes those that the end of the last process interrupted. */
-export function buildTruncations(context: BuildContext, parts: TruncationServiceParts): TruncationParts {
-  const { db, store, ledger, gate, catalogue, undoSeconds, now, monotonicNow, log, closing } = context;
-  const { ledgerTruncations, reclaim, adoption, enforcer } = parts;
+/**
+ * Builds the truncations. Completes those that the end of the last process interrupted, so that none of their tiles is
+ * counted or served.
+ */
+export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer, "cleanUp">) {
+  const { db, store, ledger, gate, catalogue, adoption, log } = context;
+  const ledgerTruncations = new LedgerTruncations(db, store, ledger, gate);
+  const reclaim = new Reclaim({ ledger, store, gate, log });
   const records = new MassTruncationStore(db);
-  const truncations = new MassTruncationService({
-    db,
-    store,
-    ledger,
-    catalogue,
+  const service = new MassTruncationService({
+    ...context,
     truncations: records,
     ledgerTruncations,
-    gate,
-    undoSeconds,
     sweep: () => reclaim.sweep(),
     restored: (pyramids) => {
       adoption.restored(pyramids);
@@ -41,10 +28,6 @@ export function buildTruncations(context: BuildContext, parts: TruncationService
       // The restored tiles may exceed a quota.
       void enforcer.cleanUp();
     },
-    now,
-    monotonicNow,
-    log,
-    closing,
   });
-  return { truncations, records };
+  return { ledgerTruncations, reclaim, records, service };
 }

@@ -4,16 +4,12 @@ import { Webhooks } from "../webhook/webhooks.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 /** Builds the deliveries of job events to webhooks. */
-export const buildWebhooks = ({ db, webhooks, state, now, monotonicNow, random, log }: BuildContext): Webhooks =>
+export const buildWebhooks = (context: BuildContext): Webhooks =>
   new Webhooks({
-    outbox: new WebhookOutbox(db),
-    webhooks,
+    ...context,
+    outbox: new WebhookOutbox(context.db),
     post: createWebhookPost(),
-    transaction: (body) => db.transaction(body),
-    onRollback: (undo) => db.onRollback(undo),
-    fault: (error) => state.fault(error),
-    now,
-    monotonicNow,
-    random,
-    log,
+    transaction: (body) => context.db.transaction(body),
+    onRollback: (undo) => context.db.onRollback(undo),
+    fault: (error) => context.state.fault(error),
   });

@@ -1,5 +1,6 @@
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobOptions } from "../plan/job-options.ts";
@@ -7,6 +8,7 @@ import type { JobEvent } from "../plan/job-request.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
+import type { ClockRecord } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Store } from "../store/store.ts";
@@ -43,6 +45,8 @@ export interface CoordinatorParts {
 /** The parts of a coordinator that all builders use. */
 export interface BuildContext extends CoordinatorParts {
   readonly ledger: Ledger;
+  readonly adoption: Adoption;
+  readonly clock: ClockRecord;
   readonly state: StateWriter;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;

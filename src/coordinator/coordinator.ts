@@ -1,16 +1,12 @@
 import type { UseReport } from "../cache/use-recorder.ts";
-import type { Adoption } from "../ledger/adoption.ts";
+import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
-import { Reclaim } from "../truncation/reclaim.ts";
-import { LedgerTruncations } from "../truncation/truncations.ts";
-import type { Webhooks } from "../webhook/webhooks.ts";
-import { adoptedLayers } from "./adopted-layers.ts";
-import { buildJobs, type JobParts } from "./build-jobs.ts";
-import { buildAdoption, buildLedger } from "./build-ledger.ts";
-import { buildQuota, buildUserWrites, type QuotaParts } from "./build-quota.ts";
+import { buildJobs } from "./build-jobs.ts";
+import { adoptedLayers, buildLedger } from "./build-ledger.ts";
+import { buildQuota, buildUserWrites } from "./build-quota.ts";
 import type { ScheduleParts } from "./build-schedules.ts";
-import { buildServices } from "./build-services.ts";
+import { buildServices, type ServiceContext } from "./build-services.ts";
 import { buildTruncations } from "./build-truncations.ts";
 import { buildWebhooks } from "./build-webhooks.ts";
 import type { BuildContext, CoordinatorParts } from "./coordinator-parts.ts";
@@ -20,14 +16,8 @@ import { StateWriter } from "./state-writer.ts";
 import type { UserWrites } from "./user-writes.ts";
 
 /** The parts of a coordinator that start and close. */
-interface Lifecycle {
-  readonly context: BuildContext;
-  readonly quota: QuotaParts;
-  readonly jobs: JobParts;
+interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
-  readonly adoption: Adoption;
-  readonly reclaim: Reclaim;
-  readonly webhooks: Webhooks;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -52,57 +42,56 @@ export class Coordinator {
 
   /** Starts jobs and schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles. */
   start(): void {
-    const { context, jobs, schedules, adoption, reclaim, webhooks } = this.#parts;
-    const { stateLoss, log, catalogue } = context;
+    const { stateLoss, log, catalogue, jobs, schedules, adoption, truncations, deliveries } = this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
-    webhooks.reconfigured();
+    deliveries.reconfigured();
     adoption.check(adoptedLayers(catalogue()));
     jobs.runner.start();
     schedules.scheduler.start();
     this.#recountInTurns();
-    reclaim.sweep();
+    truncations.reclaim.sweep();
     this.services.quota.start();
     adoption.start(adoptedLayers(catalogue()));
   }
 
   #recountInTurns(): void {
-    const { ledger, closing } = this.#parts.context;
+    const { ledger, closing } = this.#parts;
     if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInTurns());
   }
 
   /** Returns why the coordinator cannot work; undefined: it can. */
   health(): string | undefined {
-    return this.#parts.context.state.health();
+    return this.#parts.state.health();
   }
 
   /** Records reads of tiles. */
   used(report: UseReport): void {
-    const { context, quota } = this.#parts;
-    context.ledger.eviction.used(report.cells);
-    quota.accesses.add(report, context.now());
+    const { ledger, quota, now } = this.#parts;
+    ledger.eviction.used(report.cells);
+    quota.accesses.add(report, now());
   }
 
   /** Applies a new catalogue after a reload. Returns the number of jobs that were aborted, as their layers are gone. */
   async layersChanged(): Promise<number> {
-    const { context, jobs, adoption, webhooks } = this.#parts;
-    webhooks.reconfigured();
+    const { catalogue, jobs, adoption, deliveries } = this.#parts;
+    deliveries.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
-    adoption.start(adoptedLayers(context.catalogue()));
+    adoption.start(adoptedLayers(catalogue()));
     return aborted;
   }
 
   /** Stops the jobs and all background work. Users' writes are accounted until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, adoption, reclaim } = this.#parts;
+    const { quota, jobs, schedules, adoption, truncations } = this.#parts;
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
     await this.services.usage.cancelVerification();
-    reclaim.stop();
+    truncations.reclaim.stop();
     this.#closing.abort();
     await jobs.runner.close(graceMs);
-    await reclaim.ended();
+    await truncations.reclaim.ended();
   }
 
   /** Writes all remaining state. Called after `stop` and after the last write. */
@@ -124,39 +113,29 @@ function reportLoss(stateLoss: NonNullable<CoordinatorParts["stateLoss"]>, log: 
  */
 export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const closing = new AbortController();
-  const { db, store, gate, log, now } = parts;
+  const { db, log, now, stateLoss } = parts;
   const ledger = buildLedger(parts);
-  const clock = new ClockRecord(db, now);
-  const state = new StateWriter({ db, ledger, log });
-  const context: BuildContext = { ...parts, ledger, state, closing: closing.signal };
-  // First of all: no truncated tile may be counted or served.
-  const ledgerTruncations = new LedgerTruncations(db, store, ledger, gate);
-  const reclaim = new Reclaim({ ledger, store, gate, log });
+  const context: BuildContext = {
+    ...parts,
+    ledger,
+    adoption: new Adoption({ ...parts, ledger, isStateLost: stateLoss !== undefined }),
+    clock: new ClockRecord(db, now),
+    state: new StateWriter({ db, ledger, log }),
+    closing: closing.signal,
+  };
   const quota = buildQuota(context);
-  const adoption = buildAdoption(context);
-  const { enforcer } = quota;
-  const { truncations, records } = buildTruncations(context, { ledgerTruncations, reclaim, adoption, enforcer });
-  const webhooks = buildWebhooks(context);
-  const jobs = buildJobs(context, { quota, truncations, ledgerTruncations, reclaim, adoption, clock, webhooks });
-  enforcer.attach({
+  const truncations = buildTruncations(context, quota.enforcer);
+  const jobContext = { ...context, quota, truncations, deliveries: buildWebhooks(context) };
+  const jobs = buildJobs(jobContext);
+  quota.enforcer.attach({
     seedRanges: () => jobs.runner.active.seedRanges(),
-    giveUpTruncated: (layer) => truncations.giveUp(layer),
-    isReclaiming: () => reclaim.isSweeping,
+    giveUpTruncated: (layer) => truncations.service.giveUp(layer),
+    isReclaiming: () => truncations.reclaim.isSweeping,
   });
-  const { services, schedules } = buildServices(context, { ...jobs, quota, truncations, adoption, webhooks });
-  const periodicWork = new PeriodicWork({
-    ...context,
-    clock,
-    adoption,
-    records: jobs.runner.records,
-    history: jobs.history,
-    truncations,
-    truncationRecords: records,
-    accesses: quota.accesses,
-    trend: quota.trend,
-    webhooks,
-  });
+  const serviceContext = { ...jobContext, jobs };
+  const { services, schedules } = buildServices(serviceContext);
+  const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { context, quota, jobs, schedules, adoption, reclaim, webhooks, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, periodicWork };
   return new Coordinator(lifecycle, closing, services, buildUserWrites(context, quota));
 }

@@ -22,7 +22,7 @@ export interface MetricsServiceParts {
   readonly history: Pick<JobHistory, "metrics">;
   readonly webhooks: Pick<Webhooks, "metrics">;
   readonly ledger: Pick<Ledger, "corruptBlocks">;
-  readonly stateLoss: StateLoss | undefined;
+  readonly stateLoss?: StateLoss | undefined;
 }
 
 /** The operation that returns the coordinator's metrics. */

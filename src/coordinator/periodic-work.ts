@@ -1,27 +1,5 @@
-import type { JobHistory } from "../jobs/job-history.ts";
-import type { JobRecords } from "../jobs/job-records.ts";
-import type { Adoption } from "../ledger/adoption.ts";
-import type { AccessLog } from "../quota/access-log.ts";
-import type { UsageTrend } from "../quota/usage-trend.ts";
-import type { ClockRecord } from "../state/clock-record.ts";
 import { FreeSpace } from "../state/free-space.ts";
-import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
-import type { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
-import type { Webhooks } from "../webhook/webhooks.ts";
-import type { BuildContext } from "./coordinator-parts.ts";
-
-export interface PeriodicWorkParts
-  extends Pick<BuildContext, "db" | "ledger" | "state" | "jobOptions" | "now" | "monotonicNow" | "closing" | "log"> {
-  readonly clock: ClockRecord;
-  readonly adoption: Adoption;
-  readonly records: JobRecords;
-  readonly history: JobHistory;
-  readonly truncations: MassTruncationService;
-  readonly truncationRecords: MassTruncationStore;
-  readonly accesses: AccessLog;
-  readonly trend: UsageTrend;
-  readonly webhooks: Webhooks;
-}
+import type { ServiceContext } from "./build-services.ts";
 
 const FLUSH_MS = 250;
 const MINUTE_MS = 60_000;
@@ -34,7 +12,7 @@ const USED_AT_ONCE = 16;
 
 /** Writes the state several times a second, and removes what is no longer needed, a little at a time. */
 export class PeriodicWork {
-  readonly #parts: PeriodicWorkParts;
+  readonly #parts: ServiceContext;
   readonly #freeSpace: FreeSpace;
   #timer: NodeJS.Timeout | undefined;
   #alive: Promise<void> | undefined;
@@ -46,7 +24,7 @@ export class PeriodicWork {
   #lastTrimMs = 0;
   #moreToTrim = false;
 
-  constructor(parts: PeriodicWorkParts) {
+  constructor(parts: ServiceContext) {
     this.#parts = parts;
     this.#freeSpace = new FreeSpace(parts.db);
   }
@@ -63,7 +41,8 @@ export class PeriodicWork {
   }
 
   #tick(): void {
-    const { clock, ledger, records, state, webhooks, truncations, accesses, trend, history } = this.#parts;
+    const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
+    const { accesses, trend } = quota;
     clock.note();
     if (state.hasChanges) {
       this.#noteAlive();
@@ -72,10 +51,10 @@ export class PeriodicWork {
     }
     if (ledger.useIsDue) void this.#writeUse(() => ledger.useIsDue);
     if (ledger.truncated.emptied > 0) this.#removeEmptied();
-    records.report();
-    webhooks.tick();
+    jobs.runner.records.report();
+    deliveries.tick();
     const nowMs = this.#parts.now();
-    truncations.tick();
+    truncations.service.tick();
     if (accesses.isDue(nowMs)) state.write(() => accesses.write(nowMs));
     const steadyMs = this.#parts.monotonicNow();
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
@@ -85,7 +64,7 @@ export class PeriodicWork {
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();
-    history.compressNext();
+    jobs.history.compressNext();
   }
 
   /** Writes all changes, unless the writing that the last tick began is still under way. */
@@ -168,27 +147,27 @@ export class PeriodicWork {
   }
 
   #trim(nowMs: number): void {
-    const { jobOptions, history, truncationRecords, state } = this.#parts;
+    const { jobOptions, jobs, truncations, state } = this.#parts;
     const { historyDays, historyJobs } = jobOptions();
-    const hasMoreJobs = history.trim(nowMs);
+    const hasMoreJobs = jobs.history.trim(nowMs);
     state.write(() => {
       const before = nowMs - historyDays * DAY_MS;
-      const trimmed = truncationRecords.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
+      const trimmed = truncations.records.trim(before, historyJobs, TRUNCATIONS_TRIMMED_AT_ONCE);
       this.#moreToTrim = hasMoreJobs || trimmed >= TRUNCATIONS_TRIMMED_AT_ONCE;
     });
   }
 
   /** Writes all remaining state. Called after the last write of a tile. */
   async close(): Promise<void> {
-    const { ledger, state, accesses, history, webhooks, now } = this.#parts;
+    const { ledger, state, quota, jobs, deliveries, now } = this.#parts;
     clearInterval(this.#timer);
     await this.#emptying;
     await this.#writing;
     await this.#writingUse;
     await this.#writeUse(() => ledger.hasUse);
-    await history.close();
-    state.writeAll(() => accesses.write(now()));
-    await webhooks.close();
+    await jobs.history.close();
+    state.writeAll(() => quota.accesses.write(now()));
+    await deliveries.close();
     await this.#alive;
     this.#noteAlive();
     await this.#alive;
