@@ -13,7 +13,6 @@ import { UpstreamMeter } from "../render/upstream-meter.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LEDGER_ACCESS, type ServingMetrics } from "./process-methods.ts";
 import { RendererPool } from "./renderer-pool.ts";
-import type { UserActivity } from "./user-activity.ts";
 
 /**
  * The processors that jobs leave free while users read tiles: one for the server, and enough for other programs that on
@@ -22,30 +21,24 @@ import type { UserActivity } from "./user-activity.ts";
 const CORES_LEFT = 1 + 2 / 3;
 /** The least share of one processor for jobs, so that they progress on any machine. */
 const LEAST_SHARE = 0.25;
+/** For this time after a read, users count as reading tiles. */
+const ACTIVE_MS = 2_000;
 
-export interface RenderingParts {
+export type Rendering = ReturnType<typeof buildRendering>;
+
+/** Builds the renders, and the renderers that perform them. The first render starts a renderer. */
+export function buildRendering(parts: {
   readonly configuration: Configuration;
   readonly storeRoot: string;
   readonly instance: string;
   readonly coordinator: CoordinatorLink;
-  readonly activity: UserActivity;
   readonly memory: MemoryTiles;
   readonly log: Logger;
-}
-
-/** The renders, and the renderers that perform them. */
-export interface Rendering {
-  readonly renders: Renders;
-  readonly renderers: RendererPool;
-  /** Returns the metrics of the server, except those of the processes that serve. */
-  readonly metrics: () => Omit<ServerMetrics, keyof ServingMetrics>;
-}
-
-/** Builds the renders. The first render starts a renderer. */
-export function buildRendering(parts: RenderingParts): Rendering {
-  const { configuration, storeRoot, instance, coordinator, activity, memory, log } = parts;
+}) {
+  const { configuration, storeRoot, instance, coordinator, memory, log } = parts;
   const cores = availableParallelism();
-  const usersActive = (): boolean => activity.isActive();
+  let lastReadMs = Number.NEGATIVE_INFINITY;
+  const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
   const renderers = new RendererPool({
     data: {
       layers: configuration.layers,
@@ -86,7 +79,12 @@ export function buildRendering(parts: RenderingParts): Rendering {
   return {
     renders,
     renderers,
-    metrics: () => ({
+    /** Records that users read tiles at this moment. */
+    tilesRead: () => {
+      lastReadMs = elapsedMs();
+    },
+    /** Returns the metrics of the server, except those of the processes that serve. */
+    metrics: (): Omit<ServerMetrics, keyof ServingMetrics> => ({
       upstreams: upstreamLimits.states(),
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { noTileCounts } from "../cache/tile-cache.ts";
+import { noTileCounts, TILE_COUNTS } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
@@ -14,13 +14,15 @@ import { forwardOperations } from "./operations-channel.ts";
 import {
   type HttpServerMethods,
   type HttpWorkerMethods,
+  SERVING_CALLS,
+  type ServingCalls,
   type ServingData,
   type ServingMetrics,
+  type ServingProcesses,
   USER_RENDERS,
 } from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { Core } from "./serving.ts";
-import type { ServingProcesses } from "./serving-processes.ts";
 
 interface Member {
   readonly worker: Worker;
@@ -39,7 +41,7 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * manages. Connections are distributed in turn.
  */
 export class ServingPool implements ServingProcesses {
-  readonly #data: Omit<ServingData, "configuration" | "readiness" | "eventsId" | "expiredBefore">;
+  readonly #data: Pick<ServingData, "storeRoot" | "instance">;
   readonly #log: Logger;
   readonly #methods: Omit<HttpServerMethods, "hello">;
   /** The HTTP workers that have begun. */
@@ -54,26 +56,21 @@ export class ServingPool implements ServingProcesses {
   /** Replacements that could not serve since the last one that could. */
   #failures = 0;
 
-  constructor(parts: {
-    readonly data: Omit<ServingData, "readiness" | "eventsId" | "expiredBefore">;
-    readonly workers: number;
-    readonly core: Core;
-    readonly log: Logger;
-  }) {
-    const { configuration, ...data } = parts.data;
-    const { core } = parts;
+  constructor(
+    configuration: Configuration,
+    data: Pick<ServingData, "storeRoot" | "instance">,
+    core: Core,
+    log: Logger,
+  ) {
     this.#configuration = configuration;
-    this.#data = { ...data, memoryTierBytes: Math.floor(data.memoryTierBytes / parts.workers) };
-    this.#log = parts.log;
+    this.#data = data;
+    this.#log = log;
     this.#methods = {
       ...forwardOperations(core.operations, { applied: () => this.#allApplied() }),
       ...localMethods(() => core.renders, USER_RENDERS),
+      ...localMethods<ServingCalls>(() => core, SERVING_CALLS),
       renderForUser: async (order, missed, client, gone) =>
         only(await core.renders.renderForUser(order, missed, client, gone), missed),
-      compose: (composition, gone) => core.compose(composition, gone),
-      used: (report) => core.used(report),
-      reload: () => core.reload(),
-      metrics: () => core.metrics(),
     };
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./http-worker-process.js", import.meta.url)),
@@ -82,7 +79,7 @@ export class ServingPool implements ServingProcesses {
       // Only the server writes to stdout; stderr is the log.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    this.#first = Array.from({ length: parts.workers }, () => this.#start());
+    this.#first = Array.from({ length: configuration.server.workers }, () => this.#start());
   }
 
   /**
@@ -177,8 +174,15 @@ export class ServingPool implements ServingProcesses {
   }
 
   async metrics(): Promise<ServingMetrics> {
-    const known = await this.#all(({ channel }) => channel.call("metrics"));
-    return known.filter((one) => one !== undefined).reduce(sumOf, NOTHING);
+    const sum = { tiles: noTileCounts(), memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
+    for (const one of await this.#all(({ channel }) => channel.call("metrics"))) {
+      if (one === undefined) continue;
+      for (const name of TILE_COUNTS) sum.tiles[name] += one.tiles[name];
+      sum.memory.bytes += one.memory.bytes;
+      sum.memory.limitBytes += one.memory.limitBytes;
+      sum.listeners += one.listeners;
+    }
+    return sum;
   }
 
   clear(layer: string): void {
@@ -204,7 +208,6 @@ export class ServingPool implements ServingProcesses {
     await this.#all(({ channel }) => channel.call("configure", configuration));
   }
 
-  /** Resolves once all HTTP workers have the readiness. */
   async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
     await this.#all(({ channel }) => channel.call("ready", readiness));
@@ -233,23 +236,6 @@ export class ServingPool implements ServingProcesses {
     clearTimeout(timer);
   }
 }
-
-const NOTHING: ServingMetrics = { tiles: noTileCounts(), memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
-
-const sumOf = (a: ServingMetrics, b: ServingMetrics): ServingMetrics => ({
-  tiles: {
-    memoryHits: a.tiles.memoryHits + b.tiles.memoryHits,
-    storeHits: a.tiles.storeHits + b.tiles.storeHits,
-    staleServed: a.tiles.staleServed + b.tiles.staleServed,
-    absent: a.tiles.absent + b.tiles.absent,
-    expired: a.tiles.expired + b.tiles.expired,
-    failures: a.tiles.failures + b.tiles.failures,
-    failuresRemembered: a.tiles.failuresRemembered + b.tiles.failuresRemembered,
-    storeFaults: a.tiles.storeFaults + b.tiles.storeFaults,
-  },
-  memory: { bytes: a.memory.bytes + b.memory.bytes, limitBytes: a.memory.limitBytes + b.memory.limitBytes },
-  listeners: a.listeners + b.listeners,
-});
 
 /** Removes all tiles but the requested one from a render, as processes exchange no others. */
 const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>

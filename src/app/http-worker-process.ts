@@ -1,8 +1,15 @@
-import { Channel, portOfProcess, remoteMethods } from "../lib/channel.ts";
+import { Channel, localMethods, portOfProcess, remoteMethods } from "../lib/channel.ts";
 import { openStore } from "../store/open-store.ts";
 import { followParent } from "./child-process.ts";
 import { createLogger } from "./logger.ts";
-import { type HttpServerMethods, type HttpWorkerMethods, USER_RENDERS } from "./process-methods.ts";
+import {
+  type HttpServerMethods,
+  type HttpWorkerMethods,
+  SERVING_CALLS,
+  SERVING_PROCESSES,
+  type ServingProcesses,
+  USER_RENDERS,
+} from "./process-methods.ts";
 import { Serving } from "./serving.ts";
 
 function startServing(): void {
@@ -12,34 +19,23 @@ function startServing(): void {
     return begun;
   };
   const methods: HttpWorkerMethods = {
-    begin({ configuration, readiness, memoryTierBytes, eventsId, expiredBefore, storeRoot, instance }) {
+    ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
+    begin({ configuration, readiness, eventsId, expiredBefore, storeRoot, instance }) {
       begun = new Serving({
         configuration,
-        memoryTierBytes,
         eventsId,
         store: openStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
         core: {
           operations: channel,
           renders: remoteMethods(channel, USER_RENDERS),
-          compose: (composition, gone) => channel.callUntil(gone, "compose", composition),
-          used: (report) => channel.note("used", [report]),
-          reload: () => channel.call("reload"),
-          metrics: () => channel.call("metrics"),
+          ...remoteMethods(channel, SERVING_CALLS),
         },
         log: createLogger(),
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
-      begun.ready(readiness);
+      void begun.ready(readiness);
     },
-    listen: (host, port) => serving().listen(host, port),
-    publish: (event) => serving().publish(event),
-    metrics: () => serving().metrics(),
-    clear: (layer) => serving().clear(layer),
-    remove: (keys) => serving().remove(keys),
-    expireBefore: (layer, beforeMs) => serving().expireBefore(layer, beforeMs),
     applied: () => {},
-    configure: (configuration) => serving().configure(configuration),
-    ready: (readiness) => serving().ready(readiness),
     async close(graceMs) {
       await serving().close(graceMs);
       setImmediate(() => process.disconnect());

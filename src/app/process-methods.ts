@@ -55,8 +55,7 @@ export interface ServerMethods extends RenderGate {
 export interface ServingData {
   readonly configuration: Configuration;
   readonly readiness: Readiness;
-  /** The size of this process's memory tier. */
-  readonly memoryTierBytes: number;
+  /** The id of the sequence of events that this process receives. */
   readonly eventsId: string;
   /** The times of `expireBefore`, by layer. */
   readonly expiredBefore: ReadonlyMap<string, number>;
@@ -67,10 +66,8 @@ export interface ServingData {
 /** The metrics of one process that serves. */
 export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
 
-/** Methods of an HTTP worker that the server calls. */
-export interface HttpWorkerMethods extends MemoryTiles {
-  /** The first message. */
-  begin(data: ServingData): void;
+/** The process, or the processes, that answer HTTP. */
+export interface ServingProcesses extends MemoryTiles {
   /**
    * Listens on the address.
    * @throws Error when the address is not available
@@ -78,24 +75,41 @@ export interface HttpWorkerMethods extends MemoryTiles {
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   publish(event: JobEvent): void;
   metrics(): Promise<ServingMetrics>;
-  /** Answers when all earlier messages have been handled. */
-  applied(): void;
   configure(configuration: Configuration): Promise<void>;
-  ready(readiness: Readiness): void;
+  /** Resolves when all processes have the readiness. */
+  ready(readiness: Readiness): Promise<void>;
   close(graceMs: number): Promise<void>;
 }
 
+/** Methods of an HTTP worker that the server calls. */
+export interface HttpWorkerMethods extends ServingProcesses {
+  /** The first message. */
+  begin(data: ServingData): void;
+  /** Answers when all earlier messages have been handled. */
+  applied(): void;
+}
+
+/** Methods of the server, beside operations and renders, that the processes that answer HTTP call. */
+export interface ServingCalls {
+  /**
+   * Composes a map from tiles. The signal ends the work.
+   * @throws Error when the renderer died, or the signal has fired
+   */
+  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
+  /** Reports the tiles that were read since the previous report. */
+  used(report: UseReport): void;
+  reload(): Promise<Result<readonly string[], Refusal>>;
+  /** Returns the metrics of all processes that serve, and of the renders. */
+  metrics(): Promise<ServerMetrics>;
+}
+
 /** Methods of the server that an HTTP worker calls. */
-export interface HttpServerMethods extends Operations, UserRenders {
+export interface HttpServerMethods extends Operations, UserRenders, ServingCalls {
   /**
    * The first message. The server sends nothing before it, as a process of a cluster loses messages that arrive before
    * it listens.
    */
   hello(): void;
-  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
-  used(report: UseReport): void;
-  reload(): Promise<Result<readonly string[], Refusal>>;
-  metrics(): Promise<ServerMetrics>;
 }
 
 export const RENDER_GATE: Sendings<RenderGate> = {
@@ -125,4 +139,23 @@ export const USER_RENDERS: Sendings<UserRenders> = {
   renderForUser: "until",
   queryUpstream: "until",
   renderStatus: "call",
+};
+
+export const SERVING_CALLS: Sendings<ServingCalls> = {
+  compose: "until",
+  used: "note",
+  reload: "call",
+  metrics: "call",
+};
+
+export const MEMORY_TILES: Sendings<MemoryTiles> = { clear: "note", remove: "note", expireBefore: "note" };
+
+export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
+  ...MEMORY_TILES,
+  listen: "call",
+  publish: "note",
+  metrics: "call",
+  configure: "call",
+  ready: "call",
+  close: "call",
 };

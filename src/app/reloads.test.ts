@@ -3,7 +3,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { Reloads } from "./reloads.ts";
+import { reloadsInTurn } from "./reloads.ts";
 
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
@@ -19,28 +19,28 @@ function heldReloads() {
   const reading: ((loaded: Loaded) => void)[] = [];
   const applying: (() => void)[] = [];
   const log = (level: string) => (sentence: string) => void events.push(`${level} ${sentence}`);
-  const reloads = new Reloads({
-    load: () =>
+  const reload = reloadsInTurn(
+    () =>
       new Promise((resolve) => {
         events.push("load");
         reading.push(resolve);
       }),
-    apply: ({ warnings }) =>
+    ({ warnings }) =>
       new Promise((resolve) => {
         events.push(`apply ${warnings.join()}`);
         applying.push(() => resolve(["dataDir"]));
       }),
-    log: { info: log("info"), warn: log("warn"), error: log("error") },
-  });
-  return { events, reading, applying, reloads };
+    { info: log("info"), warn: log("warn"), error: log("error") },
+  );
+  return { events, reading, applying, reload };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a reload reads its file only when the one before it is in force", async () => {
-  const { events, reading, applying, reloads } = heldReloads();
-  const first = reloads.reload();
-  const second = reloads.reload();
+  const { events, reading, applying, reload } = heldReloads();
+  const first = reload();
+  const second = reload();
   await turn();
   expect(events).toEqual(["load"]);
   reading[0]?.(ok(await configurationWith("older")));
@@ -64,8 +64,8 @@ test("a reload reads its file only when the one before it is in force", async ()
 });
 
 test("a reload that is refused, or fails, is not in the way of the next one", async () => {
-  const { events, reading, applying, reloads } = heldReloads();
-  const answers = [reloads.reload(), reloads.reload(), reloads.reload()];
+  const { events, reading, applying, reload } = heldReloads();
+  const answers = [reload(), reload(), reload()];
   await turn();
   const problem = { file: "a", line: 1, column: 1, path: "b", value: undefined, message: "c" };
   reading[0]?.(refuse([problem]));

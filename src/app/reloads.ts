@@ -25,34 +25,20 @@ export function mergeReloaded(
   return { merged: { ...next, server, dataDir: current.dataDir, store: current.store }, ignored };
 }
 
-export interface ReloadsParts {
-  /** Reads the current configuration. */
-  readonly load: () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
-  /** Applies a configuration. Returns the keys whose change needs a restart. */
-  readonly apply: (next: Configuration) => Promise<readonly string[]>;
-  readonly log: Logger;
-}
-
 /**
- * Runs the reloads of one server in sequence, in the order of the requests. Each reload reads the file when its turn
- * has come, so that no reload replaces a newer file by an older one. Each answer is about the file that its reload has
- * read.
+ * Returns the function that reloads the configuration and returns its warnings, which are logged too. The reloads of one
+ * server run in sequence, in the order of the requests. Each reload reads the file when its turn has come, so that no
+ * reload replaces a newer file by an older one. Each answer is about the file that its reload has read.
+ * @param load reads the current configuration
+ * @param apply applies a configuration, and returns the keys whose change needs a restart
  */
-export class Reloads {
-  readonly #turns = new PQueue({ concurrency: 1 });
-  readonly #parts: ReloadsParts;
-
-  constructor(parts: ReloadsParts) {
-    this.#parts = parts;
-  }
-
-  /** Reloads the configuration. Returns its warnings, which are logged too. */
-  reload(): Promise<Result<readonly string[], Refusal>> {
-    return this.#turns.add(() => this.#reload());
-  }
-
-  async #reload(): Promise<Result<readonly string[], Refusal>> {
-    const { load, apply, log } = this.#parts;
+export function reloadsInTurn(
+  load: () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>,
+  apply: (next: Configuration) => Promise<readonly string[]>,
+  log: Logger,
+): () => Promise<Result<readonly string[], Refusal>> {
+  const turns = new PQueue({ concurrency: 1 });
+  const reload = async (): Promise<Result<readonly string[], Refusal>> => {
     const loaded = await load();
     if (!loaded.ok) {
       const details = loaded.error.map(problemText);
@@ -69,5 +55,6 @@ export class Reloads {
     for (const key of ignored) log.warn("this change needs a restart", { key });
     log.info("the configuration has been reloaded", { layers: next.layers.length });
     return ok([...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)]);
-  }
+  };
+  return () => turns.add(reload);
 }

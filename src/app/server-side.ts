@@ -5,18 +5,16 @@ import type { ConfigurationProblem } from "../config/problem.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { Rendering } from "./build-rendering.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import type { OperationsChannel } from "./operations-channel.ts";
-import { mergeReloaded, Reloads } from "./reloads.ts";
+import type { ServingProcesses } from "./process-methods.ts";
+import { mergeReloaded, reloadsInTurn } from "./reloads.ts";
 import type { Core } from "./serving.ts";
-import type { ServingProcesses } from "./serving-processes.ts";
 import type { Telemetry } from "./telemetry.ts";
-import type { UserActivity } from "./user-activity.ts";
 
 /** Loads the configuration that is to replace the one of the running server. */
 export type LoadConfiguration = (
@@ -26,7 +24,6 @@ export type LoadConfiguration = (
 export interface ServerSideParts {
   readonly coordinator: CoordinatorLink;
   readonly rendering: Rendering;
-  readonly activity: UserActivity;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
   readonly log: Logger;
@@ -37,7 +34,7 @@ export class ServerSide implements Core {
   readonly #parts: ServerSideParts;
   readonly operations: OperationsChannel;
   readonly renders: UserRenders;
-  readonly #reloads: Reloads;
+  readonly reload: Core["reload"];
   #configuration: Configuration;
   #serving: ServingProcesses | undefined;
 
@@ -47,11 +44,11 @@ export class ServerSide implements Core {
     this.#configuration = configuration;
     this.operations = coordinator.channel;
     this.renders = telemetry?.traced(rendering.renders) ?? rendering.renders;
-    this.#reloads = new Reloads({
-      load: () => load({ users: this.#configuration.users.length, layers: this.#configuration.layers.length }),
-      apply: (next) => this.#apply(next),
+    this.reload = reloadsInTurn(
+      () => load({ users: this.#configuration.users.length, layers: this.#configuration.layers.length }),
+      (next) => this.#apply(next),
       log,
-    });
+    );
   }
 
   /** Called once: the processes are built later, as they use this object. */
@@ -78,17 +75,13 @@ export class ServerSide implements Core {
     return ignored;
   }
 
-  reload(): Promise<Result<readonly string[], Refusal>> {
-    return this.#reloads.reload();
-  }
-
   compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused> {
     return this.#parts.rendering.renderers.compose(composition, gone);
   }
 
   used(report: UseReport): void {
-    const { activity, coordinator } = this.#parts;
-    activity.read();
+    const { rendering, coordinator } = this.#parts;
+    rendering.tilesRead();
     coordinator.channel.note("used", [report]);
   }
 

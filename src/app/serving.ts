@@ -2,48 +2,32 @@ import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
 import { queryUpstream } from "../cache/upstream-question.ts";
-import { UseRecorder, type UseReport } from "../cache/use-recorder.ts";
+import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/events/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf } from "../http/auth/throttle.ts";
-import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { createTileProtocols } from "../http/tiles/tile-protocols.ts";
-import type { Composed, Composition } from "../image/compose.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Refusal } from "../lib/refusal.ts";
-import type { Result } from "../lib/result.ts";
 import type { JobEvent } from "../plan/job-request.ts";
-import type { MapRefused } from "../render/renderers.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
-import type { ServingMetrics } from "./process-methods.ts";
-import type { ServingProcesses } from "./serving-processes.ts";
+import type { ServingCalls, ServingMetrics, ServingProcesses } from "./process-methods.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
-export interface Core {
+export interface Core extends ServingCalls {
   readonly operations: OperationsChannel;
   readonly renders: UserRenders;
-  /**
-   * Composes a map from tiles. The signal ends the work.
-   * @throws Error when the renderer died, or the signal has fired
-   */
-  compose(composition: Composition, gone: AbortSignal): Promise<Composed | MapRefused>;
-  /** Reports the tiles that were read since the previous report. */
-  used(report: UseReport): void;
-  reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Returns the metrics of all processes that serve, and of the renders. */
-  metrics(): Promise<ServerMetrics>;
 }
 
-/** The most maps that all processes together render from tiles at once. */
+/** The most maps that all processes render from tiles at once. */
 const MAPS = 32;
 /** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
@@ -64,21 +48,21 @@ export class Serving implements ServingProcesses {
 
   constructor(parts: {
     readonly configuration: Configuration;
-    readonly memoryTierBytes: number;
     /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
     readonly store: TileStore;
     readonly core: Core;
     readonly log: Logger;
   }) {
-    const { store, core, log } = parts;
+    const { configuration, store, core, log } = parts;
+    const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
-    this.#configuration = parts.configuration;
-    this.#catalogue = catalogueOf(parts.configuration.layers);
-    this.#memory = new MemoryTier(parts.memoryTierBytes);
+    this.#configuration = configuration;
+    this.#catalogue = catalogueOf(configuration.layers);
+    this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#jobEvents = new JobEvents(parts.eventsId);
-    const authenticator = new Authenticator(parts.configuration.users);
+    const authenticator = new Authenticator(configuration.users);
     this.#authenticator = authenticator;
     const renders: UserRenders = {
       renderForUser: (order, missed, client, gone) => {
@@ -120,7 +104,7 @@ export class Serving implements ServingProcesses {
         maps: new MapRenderer({
           tiles: reader,
           compose: (composition, gone) => core.compose(composition, gone),
-          most: Math.max(1, Math.floor(MAPS / parts.configuration.server.workers)),
+          most: Math.max(1, Math.floor(MAPS / workers)),
         }),
         clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
         authorised: async (request, gone) => {
@@ -177,7 +161,7 @@ export class Serving implements ServingProcesses {
     this.#authenticator.setUsers(configuration.users);
   }
 
-  ready(readiness: Readiness): void {
+  async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
   }
 

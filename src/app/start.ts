@@ -2,23 +2,21 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Configuration } from "../config/configuration.ts";
-import { elapsedMs } from "../lib/elapsed.ts";
+import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
+import type { MemoryTiles } from "../render/memory-tiles.ts";
 import { openStore } from "../store/open-store.ts";
 import { buildRendering, type Rendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
-import { namesCollector } from "./collector.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
 import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
-import type { StartRefusal } from "./process-methods.ts";
+import { MEMORY_TILES, type ServingProcesses, type StartRefusal } from "./process-methods.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
 import { type LoadConfiguration, ServerSide } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
-import { AttachedMemoryTiles, type ServingProcesses } from "./serving-processes.ts";
-import { UserActivity } from "./user-activity.ts";
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:8080/`. */
@@ -55,9 +53,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   for (const warning of configuration.warnings) log.warn(warning);
 
   const coordinator = new CoordinatorLink({ configuration, storeRoot, instance }, log);
-  const activity = new UserActivity(elapsedMs);
-  const memory = new AttachedMemoryTiles();
-  const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, activity, memory, log });
+  // The renders are built first, as the serving processes forward to them what their memory tiers miss.
+  let serving: ServingProcesses | undefined;
+  const memory = localMethods<MemoryTiles>(() => serving, MEMORY_TILES);
+  const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, memory, log });
   const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     await coordinator.close();
     throw new StartError(message, isConfiguration);
@@ -65,9 +64,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const unclaimed = await coordinator.channel.call("claim");
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
-  const serverSide = new ServerSide(configuration, { coordinator, rendering, activity, telemetry, load, log });
-  const serving = buildServing(configuration, { storeRoot, instance, core: serverSide, log });
-  memory.attach(serving);
+  const serverSide = new ServerSide(configuration, { coordinator, rendering, telemetry, load, log });
+  serving = buildServing(configuration, { storeRoot, instance }, serverSide, log);
   serverSide.attach(serving);
   coordinator.attach({
     renders: rendering.renders,
@@ -98,18 +96,25 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   };
 }
 
+/**
+ * Returns whether the standard variables name an OpenTelemetry collector. Without one, no OpenTelemetry code is loaded.
+ */
+function namesCollector(env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none") return false;
+  return Boolean(env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"]);
+}
+
 /** Builds the process, or the processes, that answer HTTP. */
 function buildServing(
   configuration: Configuration,
-  parts: { readonly storeRoot: string; readonly instance: string; readonly core: Core; readonly log: Logger },
+  data: { readonly storeRoot: string; readonly instance: string },
+  core: Core,
+  log: Logger,
 ): ServingProcesses {
-  const { storeRoot, instance, core, log } = parts;
-  const { workers, memoryTierMiB } = configuration.server;
-  const memoryTierBytes = memoryTierMiB * 2 ** 20;
-  if (workers > 1)
-    return new ServingPool({ data: { configuration, memoryTierBytes, storeRoot, instance }, workers, core, log });
+  if (configuration.server.workers > 1) return new ServingPool(configuration, data, core, log);
+  const { storeRoot, instance } = data;
   const store = openStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
-  return new Serving({ configuration, memoryTierBytes, eventsId: instance, store, core, log });
+  return new Serving({ configuration, eventsId: instance, store, core, log });
 }
 
 /** Listens. Returns the server's address. */

@@ -14,22 +14,18 @@ import type { Requester, RequesterOf, ServedTile, TileOutcome, TileReader, TileR
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** Counters: each read is one of the hits, stale, absent or expired. */
-export interface TileCounts {
-  memoryHits: number;
-  storeHits: number;
-  /** The tile was served although expired, and is rendered again in the background. */
-  staleServed: number;
-  absent: number;
-  /** A tile was stored, but is too old. */
-  expired: number;
-  /** Misses whose render failed. */
-  failures: number;
-  /** Failures that were answered without another request to the upstream. */
-  failuresRemembered: number;
-  /** Tiles that the store could not read, and that were rendered instead. */
-  storeFaults: number;
-}
+/** The names of the counters. Each read is one of the hits, stale, absent or expired. */
+export const TILE_COUNTS = [
+  "memoryHits",
+  "storeHits",
+  "staleServed", // the tile was served although expired, and is rendered again in the background
+  "absent",
+  "expired", // a tile was stored, but is too old
+  "failures", // misses whose render failed
+  "failuresRemembered", // failures that were answered without another request to the upstream
+  "storeFaults", // tiles that the store could not read, and that were rendered instead
+] as const;
+export type TileCounts = Record<(typeof TILE_COUNTS)[number], number>;
 
 export const noTileCounts = (): TileCounts => ({
   memoryHits: 0,
