@@ -4,21 +4,18 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ServerOptions } from "./options.ts";
 
-/** A request's address without its mount. */
-export interface Target {
-  /** "" for the mount "/", else such as "/geowebcache". */
-  readonly mount: string;
-  /** Raw, begins with "/". */
-  readonly path: string;
-  /** Raw, without "?". */
-  readonly query: string;
-}
-
 /** A request's path and query, both raw, with its mount. */
 export interface Address {
+  /** Begins with "/". */
   readonly path: string;
   /** Without "?". */
   readonly query: string;
+}
+
+/** A request's address without its mount. */
+export interface Target extends Address {
+  /** "" for the mount "/", else such as "/geowebcache". */
+  readonly mount: string;
 }
 
 /** The longest body of the management interface, in bytes. */

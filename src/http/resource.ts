@@ -54,6 +54,13 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
+/** Returns a handler that needs the right to read. */
+export const reading = (handle: Handler["handle"]): Handler => ({ need: "read", handle });
+/** Returns a handler that needs the right to run tasks. */
+export const operating = (handle: Handler["handle"]): Handler => ({ need: "operate", handle });
+/** Returns a handler that needs the right to administer. */
+export const administering = (handle: Handler["handle"]): Handler => ({ need: "administer", handle });
+
 /** A document for everybody, at one path. Supports GET, HEAD and OPTIONS. */
 export interface PublicResource {
   readonly document: () => Answer;

@@ -2,7 +2,7 @@ import { jsonText } from "../../lib/json-text.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Answer } from "../reply.ts";
-import type { Handler, Reply, Resource } from "../resource.ts";
+import { type Handler, operating, type Reply, type Resource, reading } from "../resource.ts";
 import type { Documents } from "./documents/documents.ts";
 
 /** Returns a document as the answer. `name` is its name in the OpenAPI document; a lacking field does not compile. */
@@ -20,14 +20,10 @@ export const json = (value: unknown, status = 200): Answer => ({
 });
 
 /** Returns a resource that supports only GET. */
-export const reader = (handle: Handler["handle"]): Resource => ({
-  methods: { GET: { need: "read", handle } },
-});
+export const reader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(handle) } });
 
 /** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
-export const doing = (handle: Handler["handle"]): Resource => ({
-  methods: { POST: { need: "operate", handle } },
-});
+export const doing = (handle: Handler["handle"]): Resource => ({ methods: { POST: operating(handle) } });
 
 /** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. */
 export const viewAnswer = <N extends keyof Documents>(name: N, view: Result<Documents[N], Refusal>): Reply =>

@@ -4,78 +4,54 @@ import { eventsResource } from "./events/events-route.ts";
 import { parseId } from "./id.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
-import { failuresResource } from "./jobs/failures-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
 import { layersResource } from "./layers/layers-route.ts";
 import { openApi } from "./openapi/openapi.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
-import { simulationResource, usageResource, verificationResource } from "./usage/usage-route.ts";
+import { usagePartResource, usageResource } from "./usage/usage-route.ts";
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
   // One resource serves all requests, because it counts the estimates in progress.
   const estimates = estimateResource(parts);
+  const collections: ReadonlyMap<string, () => Resource> = new Map([
+    ["jobs", () => jobsResource(parts)],
+    ["schedules", () => schedulesResource(parts)],
+    ["truncations", () => truncationsResource(parts)],
+    ["usage", () => usageResource(parts)],
+    ["events", () => eventsResource(parts)],
+    ["estimate", () => estimates],
+    ["layers", layersResource],
+    ["status", () => statusResource(parts)],
+    ["openapi.json", () => reader(async ({ base }) => json(openApi(base)))],
+  ]);
   return {
     owns: (first) => first === "api",
     problems: true,
-    resourceAt: ([api, version, name, ...rest]) => {
-      if (api !== "api" || version !== "v1") return undefined;
-      if (name === "jobs") return jobsAt(parts, rest);
-      if (name === "batches") return batchesAt(parts, rest);
-      if (name === "schedules") return schedulesAt(parts, rest);
-      if (name === "truncations") return truncationsAt(parts, rest);
-      if (name === "usage") return usageAt(parts, rest);
-      if (name === "events" && rest.length === 0) return eventsResource(parts);
-      if (name === "estimate" && rest.length === 0) return estimates;
-      if (name === "layers" && rest.length === 0) return layersResource();
-      if (name === "status" && rest.length === 0) return statusResource(parts);
-      if (name === "openapi.json" && rest.length === 0) return reader(async ({ base }) => json(openApi(base)));
-      return undefined;
+    resourceAt: ([api, version, name = "", key, action, ...more]) => {
+      if (api !== "api" || version !== "v1" || more.length > 0) return undefined;
+      return key === undefined ? collections.get(name)?.() : itemAt(parts, name, key, action);
     },
   };
 }
 
-function jobsAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
-  if (more.length > 0) return undefined;
-  if (name === undefined) return jobsResource(parts);
-  const id = parseId(name);
+/** Returns the resource of one job, batch, schedule or truncation, or of an action on it; or a part of the usage. */
+function itemAt(parts: RouteOptions, name: string, key: string, action: string | undefined): Resource | undefined {
+  if (name === "schedules")
+    return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
+  if (name === "usage" && action === undefined) return usagePartResource(parts, key);
+  const id = parseId(key);
   if (id === undefined) return undefined;
-  if (action === "failures") return failuresResource(parts, id);
-  return action === undefined ? jobResource(parts, id) : jobActionResource(parts, id, action);
-}
-
-function batchesAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
-  const id = name === undefined ? undefined : parseId(name);
-  if (more.length > 0 || id === undefined) return undefined;
-  return action === undefined ? batchResource(parts, id) : batchActionResource(parts, id, action);
-}
-
-function schedulesAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
-  if (more.length > 0) return undefined;
-  if (name === undefined) return schedulesResource(parts);
-  return action === undefined ? scheduleResource(parts, name) : scheduleActionResource(parts, name, action);
-}
-
-function truncationsAt(parts: RouteOptions, [name, action, ...more]: readonly string[]): Resource | undefined {
-  if (more.length > 0) return undefined;
-  if (name === undefined) return truncationsResource(parts);
-  const id = parseId(name);
-  if (id === undefined) return undefined;
-  if (action === undefined) return truncationResource(parts, id);
-  return action === "undo" ? undoResource(parts, id) : undefined;
-}
-
-function usageAt(parts: RouteOptions, [what, ...more]: readonly string[]): Resource | undefined {
-  if (more.length > 0) return undefined;
-  switch (what) {
-    case undefined:
-      return usageResource(parts);
-    case "verification":
-      return verificationResource(parts);
-    case "simulation":
-      return simulationResource(parts);
+  switch (name) {
+    case "jobs":
+      return action === undefined ? jobResource(parts, id) : jobActionResource(parts, id, action);
+    case "batches":
+      return action === undefined ? batchResource(parts, id) : batchActionResource(parts, id, action);
+    case "truncations":
+      if (action === undefined) return truncationResource(parts, id);
+      return action === "undo" ? undoResource(parts, id) : undefined;
     default:
       return undefined;
   }

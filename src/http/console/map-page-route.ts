@@ -1,5 +1,5 @@
 import { HTML_TYPE } from "../reply.ts";
-import type { Route, RouteOptions } from "../resource.ts";
+import { type Route, type RouteOptions, reading } from "../resource.ts";
 import { mapPage } from "./map-page.ts";
 
 const POLICY =
@@ -12,20 +12,17 @@ export function mapPageRoute({ operations }: Pick<RouteOptions, "operations">): 
       if (segments.length > 0) return undefined;
       return {
         methods: {
-          GET: {
-            need: "read",
-            handle: async ({ target, query, catalogue }) => {
-              const [rows, usage] = await Promise.all([
-                operations.rows(undefined),
-                operations.usage({ tileSets: false, layer: undefined }),
-              ]);
-              const requested = query.get("layer");
-              const chosen =
-                (requested === null ? undefined : catalogue.layers.get(requested)) ?? [...catalogue.layers.values()][0];
-              const body = mapPage({ mount: target.mount, catalogue, chosen, rows, usage });
-              return { status: 200, type: HTML_TYPE, body, headers: { "Content-Security-Policy": POLICY } };
-            },
-          },
+          GET: reading(async ({ target, query, catalogue }) => {
+            const [rows, usage] = await Promise.all([
+              operations.rows(undefined),
+              operations.usage({ tileSets: false, layer: undefined }),
+            ]);
+            const requested = query.get("layer");
+            const chosen =
+              (requested === null ? undefined : catalogue.layers.get(requested)) ?? [...catalogue.layers.values()][0];
+            const body = mapPage({ mount: target.mount, catalogue, chosen, rows, usage });
+            return { status: 200, type: HTML_TYPE, body, headers: { "Content-Security-Policy": POLICY } };
+          }),
         },
       };
     },

@@ -3,7 +3,7 @@ import { applyQuotaChange, type QuotaConfiguration } from "../../quota/quota-con
 import { checkQuotaConfiguration } from "../../quota/quota-validation.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";
-import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import type { DocumentFormat } from "./internal/document.ts";
 import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "./quota-codec.ts";
 
@@ -21,12 +21,10 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
         found[1] === "xml" || found[1] === "json" ? found[1] : negotiated(exchange);
       return {
         methods: {
-          GET: {
-            need: "read",
-            handle: async (exchange) =>
-              quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
-          },
-          PUT: { need: "administer", handle: (exchange) => putAnswer(parts, exchange, formatOf(exchange)) },
+          GET: reading(async (exchange) =>
+            quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+          ),
+          PUT: administering((exchange) => putAnswer(parts, exchange, formatOf(exchange))),
         },
       };
     },

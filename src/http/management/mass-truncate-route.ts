@@ -3,7 +3,7 @@ import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
 import type { Answer } from "../reply.ts";
-import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
 import { jobHeaders } from "./seed-route.ts";
 
@@ -18,14 +18,11 @@ export function massTruncateRoute(parts: TruncateParts): Route {
       if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
       return {
         methods: {
-          GET: {
-            need: "read",
-            handle: async ({ origin, target }) => {
-              const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
-              return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
-            },
-          },
-          POST: { need: "operate", handle: (exchange) => truncateAnswer(parts, exchange) },
+          GET: reading(async ({ origin, target }) => {
+            const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
+            return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
+          }),
+          POST: operating((exchange) => truncateAnswer(parts, exchange)),
         },
       };
     },

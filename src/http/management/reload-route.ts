@@ -1,5 +1,5 @@
 import { textAnswer } from "../reply.ts";
-import type { Route, RouteOptions } from "../resource.ts";
+import { administering, type Route, type RouteOptions } from "../resource.ts";
 
 /**
  * POST `/rest/reload`: reads the configuration file again. An invalid file changes nothing, and the answer lists its
@@ -12,15 +12,12 @@ export function reloadRoute({ reload }: Pick<RouteOptions, "reload">): Route {
       if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;
       return {
         methods: {
-          POST: {
-            need: "administer",
-            handle: async () => {
-              const reloaded = await reload();
-              return reloaded.ok
-                ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
-                : reloaded;
-            },
-          },
+          POST: administering(async () => {
+            const reloaded = await reload();
+            return reloaded.ok
+              ? textAnswer(200, ["The configuration has been reloaded.", ...reloaded.value].join("\n"))
+              : reloaded;
+          }),
         },
       };
     },

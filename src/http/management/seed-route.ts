@@ -7,7 +7,16 @@ import type { SeedRequest } from "../../plan/seed-request.ts";
 import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
-import type { Exchange, Handler, Reply, Resource, Route, RouteOptions } from "../resource.ts";
+import {
+  type Exchange,
+  type Handler,
+  operating,
+  type Reply,
+  type Resource,
+  type Route,
+  type RouteOptions,
+  reading,
+} from "../resource.ts";
 import { sniffFormat } from "./internal/document.ts";
 import { decodeKill, neitherSeedNorKill, nothingToKill } from "./kill-codec.ts";
 import { killedPage, seedSubmittedPage } from "./killed-page.ts";
@@ -40,7 +49,7 @@ export function seedRoute(parts: SeedParts): Route {
         }
         if (seed === "seed.json" || seed === "seed.xml") {
           const format = seed === "seed.json" ? "json" : "xml";
-          return { methods: { GET: { need: "read", handle: (exchange) => list(exchange, undefined, format) } } };
+          return { methods: { GET: reading((exchange) => list(exchange, undefined, format)) } };
         }
         return undefined;
       }
@@ -53,7 +62,7 @@ export function seedRoute(parts: SeedParts): Route {
       return {
         layer,
         methods: {
-          GET: { need: "read", handle: (exchange) => list(exchange, layer, format) },
+          GET: reading((exchange) => list(exchange, layer, format)),
           // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
           POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
         },
@@ -84,18 +93,15 @@ function postOf(
   layer: string | undefined,
   isSeedRequest: (exchange: Exchange, body: Uint8Array) => boolean,
 ): Handler {
-  return {
-    need: "operate",
-    handle: async (exchange) => {
-      const body = await exchange.body(ok);
-      if (!body.ok) return body;
-      if (layer === undefined || !isSeedRequest(exchange, body.value))
-        return formAnswer(parts, exchange, layer, Buffer.from(body.value).toString("utf8"));
-      const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
-      if (!made.ok) return made;
-      return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
-    },
-  };
+  return operating(async (exchange) => {
+    const body = await exchange.body(ok);
+    if (!body.ok) return body;
+    if (layer === undefined || !isSeedRequest(exchange, body.value))
+      return formAnswer(parts, exchange, layer, Buffer.from(body.value).toString("utf8"));
+    const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
+    if (!made.ok) return made;
+    return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
+  });
 }
 
 /**

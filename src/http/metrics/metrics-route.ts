@@ -1,4 +1,4 @@
-import type { Route, RouteOptions } from "../resource.ts";
+import { type Route, type RouteOptions, reading } from "../resource.ts";
 
 /** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
 export function metricsRoute({ operations, metrics }: Pick<RouteOptions, "operations" | "metrics">): Route {
@@ -8,24 +8,21 @@ export function metricsRoute({ operations, metrics }: Pick<RouteOptions, "operat
       if (segments.length !== 1 || segments[0] !== "metrics") return undefined;
       return {
         methods: {
-          GET: {
-            need: "read",
-            async handle() {
-              // Loaded by the first scrape, so that servers without scrapes start faster.
-              const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
-              const [jobs, usage, quota, server] = await Promise.all([
-                operations.jobMetrics(),
-                operations.usage({ tileSets: false, layer: undefined }),
-                operations.quota(),
-                metrics(),
-              ]);
-              return {
-                status: 200,
-                type: METRICS_TYPE,
-                body: await metricsText({ jobs, usage, quota, server }),
-              };
-            },
-          },
+          GET: reading(async () => {
+            // Loaded by the first scrape, so that servers without scrapes start faster.
+            const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
+            const [jobs, usage, quota, server] = await Promise.all([
+              operations.jobMetrics(),
+              operations.usage({ tileSets: false, layer: undefined }),
+              operations.quota(),
+              metrics(),
+            ]);
+            return {
+              status: 200,
+              type: METRICS_TYPE,
+              body: await metricsText({ jobs, usage, quota, server }),
+            };
+          }),
         },
       };
     },

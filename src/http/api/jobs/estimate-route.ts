@@ -3,7 +3,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { ClientGone } from "../../request.ts";
-import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
+import { type Exchange, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { json } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
@@ -29,27 +29,24 @@ export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): 
   let running = 0;
   return {
     methods: {
-      POST: {
-        need: "read",
-        async handle(exchange) {
-          const bytes = await exchange.body(ok);
-          if (!bytes.ok) return bytes;
-          if (running >= MOST_AT_ONCE)
-            return refuse({
-              code: "too_many_requests",
-              message: `${MOST_AT_ONCE} estimates are being worked out already; ask again in a moment.`,
-            });
-          running++;
-          try {
-            const estimated = await withinTime(exchange.signal, longestMs, (signal) =>
-              estimateOf(parts, exchange, bytes.value, signal),
-            );
-            return estimated.ok ? json(estimated.value) : estimated;
-          } finally {
-            running--;
-          }
-        },
-      },
+      POST: reading(async (exchange) => {
+        const bytes = await exchange.body(ok);
+        if (!bytes.ok) return bytes;
+        if (running >= MOST_AT_ONCE)
+          return refuse({
+            code: "too_many_requests",
+            message: `${MOST_AT_ONCE} estimates are being worked out already; ask again in a moment.`,
+          });
+        running++;
+        try {
+          const estimated = await withinTime(exchange.signal, longestMs, (signal) =>
+            estimateOf(parts, exchange, bytes.value, signal),
+          );
+          return estimated.ok ? json(estimated.value) : estimated;
+        } finally {
+          running--;
+        }
+      }),
     },
   };
 }
@@ -82,22 +79,16 @@ async function withinTime<T>(
   longestMs: number,
   work: (signal: AbortSignal) => Promise<Result<T, Refusal>>,
 ): Promise<Result<T, Refusal>> {
-  const ended = new AbortController();
-  const end = (): void => ended.abort(new Error("the estimate was given up"));
-  const late = setTimeout(end, longestMs);
-  gone.addEventListener("abort", end, { once: true });
+  const late = AbortSignal.timeout(longestMs);
   try {
     gone.throwIfAborted();
-    return await work(ended.signal);
+    return await work(AbortSignal.any([gone, late]));
   } catch (error) {
     if (gone.aborted) throw new ClientGone("the client has gone", { cause: error });
-    if (!ended.signal.aborted) throw error;
+    if (!late.aborted) throw error;
     return refuse({
       code: "too_costly",
       message: `The estimate took longer than ${longestMs / 1000} seconds: ask for fewer levels or jobs, or for an area with fewer corners.`,
     });
-  } finally {
-    clearTimeout(late);
-    gone.removeEventListener("abort", end);
   }
 }

@@ -17,10 +17,11 @@ import {
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
+import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id, layer, page } from "../query-fields.ts";
+import { failuresResource } from "./failures-route.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -41,24 +42,18 @@ export const jobsQuery = z.object({
 export function jobsResource(parts: RouteOptions): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle(exchange) {
-          const filter = decodeQuery(jobsQuery, exchange);
-          return filter.ok ? documentAnswer("Jobs", { jobs: await parts.operations.jobs(filter.value) }) : filter;
-        },
-      },
-      POST: {
-        need: "operate",
-        async handle(exchange) {
-          const requested = await exchange.body(decodeJobBody);
-          if (!requested.ok) return requested;
-          const origin = originOf(exchange, requested.value.digest);
-          if (!origin.ok) return origin;
-          const submitted = await submit(parts, exchange, requested.value, origin.value);
-          return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
-        },
-      },
+      GET: reading(async (exchange) => {
+        const filter = decodeQuery(jobsQuery, exchange);
+        return filter.ok ? documentAnswer("Jobs", { jobs: await parts.operations.jobs(filter.value) }) : filter;
+      }),
+      POST: operating(async (exchange) => {
+        const requested = await exchange.body(decodeJobBody);
+        if (!requested.ok) return requested;
+        const origin = originOf(exchange, requested.value.digest);
+        if (!origin.ok) return origin;
+        const submitted = await submit(parts, exchange, requested.value, origin.value);
+        return submittedAnswer(parts, exchange, submitted, "many" in requested.value);
+      }),
     },
   };
 }
@@ -110,35 +105,27 @@ export async function planRequested(
 export function jobResource(parts: RouteOptions, jobId: number): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle(exchange) {
-          const query = decodeQuery(waitQuery, exchange);
-          if (!query.ok) return query;
-          const job = await waitForJob(jobId, query.value.wait * 1_000, parts, exchange.signal);
-          return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
-        },
-      },
-      PATCH: {
-        need: "operate",
-        async handle(exchange) {
-          const terms = await exchange.body(decodeTermsChange);
-          return terms.ok ? viewAnswer("Job", await parts.operations.change(jobId, terms.value)) : terms;
-        },
-      },
-      DELETE: {
-        need: "operate",
-        async handle() {
-          const deleted = await parts.operations.deleteJob(jobId);
-          return deleted.ok ? { status: 204, body: "" } : deleted;
-        },
-      },
+      GET: reading(async (exchange) => {
+        const query = decodeQuery(waitQuery, exchange);
+        if (!query.ok) return query;
+        const job = await waitForJob(jobId, query.value.wait * 1_000, parts, exchange.signal);
+        return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
+      }),
+      PATCH: operating(async (exchange) => {
+        const terms = await exchange.body(decodeTermsChange);
+        return terms.ok ? viewAnswer("Job", await parts.operations.change(jobId, terms.value)) : terms;
+      }),
+      DELETE: operating(async () => {
+        const deleted = await parts.operations.deleteJob(jobId);
+        return deleted.ok ? { status: 204, body: "" } : deleted;
+      }),
     },
   };
 }
 
-/** Returns the resource `jobs/ID/cancel`, `/pause`, `/resume` or `/retry`; undefined for an unknown action. */
+/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause`, `/resume` or `/retry`; undefined for another word. */
 export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
+  if (action === "failures") return failuresResource(parts, jobId);
   if (action === "retry")
     return doing(async (exchange) => {
       const origin = originOf(exchange, `retry of job ${jobId}`);

@@ -2,7 +2,7 @@ import { badField, type Refusal, unknownSchedule } from "../../../lib/refusal.ts
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import type { ScheduleView } from "../../../schedule/schedule.ts";
-import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
+import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
 import { submittedAnswer } from "../jobs/jobs-route.ts";
 import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
@@ -11,25 +11,19 @@ import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from 
 export function schedulesResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle() {
-          const schedules = await operations.schedules();
-          return documentAnswer("Schedules", {
-            schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")),
-          });
-        },
-      },
-      POST: {
-        need: "operate",
-        async handle(exchange) {
-          const requested = await scheduleOf(exchange);
-          if (!requested.ok) return requested;
-          const { name, plan } = requested.value;
-          const made = await operations.addSchedule(name, plan, exchange.by);
-          return made.ok ? madeAnswer(exchange, made.value) : refuse(ofJob(made.error));
-        },
-      },
+      GET: reading(async () => {
+        const schedules = await operations.schedules();
+        return documentAnswer("Schedules", {
+          schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")),
+        });
+      }),
+      POST: operating(async (exchange) => {
+        const requested = await scheduleOf(exchange);
+        if (!requested.ok) return requested;
+        const { name, plan } = requested.value;
+        const made = await operations.addSchedule(name, plan, exchange.by);
+        return made.ok ? madeAnswer(exchange, made.value) : refuse(ofJob(made.error));
+      }),
     },
   };
 }
@@ -38,31 +32,22 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
 export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle() {
-          const view = await operations.schedule(name);
-          return scheduleAnswer(view === undefined ? refuse(unknownSchedule(name)) : ok(view));
-        },
-      },
-      PUT: {
-        need: "operate",
-        async handle(exchange) {
-          const requested = await scheduleOf(exchange, name);
-          if (!requested.ok) return requested;
-          const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
-          if (!put.ok) return refuse(ofJob(put.error));
-          const { view, isNew } = put.value;
-          return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
-        },
-      },
-      DELETE: {
-        need: "operate",
-        async handle() {
-          const removed = await operations.removeSchedule(name);
-          return removed.ok ? { status: 204, body: "" } : removed;
-        },
-      },
+      GET: reading(async () => {
+        const view = await operations.schedule(name);
+        return scheduleAnswer(view === undefined ? refuse(unknownSchedule(name)) : ok(view));
+      }),
+      PUT: operating(async (exchange) => {
+        const requested = await scheduleOf(exchange, name);
+        if (!requested.ok) return requested;
+        const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
+        if (!put.ok) return refuse(ofJob(put.error));
+        const { view, isNew } = put.value;
+        return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
+      }),
+      DELETE: operating(async () => {
+        const removed = await operations.removeSchedule(name);
+        return removed.ok ? { status: 204, body: "" } : removed;
+      }),
     },
   };
 }

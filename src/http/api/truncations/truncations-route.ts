@@ -3,7 +3,7 @@ import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../.
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import { operating, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { decodeQuery, layer, page } from "../query-fields.ts";
@@ -19,24 +19,18 @@ export const truncationsQuery = z.object({
 export function truncationsResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle(exchange) {
-          const filter = decodeQuery(truncationsQuery, exchange);
-          if (!filter.ok) return filter;
-          return documentAnswer("Truncations", { truncations: await operations.truncations(filter.value) });
-        },
-      },
-      POST: {
-        need: "operate",
-        async handle({ body, by, base, catalogue: { layers } }) {
-          const requested = await body(decodeTruncation);
-          if (!requested.ok) return requested;
-          if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer));
-          const made = await operations.truncate(requested.value, by);
-          return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
-        },
-      },
+      GET: reading(async (exchange) => {
+        const filter = decodeQuery(truncationsQuery, exchange);
+        if (!filter.ok) return filter;
+        return documentAnswer("Truncations", { truncations: await operations.truncations(filter.value) });
+      }),
+      POST: operating(async ({ body, by, base, catalogue: { layers } }) => {
+        const requested = await body(decodeTruncation);
+        if (!requested.ok) return requested;
+        if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer));
+        const made = await operations.truncate(requested.value, by);
+        return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
+      }),
     },
   };
 }
@@ -45,17 +39,11 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
 export function truncationResource({ operations }: RouteOptions, id: number): Resource {
   return {
     methods: {
-      GET: {
-        need: "read",
-        async handle() {
-          const view = await operations.truncation(id);
-          return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
-        },
-      },
-      DELETE: {
-        need: "operate",
-        handle: async ({ by }) => viewAnswer("Truncation", await operations.reclaimTruncation(id, by)),
-      },
+      GET: reading(async () => {
+        const view = await operations.truncation(id);
+        return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
+      }),
+      DELETE: operating(async ({ by }) => viewAnswer("Truncation", await operations.reclaimTruncation(id, by))),
     },
   };
 }

@@ -10,7 +10,7 @@ import {
   STORAGE_UNITS,
 } from "../../../quota/quota-validation.ts";
 import type { WhatIf } from "../../../quota/what-if.ts";
-import type { Reply, Resource, RouteOptions } from "../../resource.ts";
+import { operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { decodeQuery, layer } from "../query-fields.ts";
 
@@ -39,11 +39,17 @@ export const verificationQuery = z.object({
   layer,
 });
 
+/** Returns the resource `usage/verification` or `usage/simulation`; undefined for another word. */
+export function usagePartResource(parts: RouteOptions, part: string): Resource | undefined {
+  if (part === "verification") return verificationResource(parts);
+  return part === "simulation" ? simulationResource(parts) : undefined;
+}
+
 /**
  * `usage/verification`: POST starts a comparison of the ledger with the store, GET returns its progress, DELETE cancels
  * it.
  */
-export function verificationResource({ operations }: RouteOptions): Resource {
+function verificationResource({ operations }: RouteOptions): Resource {
   const view = async (status = 200): Promise<Reply> => {
     const verification = await operations.verification();
     return verification === undefined
@@ -52,23 +58,17 @@ export function verificationResource({ operations }: RouteOptions): Resource {
   };
   return {
     methods: {
-      GET: { need: "read", handle: () => view() },
-      POST: {
-        need: "operate",
-        async handle(exchange) {
-          const query = decodeQuery(verificationQuery, exchange);
-          if (!query.ok) return query;
-          const begun = await operations.verify({ repair: query.value.repair, layer: query.value.layer });
-          return begun ? view(202) : refuse(conflict("A verification is running; DELETE it first."));
-        },
-      },
-      DELETE: {
-        need: "operate",
-        async handle() {
-          await operations.cancelVerification();
-          return view();
-        },
-      },
+      GET: reading(() => view()),
+      POST: operating(async (exchange) => {
+        const query = decodeQuery(verificationQuery, exchange);
+        if (!query.ok) return query;
+        const begun = await operations.verify({ repair: query.value.repair, layer: query.value.layer });
+        return begun ? view(202) : refuse(conflict("A verification is running; DELETE it first."));
+      }),
+      DELETE: operating(async () => {
+        await operations.cancelVerification();
+        return view();
+      }),
     },
   };
 }
@@ -79,8 +79,8 @@ const MOST_SIMULATIONS = 16;
  * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have
  * had.
  */
-export function simulationResource({ operations }: RouteOptions): Resource {
-  return reader(async ({ query }) => {
+const simulationResource = ({ operations }: RouteOptions): Resource =>
+  reader(async ({ query }) => {
     const choices = choicesOf(query, await operations.quota());
     if (!choices.ok) return choices;
     const simulation = await operations.simulate(choices.value);
@@ -88,7 +88,6 @@ export function simulationResource({ operations }: RouteOptions): Resource {
       ? refuse(conflict("Another simulation is running."))
       : documentAnswer("Simulation", simulation);
   });
-}
 
 /**
  * Reads the sizes and policies to simulate. Default: half the global quota, the quota and twice the quota, with both
