@@ -6,7 +6,7 @@ import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import type { Authenticator } from "./auth/credentials.ts";
-import { type Caller, forbiddenTo } from "./auth/rights.ts";
+import { forbiddenTo } from "./auth/rights.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
@@ -42,13 +42,6 @@ export interface ManagementRequest {
   readonly signal: AbortSignal;
 }
 
-/** A request that may use a handler. */
-interface Permitted {
-  readonly handler: Handler;
-  readonly caller: Caller;
-  readonly origin: string;
-}
-
 /** Returns the answer to a refusal, in the form of the route. */
 type Refused = (refusal: Refusal) => Answer;
 
@@ -79,7 +72,21 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     if (forbidden !== undefined) return refused(forbidden);
     const { layer } = found;
     if (layer !== undefined && !options.catalogue().layers.has(layer)) return refused(unknownLayer(layer));
-    return run(options, requested, { handler, caller: caller.value, origin }, refused);
+    const exchange: Exchange = {
+      target,
+      headers: request.headers,
+      query: parseForm(target.query),
+      origin,
+      base: origin + target.mount,
+      catalogue: options.catalogue(),
+      by: caller.value.kind === "user" ? caller.value.user.name : null,
+      signal: requested.signal,
+      async body(decode) {
+        const bytes = await readBody(request);
+        return bytes.ok ? decode(bytes.value) : bytes;
+      },
+    };
+    return run(handler, exchange, requested, { log: options.log, refused });
   };
 }
 
@@ -116,37 +123,26 @@ function handlerFor(
 
 /** Runs the handler of a permitted request. Logs the answer to a change. */
 async function run(
-  options: ManagementOptions,
-  { request, target, requestId, signal }: ManagementRequest,
-  { handler, caller, origin }: Permitted,
-  refused: Refused,
+  handler: Handler,
+  exchange: Exchange,
+  { request, requestId }: ManagementRequest,
+  { log, refused }: { readonly log: Logger; readonly refused: Refused },
 ): Promise<Answer> {
-  const exchange: Exchange = {
-    target,
-    headers: request.headers,
-    query: parseForm(target.query),
-    origin,
-    base: origin + target.mount,
-    catalogue: options.catalogue(),
-    by: caller.kind === "user" ? caller.user.name : null,
-    signal,
-    async body(decode) {
-      const bytes = await readBody(request);
-      return bytes.ok ? decode(bytes.value) : bytes;
-    },
-  };
+  const path = exchange.target.path.slice(0, 500);
   const beganMs = performance.now();
-  const reply = await handled(handler, exchange, requestId, options.log);
+  const reply = await withoutDiskFault(handler.handle(exchange), (error) =>
+    log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) }),
+  );
   const answer = "ok" in reply ? refused(reply.error) : reply;
   if (handler.need === "read") return answer;
   const tookMs = performance.now() - beganMs;
   // Logged after the answer, so that the client does not wait for the log.
   setImmediate(() => {
-    options.log.info("a request for a change was answered", {
+    log.info("a request for a change was answered", {
       requestId,
       by: exchange.by,
       method: request.method,
-      path: target.path.slice(0, 500),
+      path,
       status: answer.status,
       ms: Math.round(tookMs * 10) / 10,
     });
@@ -155,17 +151,16 @@ async function run(
 }
 
 /**
- * Runs a handler. Turns a fault of the disk into a refusal, so that the client learns the cause.
+ * Turns a fault of the disk into a refusal, so that the client learns the cause.
  * @throws any other fault
  */
-async function handled(handler: Handler, exchange: Exchange, requestId: string, log: Logger): Promise<Reply> {
+async function withoutDiskFault(reply: Promise<Reply>, report: (error: unknown) => void): Promise<Reply> {
   try {
-    return await handler.handle(exchange);
+    return await reply;
   } catch (error) {
     const refusal = refusalOfFault(error);
     if (refusal === undefined) throw error;
-    const path = exchange.target.path.slice(0, 500);
-    log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) });
+    report(error);
     return refuse(refusal);
   }
 }

@@ -2,8 +2,8 @@ import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** Parses a body as a JSON object. `what` names the resource in messages. */
-export function parseObject(body: Uint8Array, what: string): Result<object, Refusal> {
-  const malformed = (why: string): Result<object, Refusal> =>
+export function parseObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
+  const malformed = (why: string): Result<JsonObject, Refusal> =>
     refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}, ${why}` });
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
@@ -13,7 +13,9 @@ export function parseObject(body: Uint8Array, what: string): Result<object, Refu
   }
 }
 
-export const isObject = (value: unknown): value is object =>
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns a document without its null fields, which count as absent. Other values are returned as they are. */

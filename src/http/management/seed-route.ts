@@ -30,62 +30,41 @@ type SeedParts = Pick<RouteOptions, "operations" | "jobOptions">;
  * (`docs/reference/wire-format.md`, Seed request and Kill).
  */
 export function seedRoute(parts: SeedParts): Route {
-  const { operations } = parts;
-  const list = async (exchange: Exchange, layer: string | undefined, format: "xml" | "json"): Promise<Answer> =>
-    listAnswer(await operations.rows(layer), format === "xml" && prefersXml(exchange.headers.accept));
   return {
     owns: (first) => first === "rest",
-    resourceAt: (segments, path) => {
-      const [rest, seed, layerPart, ...more] = segments;
+    resourceAt: ([rest, seed = "", layerPart, ...more], path) => {
       if (rest !== "rest" || more.length > 0) return undefined;
-      if (layerPart === undefined) {
-        // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
-        if (path.endsWith("/seed/") || path.endsWith("/seed//")) return undefined;
-        if (seed === "seed") {
-          return {
-            browserPage: true,
-            methods: { POST: postOf(parts, undefined, () => false) },
-          };
-        }
-        if (seed === "seed.json" || seed === "seed.xml") {
-          const format = seed === "seed.json" ? "json" : "xml";
-          return { methods: { GET: reading((exchange) => list(exchange, undefined, format)) } };
-        }
-        return undefined;
-      }
-      if (seed !== "seed") return undefined;
-      const found = /^(.*)\.(json|xml)$/su.exec(layerPart);
-      if (found === null) return layerPart === "" ? undefined : layerResource(parts, layerPart);
-      const layer = found[1] ?? "";
-      const format = found[2] === "json" ? "json" : "xml";
-      if (layer === "") return undefined;
-      return {
-        layer,
-        methods: {
-          GET: reading((exchange) => list(exchange, layer, format)),
-          // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
-          POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined),
-        },
-      };
+      const [, name = "", format] = /^(.*?)(?:\.(json|xml))?$/su.exec(layerPart ?? seed) ?? [];
+      if (layerPart !== undefined) return seed === "seed" && name !== "" ? resourceOf(parts, name, format) : undefined;
+      // `/seed/` comes from a script whose layer variable was empty: it must not mean all layers.
+      return name === "seed" && !/\/seed\/\/?$/.test(path) ? resourceOf(parts, undefined, format) : undefined;
     },
   };
 }
 
-function listAnswer(rows: readonly TaskRow[], xml: boolean): Answer {
-  return xml
-    ? { status: 200, type: "application/xml", body: encodeTaskListXml(rows) }
-    : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
+/**
+ * Returns the resource of a layer, or of all layers. Without an extension it accepts a kill, GWC's form, and a seed
+ * request whose Content-Type is XML or JSON; with one it has the task list.
+ */
+function resourceOf(parts: SeedParts, layer: string | undefined, format: string | undefined): Resource {
+  const named = layer === undefined ? {} : { layer };
+  if (format === undefined) {
+    const isSeedRequest = ({ headers, query }: Exchange, body: Uint8Array): boolean =>
+      !query.has("kill_all") && !query.has("kill_thread") && looksLikeSeedRequest(headers["content-type"], body);
+    return { ...named, browserPage: true, methods: { POST: postOf(parts, layer, isSeedRequest) } };
+  }
+  const GET = reading(async ({ headers }) =>
+    listAnswer(await parts.operations.rows(layer), format === "xml" && prefersXml(headers.accept)),
+  );
+  if (layer === undefined) return { methods: { GET } };
+  // The extension alone does not make a POST a seed request: scripts send GWC's kill form to this path too.
+  return { ...named, methods: { GET, POST: postOf(parts, layer, (_, body) => sniffFormat(body) !== undefined) } };
 }
 
-/**
- * Returns the resource without an extension: accepts a kill, GWC's form, or a seed request whose Content-Type is XML or
- * JSON.
- */
-function layerResource(parts: SeedParts, layer: string): Resource {
-  const isSeedRequest = ({ headers, query }: Exchange, body: Uint8Array): boolean =>
-    !query.has("kill_all") && !query.has("kill_thread") && looksLikeSeedRequest(headers["content-type"], body);
-  return { layer, browserPage: true, methods: { POST: postOf(parts, layer, isSeedRequest) } };
-}
+const listAnswer = (rows: readonly TaskRow[], xml: boolean): Answer =>
+  xml
+    ? { status: 200, type: "application/xml", body: encodeTaskListXml(rows) }
+    : { status: 200, type: "application/json", body: encodeTaskListJson(rows) };
 
 /** Handles a POST to a layer, or to all: a seed request if `isSeedRequest` returns true, else a kill or the seed form. */
 function postOf(

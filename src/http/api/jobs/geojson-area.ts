@@ -2,6 +2,7 @@ import type { Position } from "../../../grid/reproject.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea } from "../../../plan/seed-request.ts";
+import { isObject } from "../json-body.ts";
 
 export type Polygons = RequestedArea["polygons"];
 type RequestedPolygon = Polygons[number];
@@ -9,9 +10,6 @@ type RequestedPolygon = Polygons[number];
 const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of them, or WKT";
 /** The deepest nesting of collections that is accepted. It bounds the recursion; real documents nest less. */
 const MOST_LEVELS = 8;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. */
 export function decodeGeoJson(value: unknown, levels = MOST_LEVELS): Result<Polygons, Refusal> {

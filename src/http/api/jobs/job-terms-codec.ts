@@ -13,14 +13,12 @@ export function decodeTermsChange(body: Uint8Array): Result<Partial<JobTerms>, R
   if (!document.ok) return document;
   const given = decodeBy(termsSchema, withoutNulls(document.value));
   if (!given.ok) return given;
-  const isNull = (name: string): boolean =>
-    Object.entries(document.value).some(([n, value]) => n === name && value === null);
   const { priority, rateLimit, runWindow } = STANDARD_TERMS;
   const terms: Partial<JobTerms> = {
     ...defined(given.value),
-    ...(isNull("priority") ? { priority } : {}),
-    ...(isNull("rateLimit") ? { rateLimit } : {}),
-    ...(isNull("runWindow") ? { runWindow } : {}),
+    ...(document.value["priority"] === null ? { priority } : {}),
+    ...(document.value["rateLimit"] === null ? { rateLimit } : {}),
+    ...(document.value["runWindow"] === null ? { runWindow } : {}),
   };
   return Object.keys(terms).length > 0
     ? ok(terms)

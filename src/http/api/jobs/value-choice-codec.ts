@@ -1,6 +1,6 @@
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { parseAge, type RequestedAge } from "../../../plan/tile-age.ts";
+import { parseAge } from "../../../plan/tile-age.ts";
 import { isRange, type RequestedChoice, type RequestedSet, timeOf } from "../../../plan/value-choice.ts";
 import { isObject } from "../json-body.ts";
 
@@ -12,42 +12,28 @@ const LIST_EXPECTED = `a list of 1 to ${MOST_VALUES} texts`;
 const RANGE_EXPECTED = "from and to as texts, two numbers or two times, the smaller first; one of the two is enough";
 const AGE_OR_TIME_EXPECTED = "olderThan as an age such as P7D or PT12H, or a time such as 2026-11-01";
 
-/**
- * Returns the first key whose value is no valid choice, with the expected and the given value; undefined if all are
- * valid.
- */
-function wrongChoiceIn(
-  set: object,
-): { readonly key: string; readonly expected: string; readonly given: unknown } | undefined {
-  for (const [key, given] of Object.entries(set)) {
-    const read = choiceIn(given);
-    if ("expected" in read) return { key, expected: read.expected, given };
-  }
-  return undefined;
-}
-
 /** Decodes a combination of choices; undefined if it is invalid. */
-export const chosenSetIn = (value: unknown): RequestedSet | undefined =>
-  parametersOf(value, (given) => {
-    const read = choiceIn(given);
-    return "choice" in read ? read.choice : undefined;
-  });
+export function chosenSetIn(value: unknown): RequestedSet | undefined {
+  const set = parametersOf(value, choiceIn);
+  return set.ok ? set.value : undefined;
+}
 
 /** Decodes `parameters`: one value of each key. */
 export function decodeParameters(value: unknown): Result<ReadonlyMap<string, string>, Refusal> {
-  const parameters = parametersOf(value, (given) => (isText(given) ? given : undefined));
-  return parameters === undefined
-    ? refuse(badField("parameters", 'an object of texts, such as {"STYLES":"night"}', value))
-    : ok(parameters);
+  const parameters = parametersOf(value, (given) => (isText(given) ? ok(given) : refuse("a text")));
+  return parameters.ok
+    ? parameters
+    : refuse(badField("parameters", 'an object of texts, such as {"STYLES":"night"}', value));
 }
 
 /** Decodes `parameterSets`: a list of 1 to `most` combinations of choices, or "*". */
 export function decodeSets(value: unknown, most: number): Result<readonly RequestedSet[] | "*", Refusal> {
   if (value === "*") return ok(value);
   const given: readonly unknown[] = Array.isArray(value) ? value.slice(0, most + 1) : [];
-  const sets = given.flatMap((set) => chosenSetIn(set) ?? []);
+  const read = given.map((set) => parametersOf(set, choiceIn));
+  const sets = read.flatMap((set) => (set.ok ? [set.value] : []));
   if (sets.length > 0 && sets.length <= most && sets.length === given.length) return ok(sets);
-  const [wrong] = given.filter(isObject).flatMap((set) => wrongChoiceIn(set) ?? []);
+  const [wrong] = read.flatMap((set) => (set.ok ? [] : (set.error ?? [])));
   const expected = `1 to ${most} objects of texts, such as [{"STYLES":"night"},{}], or "*"`;
   return refuse(
     wrong === undefined
@@ -81,58 +67,63 @@ export const parameterSetJson = {
   },
 };
 
-/**
- * Reads an object of parameters, each value by `read`. Returns undefined if `value` is no object, if `read` refuses a
- * value, or if two keys differ only in case.
- */
-function parametersOf<T>(value: unknown, read: (value: unknown) => T | undefined): ReadonlyMap<string, T> | undefined {
-  if (!isObject(value)) return undefined;
-  const parameters = new Map<string, T>();
-  const entries = Object.entries(value);
-  for (const [key, given] of entries) {
-    const one = read(given);
-    if (one !== undefined) parameters.set(key, one);
-  }
-  // Keys of parameters do not depend on case: two keys that differ only in case contradict each other.
-  const upper = new Set(entries.map(([key]) => key.toUpperCase()));
-  return parameters.size === entries.length && upper.size === entries.length ? parameters : undefined;
+interface WrongValue {
+  readonly key: string;
+  readonly expected: string;
+  readonly given: unknown;
 }
 
-type Read = { readonly choice: RequestedChoice } | { readonly expected: string };
+/**
+ * Reads an object of parameters, each value by `read`, whose error is the expectation. The error is the first value that
+ * is refused; undefined if `value` is no object or two of its keys differ only in case.
+ */
+function parametersOf<T>(
+  value: unknown,
+  read: (given: unknown) => Result<T, string>,
+): Result<ReadonlyMap<string, T>, WrongValue | undefined> {
+  if (!isObject(value)) return refuse(undefined);
+  const parameters = new Map<string, T>();
+  for (const [key, given] of Object.entries(value)) {
+    const one = read(given);
+    if (!one.ok) return refuse({ key, expected: one.error, given });
+    parameters.set(key, one.value);
+  }
+  // Keys of parameters do not depend on case: two keys that differ only in case contradict each other.
+  const upper = new Set([...parameters.keys()].map((key) => key.toUpperCase()));
+  return upper.size === parameters.size ? ok(parameters) : refuse(undefined);
+}
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-function choiceIn(value: unknown): Read {
-  if (isText(value)) return { choice: value };
+/** Reads a choice of values. The error is the expectation. */
+function choiceIn(value: unknown): Result<RequestedChoice, string> {
+  if (isText(value)) return ok(value);
   if (Array.isArray(value)) return listIn(value);
-  if (!isObject(value)) return { expected: CHOICE_EXPECTED };
+  if (!isObject(value)) return refuse(CHOICE_EXPECTED);
   const fields = new Map<string, unknown>(Object.entries(value).filter(([, field]) => field !== null));
   const [only, ...others] = fields.keys();
-  const [like, olderThan] = [fields.get("like"), fields.get("olderThan")];
-  if (only === "like" && others.length === 0 && isText(like)) return { choice: { kind: "like", pattern: like } };
-  if (only === "olderThan" && others.length === 0) return ageIn(olderThan);
-  if (["from", "to"].some((end) => fields.has(end))) return rangeIn(fields);
-  return { expected: CHOICE_EXPECTED };
+  const like = fields.get("like");
+  if (only === "like" && others.length === 0 && isText(like)) return ok({ kind: "like", pattern: like });
+  if (only === "olderThan" && others.length === 0) return ageIn(fields.get("olderThan"));
+  return fields.has("from") || fields.has("to") ? rangeIn(fields) : refuse(CHOICE_EXPECTED);
 }
 
-function listIn(values: readonly unknown[]): Read {
-  const texts = values.filter(isText);
-  return texts.length === values.length && texts.length > 0 && texts.length <= MOST_VALUES
-    ? { choice: { kind: "any of", values: texts } }
-    : { expected: LIST_EXPECTED };
+function listIn(values: readonly unknown[]): Result<RequestedChoice, string> {
+  return values.every(isText) && values.length > 0 && values.length <= MOST_VALUES
+    ? ok({ kind: "any of", values })
+    : refuse(LIST_EXPECTED);
 }
 
-function ageIn(given: unknown): Read {
-  if (!isText(given)) return { expected: AGE_OR_TIME_EXPECTED };
-  const ms = timeOf(given);
-  const than: RequestedAge | undefined =
-    ms === undefined ? parseAge(given) : { kind: "moment", text: given.trim(), ms };
-  return than === undefined ? { expected: AGE_OR_TIME_EXPECTED } : { choice: { kind: "older", than } };
+function ageIn(given: unknown): Result<RequestedChoice, string> {
+  const ms = isText(given) ? timeOf(given) : undefined;
+  if (isText(given) && ms !== undefined) return ok({ kind: "older", than: { kind: "moment", text: given.trim(), ms } });
+  const than = isText(given) ? parseAge(given) : undefined;
+  return than === undefined ? refuse(AGE_OR_TIME_EXPECTED) : ok({ kind: "older", than });
 }
 
-function rangeIn(fields: ReadonlyMap<string, unknown>): Read {
+function rangeIn(fields: ReadonlyMap<string, unknown>): Result<RequestedChoice, string> {
   const [from, to] = [fields.get("from"), fields.get("to")];
   const ends = { ...(isText(from) ? { from } : {}), ...(isText(to) ? { to } : {}) };
   const isWhole = Object.keys(ends).length === fields.size;
-  return isWhole && isRange(ends) ? { choice: { kind: "range", ...ends } } : { expected: RANGE_EXPECTED };
+  return isWhole && isRange(ends) ? ok({ kind: "range", ...ends }) : refuse(RANGE_EXPECTED);
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES } from "../../../truncation/mass-truncation.ts";
+import { isObject } from "../json-body.ts";
 
 /** The body of a POST to `/api/v1/truncations` without its null fields, which count as absent. */
 export const truncationRequestSchema = z.strictObject({
@@ -13,9 +14,7 @@ export const truncationRequestSchema = z.strictObject({
   parameters: z
     .custom<Readonly<Record<string, string>>>(
       (value) =>
-        typeof value === "object" &&
-        value !== null &&
-        !Array.isArray(value) &&
+        isObject(value) &&
         Object.values(value).length > 0 &&
         Object.values(value).every((one) => typeof one === "string"),
       { error: 'an object of texts such as {"STYLES":"night"}' },
