@@ -1,5 +1,6 @@
+import type { TileRect } from "../grid/grid-set.ts";
 import { bytes, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
-import { Block, type BlockAddress, blockKey, type CellOrder, type UsedCell } from "./block.ts";
+import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {
@@ -9,6 +10,11 @@ export interface BlockKey extends BlockAddress {
 /** One zoom of a tile set. */
 export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
 
+/** A row of blocks of one zoom of a tile set. */
+export type BlockRow = Omit<BlockAddress, "bx">;
+
+/** The blocks of a row that are read at once. */
+const PAGE = 64;
 /** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
 /** Pinned blocks that one trim skips before it gives up until the next time. */
@@ -38,7 +44,10 @@ export class BlockTable {
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
-  readonly #sql: Record<"get" | "put" | "delete" | "sum" | "row" | "inRow" | "useInRow" | CellOrder, Statement>;
+  readonly #sql: Record<
+    "get" | "put" | "delete" | "sum" | "addresses" | "inRect" | "row" | "inRow" | "useInRow" | CellOrder,
+    Statement
+  >;
 
   constructor(db: Database, parts: BlockTableParts) {
     this.#db = db;
@@ -57,6 +66,12 @@ export class BlockTable {
       sum: db.prepare(
         "SELECT bx, by, tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
       ),
+      addresses: db.prepare(
+        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
+      ),
+      inRect: db.prepare(
+        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?",
+      ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(
         "SELECT bx, tiles FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
@@ -70,8 +85,8 @@ export class BlockTable {
   }
 
   /** Returns the block at an address; an empty one when it has no row. */
-  at(tileSetId: number, z: number, bx: number, by: number): Block {
-    const key = blockKey({ tileSetId, z, bx, by });
+  at(address: BlockAddress): Block {
+    const key = blockKey(address);
     let block = this.#blocks.get(key);
     if (block !== undefined) {
       // Map order is age: a block that is used again goes to the end.
@@ -79,8 +94,9 @@ export class BlockTable {
       this.#blocks.set(key, block);
       return block;
     }
-    const row = this.#sql.get.get(tileSetId, z, bx, by);
+    const { tileSetId, z, bx, by } = address;
     const at = { tileSetId, z, bx, by };
+    const row = this.#sql.get.get(tileSetId, z, bx, by);
     const decoded = row === undefined ? undefined : decodeRow(at, row);
     block = decoded?.block ?? new Block(at, this.#parts.isComplete(tileSetId));
     this.#blocks.set(key, block);
@@ -209,37 +225,99 @@ export class BlockTable {
     }));
   }
 
-  /** Returns the first row of blocks at or after `by` that has any. Reads the rows of the database. */
+  /** Returns the first row of blocks at or after `by` in which blocks have rows in the database. */
   nextRow(tileSetId: number, z: number, by: number): number | undefined {
     const row = this.#sql.row.get(tileSetId, z, by);
     return row === undefined ? undefined : int(row, "by");
   }
 
-  /** Returns the first blocks of a row between two columns, with their tiles. Reads the rows of the database. */
-  inRow(
-    { tileSetId, z, by }: Omit<BlockAddress, "bx">,
-    [first, last]: readonly [number, number],
-    limit: number,
-  ): readonly { readonly bx: number; readonly tiles: number }[] {
-    const rows = this.#sql.inRow.all(tileSetId, z, by, first, last, limit);
-    return rows.map((row) => ({ bx: int(row, "bx"), tiles: int(row, "tiles") }));
+  /** Yields the rows of blocks that a rectangle touches and in which blocks have rows in the database. */
+  *rowsIn(tileSetId: number, { z, minY, maxY }: TileRect): Generator<BlockRow> {
+    const last = blockOf(maxY);
+    for (let from = blockOf(minY); ; from++) {
+      const by = this.nextRow(tileSetId, z, from);
+      if (by === undefined || by > last) return;
+      yield { tileSetId, z, by };
+      from = by;
+    }
   }
 
-  /** Returns the blocks as `inRow` does, with their used cells. The cells of blocks in memory are up to date. */
+  /** Returns the column of the first block of a row, between two columns, that has a row in the database. */
+  firstInRow({ tileSetId, z, by }: BlockRow, first: number, last: number): number | undefined {
+    const [row] = this.#sql.inRow.all(tileSetId, z, by, first, last, 1);
+    return row === undefined ? undefined : int(row, "bx");
+  }
+
+  /** Yields the blocks of a row that a rectangle touches, with their tiles, a page at a time. Reads the database. */
+  tilesInRow(row: BlockRow, rect: TileRect): Generator<readonly (BlockAddress & { readonly tiles: number })[]> {
+    return this.#pagesOfRow(this.#sql.inRow, row, rect, (at, found) => ({ ...at, tiles: int(found, "tiles") }));
+  }
+
+  /** Yields the blocks as `tilesInRow` does, with their used cells. The cells of blocks in memory are up to date. */
   useInRow(
-    { tileSetId, z, by }: Omit<BlockAddress, "bx">,
-    [first, last]: readonly [number, number],
-    limit: number,
-  ): readonly { readonly bx: number; readonly used: readonly UsedCell[] }[] {
-    return this.#sql.useInRow.all(tileSetId, z, by, first, last, limit).map((row) => {
-      const bx = int(row, "bx");
-      const known = this.#blocks.get(blockKey({ tileSetId, z, bx, by }));
+    row: BlockRow,
+    rect: TileRect,
+  ): Generator<readonly (BlockAddress & { readonly used: readonly UsedCell[] })[]> {
+    return this.#pagesOfRow(this.#sql.useInRow, row, rect, (at, found) => {
+      const inMemory = this.#blocks.get(blockKey(at));
       try {
-        return { bx, used: known === undefined ? Block.usedCells(bytes(row, "cells")) : known.usedCells() };
+        return { ...at, used: Block.usedCells(inMemory?.encodeCells() ?? bytes(found, "cells")) };
       } catch {
-        return { bx, used: this.at(tileSetId, z, bx, by).usedCells() };
+        // The row is corrupt. The table then has a block that is counted from the store.
+        return { ...at, used: Block.usedCells(this.at(at).encodeCells()) };
       }
     });
+  }
+
+  *#pagesOfRow<T extends BlockAddress>(
+    statement: Statement,
+    { tileSetId, z, by }: BlockRow,
+    { minX, maxX }: TileRect,
+    decode: (at: BlockAddress, row: Row) => T,
+  ): Generator<readonly T[]> {
+    for (let first = blockOf(minX); ; ) {
+      const rows = statement.all(tileSetId, z, by, first, blockOf(maxX), PAGE);
+      const page = rows.map((row) => decode({ tileSetId, z, bx: int(row, "bx"), by }, row));
+      yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      first = last.bx + 1;
+    }
+  }
+
+  /** Yields the addresses of the blocks of a zoom that have rows in the database. */
+  *addressesOf(tileSetId: number, z: number): Generator<BlockAddress> {
+    for (const { at } of this.#rowsOf(this.#sql.addresses, tileSetId, z)) yield at;
+  }
+
+  *#rowsOf(page: Statement, tileSetId: number, z: number): Generator<{ readonly at: BlockAddress; readonly row: Row }> {
+    let [bx, by] = [-1, -1];
+    for (;;) {
+      const rows = page.all(tileSetId, z, bx, by);
+      if (rows.length === 0) return;
+      for (const row of rows) {
+        [bx, by] = [int(row, "bx"), int(row, "by")];
+        yield { at: { tileSetId, z, bx, by }, row };
+      }
+    }
+  }
+
+  /** Yields the blocks that a rectangle touches and that have a row in the database or unwritten changes. */
+  *blocksIn(tileSetId: number, rect: TileRect): Generator<Block> {
+    const { z } = rect;
+    const [minX, minY] = [blockOf(rect.minX), blockOf(rect.minY)];
+    const [maxX, maxY] = [blockOf(rect.maxX), blockOf(rect.maxY)];
+    const seen = new Set<string>();
+    for (const row of this.#sql.inRect.all(tileSetId, z, minX, maxX, minY, maxY)) {
+      const block = this.at({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") });
+      seen.add(block.key);
+      yield block;
+    }
+    for (const block of [...this.unwritten()]) {
+      const { at } = block;
+      if (at.tileSetId !== tileSetId || at.z !== z || seen.has(block.key)) continue;
+      if (at.bx >= minX && at.bx <= maxX && at.by >= minY && at.by <= maxY) yield block;
+    }
   }
 
   /** Returns the sum of a zoom over its blocks, from memory or else from their rows. Corrupt rows add nothing. */
@@ -257,18 +335,12 @@ export class BlockTable {
       const total = (numbers: Float64Array): number => numbers.reduce((all, n) => all + n, 0);
       add(block.tiles, { bytes: total(block.cellBytes), allocated: total(block.cellAllocated) });
     }
-    let [bx, by] = [-1, -1];
-    for (;;) {
-      const rows = this.#sql.sum.all(tileSetId, z, bx, by);
-      for (const row of rows) {
-        [bx, by] = [int(row, "bx"), int(row, "by")];
-        const at = { tileSetId, z, bx, by };
-        if (inMemory.has(blockKey(at))) continue;
-        const { block, reason } = decodeRow(at, row);
-        if (reason === undefined) add(block.tiles, Block.bytesOf(bytes(row, "cells")));
-      }
-      if (rows.length === 0) return sum;
+    for (const { at, row } of this.#rowsOf(this.#sql.sum, tileSetId, z)) {
+      if (inMemory.has(blockKey(at))) continue;
+      const { block, reason } = decodeRow(at, row);
+      if (reason === undefined) add(block.tiles, Block.bytesOf(bytes(row, "cells")));
     }
+    return sum;
   }
 
   /** Yields the blocks whose rows in the database are out of date. */

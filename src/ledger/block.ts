@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
-import { decayedFrequency } from "./heat.ts";
+import { decayedFrequency } from "./access-frequency.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
@@ -28,33 +28,6 @@ export interface UsedCell {
 const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean =>
   frequency > decayedFrequency(0, oldestMs, 1) && frequency !== decayedFrequency(0, lastUseMs, 1);
 
-/** Returns the rectangle of the tiles of a block. */
-export const blockRect = ({
-  z,
-  bx,
-  by,
-}: {
-  readonly z: number;
-  readonly bx: number;
-  readonly by: number;
-}): TileRect => ({
-  z,
-  minX: bx * BLOCK_SIDE,
-  minY: by * BLOCK_SIDE,
-  maxX: (bx + 1) * BLOCK_SIDE - 1,
-  maxY: (by + 1) * BLOCK_SIDE - 1,
-});
-
-/** Returns the rectangle of the tiles of a cell of a block. */
-export function cellRectOf(
-  { z, bx, by }: { readonly z: number; readonly bx: number; readonly by: number },
-  cell: number,
-): TileRect {
-  const minX = bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
-  const minY = by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
-  return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
-}
-
 /**
  * The address of a block. Code that waits keeps the address, not the block, and gets the block from the table again.
  */
@@ -63,6 +36,28 @@ export interface BlockAddress {
   readonly z: number;
   readonly bx: number;
   readonly by: number;
+}
+
+/** A block of any tile set. */
+type BlockPosition = Omit<BlockAddress, "tileSetId">;
+
+/** Returns the column, or row, of blocks that has a column, or row, of tiles. */
+export const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
+
+/** Returns the rectangle of the tiles of a block. */
+export const blockRect = ({ z, bx, by }: BlockPosition): TileRect => ({
+  z,
+  minX: bx * BLOCK_SIDE,
+  minY: by * BLOCK_SIDE,
+  maxX: (bx + 1) * BLOCK_SIDE - 1,
+  maxY: (by + 1) * BLOCK_SIDE - 1,
+});
+
+/** Returns the rectangle of the tiles of a cell of a block. */
+export function cellRectOf({ z, bx, by }: BlockPosition, cell: number): TileRect {
+  const minX = bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
+  const minY = by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
+  return { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
 }
 
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
@@ -86,7 +81,7 @@ export class Block {
   readonly oldestMs: Float64Array;
   /** ms since 1970 of the latest use or write, 0 when empty. */
   readonly lastUseMs: Float64Array;
-  /** Access frequency as in `heat.ts`; 0 when empty. */
+  /** Access frequency as in `access-frequency.ts`; 0 when empty. */
   readonly frequency: Float64Array;
   /** 1 where the numbers are right; 0 where the cell has to be counted from the store first. */
   readonly known: Uint8Array;
@@ -131,10 +126,7 @@ export class Block {
     const cell = cellOf(x, y);
     this.cellTiles[cell] = (this.cellTiles[cell] ?? 0) - 1;
     this.tiles--;
-    if (this.cellTiles[cell] === 0) this.#clearCell(cell);
-  }
-
-  #clearCell(cell: number): void {
+    if (this.cellTiles[cell] !== 0) return;
     this.oldestMs[cell] = 0;
     this.lastUseMs[cell] = 0;
     this.frequency[cell] = 0;
@@ -158,7 +150,7 @@ export class Block {
     return true;
   }
 
-  /** Returns the least used cell that holds tiles and that `mayGo` accepts; undefined: there is none. */
+  /** Returns the least used cell that has tiles and that `isEvictable` accepts; undefined: there is none. */
   coldest(order: CellOrder, isEvictable: (cell: number) => boolean): { cell: number; key: number } | undefined {
     const keys = order === "LRU" ? this.lastUseMs : this.frequency;
     let found: { cell: number; key: number } | undefined;
@@ -170,15 +162,7 @@ export class Block {
     return found;
   }
 
-  usedCells(): UsedCell[] {
-    const used: UsedCell[] = [];
-    for (const [cell, frequency] of this.frequency.entries())
-      if (frequency !== 0 && isUsed(this.oldestMs[cell] ?? 0, this.lastUseMs[cell] ?? 0, frequency))
-        used.push({ cell, frequency });
-    return used;
-  }
-
-  /** Returns the used cells from the bytes that `encode` has written. */
+  /** Returns the used cells from the bytes that `encodeCells` has written. */
   static usedCells(encoded: Uint8Array): UsedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const used: UsedCell[] = [];
@@ -247,8 +231,8 @@ export class Block {
     return undefined;
   }
 
-  /** Encodes the block for its row. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
-  encode(): EncodedBlock & { readonly checksum: number } {
+  /** Encodes the numbers of the cells. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
+  encodeCells(): Buffer {
     const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
     for (const [i, cell] of full.entries()) {
@@ -256,8 +240,13 @@ export class Block {
       for (let n = 0; n < NUMBERS; n++)
         cells.writeDoubleLE(this.#numbers[n * CELLS + cell] ?? 0, i * CELL_BYTES + 1 + n * 8);
     }
+    return cells;
+  }
+
+  /** Encodes the block for its row. */
+  encode(): EncodedBlock & { readonly checksum: number } {
     const presence = deflateRawSync(this.presence, { level: 1 });
-    const encoded = { presence, cells, unknown: maskText(this.known, 0) };
+    const encoded = { presence, cells: this.encodeCells(), unknown: maskText(this.known, 0) };
     return { ...encoded, checksum: checksumOf({ ...encoded, tiles: this.tiles }) };
   }
 
@@ -298,7 +287,7 @@ export class Block {
     return block;
   }
 
-  /** Returns the bytes of the tiles, from the cells that `encode` has written. @throws CorruptRow */
+  /** Returns the bytes of the tiles, from the cells that `encodeCells` has written. @throws CorruptRow */
   static bytesOf(encoded: Uint8Array): { bytes: number; allocated: number } {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const sum = { bytes: 0, allocated: 0 };

@@ -1,20 +1,18 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE, type TileSet } from "../layer/tile-set.ts";
-import { int } from "../state/database.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
-import { type Block, type BlockAddress, blockKey, blockRect, CELLS, cellOf } from "./block.ts";
-import { cellId, cellPosition } from "./cells.ts";
+import { type Block, type BlockAddress, blockKey, blockOf, blockRect, CELLS, cellOf } from "./block.ts";
+import { type CellPosition, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
+import type { Listed } from "./region-blocks.ts";
 import { pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-table.ts";
 import type { TruncatedRecords } from "./truncated-records.ts";
 
-interface TileXY {
-  readonly x: number;
-  readonly y: number;
+/** A block, and the tiles that the store lists there, by cell. */
+interface ListedCells {
+  readonly at: BlockAddress;
+  readonly cells: ReadonlyMap<number, readonly { readonly x: number; readonly y: number }[]>;
 }
-
-/** Tiles that the store lists, by format. */
-type Listed = ReadonlyMap<string, readonly TileXY[]>;
 
 /** A cell whose tiles or bytes in the ledger differ from those in the store. */
 export interface CellDifference {
@@ -38,31 +36,47 @@ export class CacheCounts {
   }
 
   /**
-   * Returns the pyramids of a layer that the store holds and that have not been counted in whole. Grid sets of recorded
-   * tile sets keep their names even if the layer no longer has them: the store may be unable to tell a name from a
-   * directory.
+   * Returns the pyramids of a layer that the store holds and that have not been counted in whole. Truncates records whose
+   * directories belong to a pyramid of another name now: the tiles are counted under that name.
    */
   unknownPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
-    const records = [...this.#in.tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer);
-    const known = [...records.map(({ tileSet }) => tileSet.gridSet), ...gridSets];
-    const pyramids = this.#in.store.pyramids(layer, known);
-    this.#truncateOtherNames(layer, records, pyramids);
-    return pyramids.filter((p) => this.#in.tileSets.isComplete(p) !== true);
-  }
-
-  /**
-   * Truncates records whose directories belong to a pyramid of another name now. The tiles are counted under that name.
-   */
-  #truncateOtherNames(layer: string, records: readonly TileSetRecord[], pyramids: readonly StoredPyramid[]): void {
+    const { store, tileSets } = this.#in;
+    const records = tileSets.of({ layer });
+    const pyramids = this.#storedPyramids(layer, gridSets, records);
     const names = new Set(pyramids.map(pyramidKey));
     const others = records.filter(({ tileSet }) => !names.has(pyramidKey(tileSet)));
-    const levels = this.#in.store.levelsOf(
+    const levels = store.levelsOf(
       layer,
       others.map(({ tileSet }) => tileSet),
     );
     for (const [n, record] of others.entries())
-      if (levels[n]?.length !== 0 && this.#in.tileSets.find(record.tileSet) === record)
-        this.#records.truncatePyramid(pyramidOf(record.tileSet));
+      if (levels[n]?.length !== 0 && tileSets.find(record.tileSet) === record)
+        this.#records.truncate(pyramidOf(record.tileSet));
+    return pyramids.filter((pyramid) => tileSets.isComplete(pyramid) !== true);
+  }
+
+  /**
+   * Returns the pyramids of a layer that have been counted in whole: those in the store, and those that have records
+   * only.
+   */
+  countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
+    const records = this.#in.tileSets.of({ layer });
+    const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
+    const all = [...this.#storedPyramids(layer, gridSets, records), ...recorded];
+    const byKey = new Map(all.map((pyramid) => [pyramidKey(pyramid), pyramid]));
+    return [...byKey.values()].filter((pyramid) => this.#in.tileSets.isComplete(pyramid) === true);
+  }
+
+  /**
+   * Returns the pyramids of a layer in the store. The grid sets of records keep their names even if the layer no longer
+   * has them: the store may be unable to tell a name from a directory.
+   */
+  #storedPyramids(
+    layer: string,
+    gridSets: readonly string[],
+    records: readonly TileSetRecord[],
+  ): readonly StoredPyramid[] {
+    return this.#in.store.pyramids(layer, [...records.map(({ tileSet }) => tileSet.gridSet), ...gridSets]);
   }
 
   /**
@@ -73,13 +87,12 @@ export class CacheCounts {
   *adopt(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<undefined, number> {
     const { tileSets, blocks, doubted } = this.#in;
     let counted = 0;
-    for (const format of this.#formats(pyramid, listed)) {
-      const tileSet = { ...pyramid, format };
-      for (const [at, cells] of this.#cellsOf(tileSet, rect, listed.get(format) ?? [])) {
+    for (const tileSet of this.#tileSetsOf(pyramid, listed)) {
+      for (const { at, cells } of this.#blocksOf(tileSet, rect, listed)) {
         for (let cell = 0; cell < CELLS; cell++) {
           // Looked up again after each yield: a truncation changes the record, and the table may have evicted the block.
           const record = tileSets.record(tileSet);
-          const block = blocks.at(record.id, at.z, at.bx, at.by);
+          const block = blocks.at({ ...at, tileSetId: record.id });
           if (block.known[cell] === 1) continue;
           blocks.changed(block);
           if (cells.has(cell) || block.cellTiles[cell] !== 0) {
@@ -94,53 +107,40 @@ export class CacheCounts {
     return counted;
   }
 
-  /** Returns the formats of which a pyramid has a record or listed tiles. */
-  #formats(pyramid: StoredPyramid, listed: Listed): ReadonlySet<string> {
-    return new Set([...listed.keys(), ...this.#in.tileSets.of(pyramid).map(({ tileSet }) => tileSet.format)]);
+  /** Returns the tile sets of a pyramid, one per format that has a record or listed tiles. */
+  #tileSetsOf(pyramid: StoredPyramid, listed: Listed): readonly TileSet[] {
+    const formats = new Set([...listed.keys(), ...this.#in.tileSets.of(pyramid).map(({ tileSet }) => tileSet.format)]);
+    return [...formats].map((format) => ({ ...pyramid, format }));
   }
 
-  /** Returns the blocks with listed tiles or a row in a rectangle, and the cells of the listed tiles. */
-  #cellsOf(
-    tileSet: TileSet,
-    rect: TileRect,
-    listed: readonly TileXY[],
-  ): readonly (readonly [BlockAddress, Set<number>])[] {
-    const record = this.#in.tileSets.record(tileSet);
-    const found = new Map<string, readonly [BlockAddress, Set<number>]>();
-    const cellsOf = (at: BlockAddress): Set<number> => {
+  /** Returns the blocks of a rectangle that have listed tiles or a row, with the listed tiles. */
+  #blocksOf(tileSet: TileSet, rect: TileRect, listed: Listed): readonly ListedCells[] {
+    const tileSetId = this.#in.tileSets.record(tileSet).id;
+    const found = new Map<
+      string,
+      { readonly at: BlockAddress; readonly cells: Map<number, { x: number; y: number }[]> }
+    >();
+    const cellsOf = (at: BlockAddress): Map<number, { x: number; y: number }[]> => {
       const key = blockKey(at);
-      const known = found.get(key) ?? ([at, new Set<number>()] as const);
+      const known = found.get(key) ?? { at, cells: new Map() };
       found.set(key, known);
-      return known[1];
+      return known.cells;
     };
-    for (const { x, y } of listed)
-      cellsOf({
-        tileSetId: record.id,
-        z: rect.z,
-        bx: Math.floor(x / BLOCK_SIDE),
-        by: Math.floor(y / BLOCK_SIDE),
-      }).add(cellOf(x, y));
-    for (const block of this.#in.cells.blocksIn(record, rect)) cellsOf(block.at);
+    for (const { x, y } of listed.get(tileSet.format) ?? []) {
+      const cells = cellsOf({ tileSetId, z: rect.z, bx: blockOf(x), by: blockOf(y) });
+      const tiles = cells.get(cellOf(x, y));
+      if (tiles === undefined) cells.set(cellOf(x, y), [{ x, y }]);
+      else tiles.push({ x, y });
+    }
+    for (const block of this.#in.blocks.blocksIn(tileSetId, rect)) cellsOf(block.at);
     return [...found.values()];
   }
 
   /**
-   * Returns the pyramids of a layer that have been counted in whole: those in the store, and those that have records
-   * only.
-   */
-  countedPyramids(layer: string, gridSets: readonly string[]): StoredPyramid[] {
-    const recorded = [...this.#in.tileSets.all()].map(({ tileSet }) => tileSet).filter((t) => t.layer === layer);
-    const known = [...recorded.map(({ gridSet }) => gridSet), ...gridSets];
-    const all = [...this.#in.store.pyramids(layer, known), ...recorded.map(pyramidOf)];
-    return [...new Map(all.map((p) => [pyramidKey(p), p])).values()].filter(
-      (p) => this.#in.tileSets.isComplete(p) === true,
-    );
-  }
-
-  /**
-   * Counts the cells of a block again, because other programs may have changed its tiles. A block with marks was being
-   * written when this server was killed. In such a block `changed` counts only the cells whose listing differs from the
-   * ledger, as the marked cells are counted anyway. `all` counts every cell: marks may be missing too. Yields after each cell.
+   * Counts the cells of a rectangle again, because other programs may have changed its tiles. A block with marks was
+   * being written when this server was killed. In such a block `changed` counts only the cells whose listing differs from
+   * the ledger, as the marked cells are counted anyway. `all` counts every cell: marks may be missing too. Yields after
+   * each cell.
    */
   *recountBlock(
     pyramid: StoredPyramid,
@@ -148,37 +148,29 @@ export class CacheCounts {
     listed: Listed,
     which: "changed" | "all",
   ): Generator<undefined, void> {
-    const { tileSets, cells, blocks, doubted } = this.#in;
-    for (const format of this.#formats(pyramid, listed)) {
-      const record = tileSets.record({ ...pyramid, format });
-      const found = new Map<string, { block: Block; cell: number; listed: number; isOther: boolean }>();
-      const at = (block: Block, cell: number) => {
-        const id = cellId(block, cell);
-        const seen = found.get(id) ?? { block, cell, listed: 0, isOther: false };
-        found.set(id, seen);
-        return seen;
-      };
-      for (const { x, y } of listed.get(format) ?? []) {
-        const block = cells.blockAt(record, x, y, rect.z);
-        const seen = at(block, cellOf(x, y));
-        seen.listed++;
-        if (!block.has(x, y)) seen.isOther = true;
-      }
-      for (const block of cells.blocksIn(record, rect))
-        for (let cell = 0; cell < CELLS; cell++) if (block.cellTiles[cell] !== 0) at(block, cell);
-      const all = [...found.values()];
-      const wroteHere = which === "changed" && all.some(({ block }) => block.marked.includes(1));
-      const places = all
-        .filter(({ block, cell, listed: n, isOther }) => !wroteHere || isOther || n !== block.cellTiles[cell])
-        .map(({ block, cell }) => cellPosition(record.tileSet, block, cell));
-      for (const area of places) {
-        const now = cells.find(area);
-        if (now === undefined) break;
-        blocks.changed(now.block);
-        doubted.countAgain(now.record, now.block, area.cell);
+    const { cells, blocks, doubted } = this.#in;
+    for (const tileSet of this.#tileSetsOf(pyramid, listed)) {
+      for (const position of this.#cellsToRecount(tileSet, rect, listed, which)) {
+        const found = cells.find(position);
+        if (found === undefined) break;
+        blocks.changed(found.block);
+        doubted.countAgain(found.record, found.block, position.cell);
         yield;
       }
     }
+  }
+
+  #cellsToRecount(tileSet: TileSet, rect: TileRect, listed: Listed, which: "changed" | "all"): readonly CellPosition[] {
+    return this.#blocksOf(tileSet, rect, listed).flatMap(({ at, cells }) => {
+      const block = this.#in.blocks.at(at);
+      const onlyChanged = which === "changed" && block.marked.includes(1);
+      const selected = [...block.cellTiles.keys()].filter((cell) => {
+        const tiles = cells.get(cell) ?? [];
+        const isChanged = tiles.length !== block.cellTiles[cell] || !tiles.every(({ x, y }) => block.has(x, y));
+        return isChanged || (tiles.length > 0 && !onlyChanged);
+      });
+      return selected.map((cell) => cellPosition(tileSet, block, cell));
+    });
   }
 
   /** Yields the cells with tiles in the blocks that a rectangle touches. */
@@ -187,7 +179,7 @@ export class CacheCounts {
     rect: TileRect,
   ): Generator<{ readonly tileSet: TileSet; readonly cell: TileRect }> {
     for (const record of this.#in.tileSets.of(pyramid))
-      for (const block of this.#in.cells.blocksIn(record, rect))
+      for (const block of this.#in.blocks.blocksIn(record.id, rect))
         for (let cell = 0; cell < CELLS; cell++)
           if (block.cellTiles[cell] !== 0) yield { tileSet: record.tileSet, cell: block.cellRect(cell) };
   }
@@ -205,18 +197,15 @@ export class CacheCounts {
    * Yields after each cell: the difference, or undefined if there is none.
    */
   *differences(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<CellDifference | undefined, void> {
-    for (const format of this.#formats(pyramid, listed)) {
-      const { tileSet } = this.#in.tileSets.record({ ...pyramid, format });
-      for (const [{ z, bx, by }, cells] of this.#cellsOf(tileSet, rect, listed.get(format) ?? []))
+    for (const tileSet of this.#tileSetsOf(pyramid, listed))
+      for (const { at, cells } of this.#blocksOf(tileSet, rect, listed))
         for (let cell = 0; cell < CELLS; cell++) {
-          const found = this.#in.cells.find({ tileSet, z, bx, by, cell });
-          if (found === undefined) continue;
-          const { block } = found;
+          const block = this.#in.cells.find({ tileSet, ...at, cell })?.block;
+          if (block === undefined) continue;
           const isSelected = cells.has(cell) || block.cellTiles[cell] !== 0;
           if (isSelected && block.known[cell] === 1 && block.writers[cell] === 0)
             yield this.#difference(tileSet, block, cell);
         }
-    }
   }
 
   #difference(tileSet: TileSet, block: Block, cell: number): CellDifference | undefined {
@@ -234,21 +223,9 @@ export class CacheCounts {
     return this.#in.tileSets.of(pyramid).flatMap(({ sums }) => [...sums.keys()]);
   }
 
-  /** Yields the rectangles of the blocks that have rows at a level. */
+  /** Yields the rectangles of the blocks of a level that have rows in the database. */
   *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
-    const page = this.#in.db.prepare(
-      "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
-    );
-    for (const record of this.#in.tileSets.of(pyramid)) {
-      let rows = page.all(record.id, z, -1, -1);
-      while (rows.length > 0) {
-        let [bx, by] = [-1, -1];
-        for (const row of rows) {
-          [bx, by] = [int(row, "bx"), int(row, "by")];
-          yield blockRect({ z, bx, by });
-        }
-        rows = page.all(record.id, z, bx, by);
-      }
-    }
+    for (const { id } of this.#in.tileSets.of(pyramid))
+      for (const at of this.#in.blocks.addressesOf(id, z)) yield blockRect(at);
   }
 }

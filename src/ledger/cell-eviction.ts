@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { StoreError } from "../store/tile-store.ts";
+import { ifAvailable } from "../store/tile-store.ts";
 import { type CellOrder, cellOf } from "./block.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
@@ -53,7 +53,7 @@ export class CellEviction {
     const free = cells.flatMap(({ at, cell }) => {
       const record = this.#in.tileSets.byId(at.tileSetId);
       if (record === undefined) return [];
-      const block = this.#in.blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      const block = this.#in.blocks.at(at);
       return block.writers[cell] === 0 ? [{ record, block, cell }] : [];
     });
     let mustCommit = false;
@@ -77,16 +77,14 @@ export class CellEviction {
   /** Returns false when the store is unavailable: some of the tiles may be left. */
   #deleted(tileSet: TileSet, rect: TileRect, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
     const { z } = rect;
-    try {
+    const deleted = ifAvailable(() => {
       for (const { x, y } of tiles) {
         const bytes = this.#in.store.delete({ tileSet, x, y, z });
         this.#writers.removed(tileSet, { x, y, z, bytes: bytes ?? 0 });
       }
       this.#in.store.removeEmptied(tileSet, rect);
       return true;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      return false;
-    }
+    });
+    return deleted === true;
   }
 }

@@ -27,7 +27,7 @@ export class CellWriters {
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
-    this.#watch = new WriteWatch(internals.tileSets, internals.blocks, (position) => this.#countAgain(position));
+    this.#watch = new WriteWatch(internals);
   }
 
   /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
@@ -106,11 +106,6 @@ export class CellWriters {
       const found = this.#in.cells.find(position);
       if (found !== undefined) this.#in.doubted.doubt(found.block, position.cell);
     }
-  }
-
-  #countAgain(position: CellPosition): void {
-    const found = this.#in.cells.find(position);
-    if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, position.cell);
   }
 
   /** Records that a tile has been written. `replaced`: bytes of the tile that was there; undefined: there was none. */

@@ -1,12 +1,13 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE, CELL_SIDE, type TileSet } from "../layer/tile-set.ts";
-import { type Database, int } from "../state/database.ts";
+import { CELL_SIDE, type TileSet } from "../layer/tile-set.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { type Block, cellOf } from "./block.ts";
+import { type Block, blockOf, cellOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
-/** A cell by the name of its tile set. A truncation changes the id of the tile set, and the place stays valid. */
+/**
+ * The position of a cell, by the name of its tile set. It stays valid when a truncation changes the id of the tile set.
+ */
 export interface CellPosition {
   readonly tileSet: TileSet;
   readonly z: number;
@@ -16,7 +17,6 @@ export interface CellPosition {
 }
 
 export interface CellParts {
-  readonly db: Database;
   readonly store: Pick<TileStore, "allocated">;
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
@@ -32,13 +32,13 @@ export class Cells {
 
   /** Returns the block of a tile. */
   blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
-    return this.#parts.blocks.at(record.id, z, Math.floor(x / BLOCK_SIDE), Math.floor(y / BLOCK_SIDE));
+    return this.#parts.blocks.at({ tileSetId: record.id, z, bx: blockOf(x), by: blockOf(y) });
   }
 
   /** Returns the current record and block of a cell; undefined: its tile set has no record any more. */
   find({ tileSet, z, bx, by }: CellPosition): { readonly record: TileSetRecord; readonly block: Block } | undefined {
     const record = this.#parts.tileSets.find(tileSet);
-    return record && { record, block: this.#parts.blocks.at(record.id, z, bx, by) };
+    return record && { record, block: this.#parts.blocks.at({ tileSetId: record.id, z, bx, by }) };
   }
 
   /** Yields the cells that a rectangle of tiles touches. */
@@ -48,26 +48,6 @@ export class Cells {
         const [tx, ty] = [x * CELL_SIDE, y * CELL_SIDE];
         yield { block: this.blockAt(record, tx, ty, rect.z), cell: cellOf(tx, ty) };
       }
-    }
-  }
-
-  /** Yields the blocks that a rectangle of tiles touches and that have a row or unwritten changes. */
-  *blocksIn(record: TileSetRecord, rect: TileRect): Generator<Block> {
-    const { db, blocks } = this.#parts;
-    const { minX, minY, maxX, maxY } = blocksOf(rect);
-    const rows = db
-      .prepare("SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?")
-      .all(record.id, rect.z, minX, maxX, minY, maxY);
-    const seen = new Set<string>();
-    for (const row of rows) {
-      const block = blocks.at(record.id, rect.z, int(row, "bx"), int(row, "by"));
-      seen.add(block.key);
-      yield block;
-    }
-    for (const block of [...blocks.unwritten()]) {
-      const { tileSetId, z, bx, by } = block.at;
-      if (tileSetId !== record.id || z !== rect.z || seen.has(block.key)) continue;
-      if (bx >= minX && bx <= maxX && by >= minY && by <= maxY) yield block;
     }
   }
 
@@ -94,9 +74,3 @@ export const cellPosition = (tileSet: TileSet, { at: { z, bx, by } }: Block, cel
 });
 
 export const cellId = (block: Block, cell: number): string => `${block.key}/${cell}`;
-
-/** Returns the range of block numbers that a rectangle of tiles touches. */
-function blocksOf({ minX, minY, maxX, maxY }: TileRect): { minX: number; minY: number; maxX: number; maxY: number } {
-  const block = (n: number): number => Math.floor(n / BLOCK_SIDE);
-  return { minX: block(minX), minY: block(minY), maxX: block(maxX), maxY: block(maxY) };
-}

@@ -1,10 +1,10 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { FoundTile, InventoryStore } from "../store/inventory-store.ts";
-import { StoreError } from "../store/tile-store.ts";
+import { ifAvailable } from "../store/tile-store.ts";
+import { decayedFrequency } from "./access-frequency.ts";
 import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
-import { decayedFrequency } from "./heat.ts";
 import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
 
 export interface DoubtedCellParts {
@@ -49,6 +49,7 @@ export class DoubtedCells {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
+  /** Returns the blocks of the selected tile sets that have cells in doubt. */
   of(isSelected: (tileSetId: number) => boolean): BlockAddress[] {
     return [...this.#blocks.values()].filter(({ tileSetId }) => isSelected(tileSetId));
   }
@@ -93,15 +94,11 @@ export class DoubtedCells {
    */
   #recount(record: TileSetRecord, block: Block, cell: number): FoundTile[] | undefined {
     const id = cellId(block, cell);
-    try {
-      const found = this.#parts.store.recount(record.tileSet, block.cellRect(cell), this.#rebooted.has(id));
-      this.#rebooted.delete(id);
-      return found;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      block.known[cell] = 0;
-      return undefined;
-    }
+    const rect = block.cellRect(cell);
+    const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, this.#rebooted.has(id)));
+    if (found === undefined) block.known[cell] = 0;
+    else this.#rebooted.delete(id);
+    return found;
   }
 
   /** Counts a cell now, or after the last writer has closed it. */
@@ -136,7 +133,7 @@ export class DoubtedCells {
         // Looked up again after each yield.
         const record = tileSets.byId(at.tileSetId);
         if (record === undefined) break;
-        const block = blocks.at(at.tileSetId, at.z, at.bx, at.by);
+        const block = blocks.at(at);
         if (block.known[cell] === 1) continue;
         this.count(record, block, cell);
         yield;
@@ -150,7 +147,7 @@ export class DoubtedCells {
   ): Generator<{ readonly record: TileSetRecord; readonly block: Block; readonly cell: number }> {
     const record = this.#parts.tileSets.byId(at.tileSetId);
     if (record === undefined) return;
-    const block = this.#parts.blocks.at(at.tileSetId, at.z, at.bx, at.by);
+    const block = this.#parts.blocks.at(at);
     for (let cell = 0; cell < CELLS; cell++)
       if (block.known[cell] !== 1 && block.writers[cell] === 0) yield { record, block, cell };
   }

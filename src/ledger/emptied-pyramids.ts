@@ -1,19 +1,7 @@
-import type { Database } from "../state/database.ts";
-import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
-import { StoreError } from "../store/tile-store.ts";
-import type { BlockTable } from "./block-table.ts";
-import type { DoubtedCells } from "./doubted-cells.ts";
-import type { Marks } from "./marks.ts";
-import { pyramidKey, type TileSetRecord, type TileSetTable } from "./tile-set-table.ts";
-
-export interface EmptiedPyramidParts {
-  readonly db: Database;
-  readonly store: InventoryStore;
-  readonly tileSets: TileSetTable;
-  readonly blocks: BlockTable;
-  readonly marks: Marks;
-  readonly doubted: DoubtedCells;
-}
+import type { StoredPyramid } from "../store/inventory-store.ts";
+import { ifAvailable } from "../store/tile-store.ts";
+import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
+import { pyramidKey, type TileSetRecord } from "./tile-set-table.ts";
 
 /**
  * Removes what a pyramid leaves when its last tile has gone: the rows of its tile sets, its directories, and the
@@ -26,19 +14,19 @@ export interface EmptiedPyramidParts {
  * the pyramid.
  */
 export class EmptiedPyramids {
-  readonly #parts: EmptiedPyramidParts;
+  readonly #in: LedgerInternals;
 
-  constructor(parts: EmptiedPyramidParts) {
-    this.#parts = parts;
+  constructor(internals: LedgerInternals) {
+    this.#in = internals;
   }
 
   get noted(): number {
-    return this.#parts.tileSets.emptied.size;
+    return this.#in.tileSets.emptied.size;
   }
 
   /** Examines up to `limit` noted pyramids, the earliest first. A pyramid that is in use is noted again. */
   removeSome(limit: number): void {
-    const { tileSets } = this.#parts;
+    const { tileSets } = this.#in;
     const byLayer = new Map<string, StoredPyramid[]>();
     for (const [key, pyramid] of tileSets.emptied) {
       if (limit-- <= 0) break;
@@ -56,7 +44,7 @@ export class EmptiedPyramids {
    * it.
    */
   willRemoveTruncated(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
-    const { tileSets } = this.#parts;
+    const { tileSets } = this.#in;
     const pyramid = { layer, gridSet, parametersId };
     // A writer loses nothing: its tile keeps the directories, and it writes the description after its tiles.
     if (!tileSets.hasTruncated(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
@@ -66,13 +54,13 @@ export class EmptiedPyramids {
 
   /** Returns whether a pyramid is known to hold no tile. A pyramid that is still to be counted is not. */
   #isEmpty(pyramid: StoredPyramid): boolean {
-    const { tileSets } = this.#parts;
+    const { tileSets } = this.#in;
     const records = tileSets.of(pyramid);
     return tileSets.isComplete(pyramid) !== false && records.every(isEmptyRecord);
   }
 
   #remove(layer: string, pyramids: readonly StoredPyramid[]): void {
-    const { db, tileSets, blocks, marks, doubted } = this.#parts;
+    const { db, tileSets } = this.#in;
     const inUse = this.#inUse(pyramids);
     const free = pyramids.filter((pyramid) => {
       if (inUse(pyramid)) return this.#later(pyramid);
@@ -89,21 +77,19 @@ export class EmptiedPyramids {
       throw error;
     }
     const ids = new Set(records.map(({ id }) => id));
-    const isGone = ({ tileSetId }: { readonly tileSetId: number }): boolean => ids.has(tileSetId);
-    tileSets.remove(records);
-    marks.remove(blocks.remove(isGone));
-    doubted.remove(isGone);
+    for (const record of records) tileSets.remove(record);
+    removeBlocks(this.#in, ({ tileSetId }) => ids.has(tileSetId));
     for (const pyramid of gone) tileSets.emptied.delete(pyramidKey(pyramid));
   }
 
   #later(pyramid: StoredPyramid): false {
-    this.#parts.tileSets.emptied.set(pyramidKey(pyramid), pyramid);
+    this.#in.tileSets.emptied.set(pyramidKey(pyramid), pyramid);
     return false;
   }
 
   /** Returns a test for pyramids that have an open cell or a cell in doubt. */
   #inUse(pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
-    const { tileSets, blocks, doubted } = this.#parts;
+    const { tileSets, blocks, doubted } = this.#in;
     const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).map(({ id }) => id)));
     const used = new Set(doubted.of((id) => ids.has(id)).map(({ tileSetId }) => tileSetId));
     // A block with an open cell is in memory.
@@ -114,19 +100,14 @@ export class EmptiedPyramids {
   /** Removes empty pyramids from the store. @returns the pyramids of which the store holds nothing any more */
   #removeFromStore(layer: string, pyramids: readonly StoredPyramid[]): StoredPyramid[] {
     if (pyramids.length === 0) return [];
-    try {
-      const outcomes = this.#parts.store.removeEmptyPyramids(layer, pyramids);
-      return pyramids.filter((pyramid, n) => {
-        if (outcomes[n] === "unfinished") return this.#later(pyramid);
-        // Otherwise the store holds tiles of another program, which the next start counts.
-        return outcomes[n] === "gone";
-      });
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      // The layer's part of the store is unavailable.
-      for (const pyramid of pyramids) this.#later(pyramid);
-      return [];
-    }
+    // Undefined: the layer's part of the store is unavailable.
+    const outcomes = ifAvailable(() => this.#in.store.removeEmptyPyramids(layer, pyramids));
+    return pyramids.filter((pyramid, n) => {
+      const outcome = outcomes?.[n] ?? "unfinished";
+      if (outcome === "unfinished") return this.#later(pyramid);
+      // Otherwise the store holds tiles of another program, which the next start counts.
+      return outcome === "gone";
+    });
   }
 }
 

@@ -5,8 +5,8 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
+import { decayedFrequency } from "./access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";
-import { decayedFrequency } from "./heat.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 

@@ -64,8 +64,8 @@ export class EvictionOrder {
     const unwritten = [...this.#blocks.unwritten()].map(({ at }) => at).filter((at) => this.#records.has(at.tileSetId));
     // All of them before the first row is read: a flush during the search brings the rows up to date.
     for (const at of unwritten) this.#newer.add(blockKey(at));
-    for (const { tileSetId, z, bx, by } of unwritten) {
-      this.#wait(this.#blocks.at(tileSetId, z, bx, by));
+    for (const at of unwritten) {
+      this.#wait(this.#blocks.at(at));
       yield;
     }
     for (const id of this.#records.keys()) {
@@ -92,7 +92,7 @@ export class EvictionOrder {
       block.writers[cell] === 0 &&
       tileSet !== undefined &&
       (block.frequency[cell] ?? 0) < this.#colderThan &&
-      !this.#taken.some((taken) => taken.cell === cell && isSame(taken.at, block.at)) &&
+      !this.#taken.some((taken) => taken.cell === cell && blockKey(taken.at) === block.key) &&
       this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
   }
 
@@ -111,7 +111,7 @@ export class EvictionOrder {
       yield;
       if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
       if (this.#keep(record.tileSet, blockRect(at), 0) === "all") continue;
-      const block = this.#blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      const block = this.#blocks.at(at);
       const coldest = block.coldest(this.#order, this.#isEvictable(block));
       if (coldest === undefined) {
         vain++;
@@ -131,6 +131,3 @@ export class EvictionOrder {
     return undefined;
   }
 }
-
-const isSame = (a: BlockAddress, b: BlockAddress): boolean =>
-  a.tileSetId === b.tileSetId && a.z === b.z && a.bx === b.bx && a.by === b.by;

@@ -3,7 +3,7 @@ import type { TileSet } from "../layer/tile-set.ts";
 import type { Database } from "../state/database.ts";
 import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
-import { type Block, blockRect } from "./block.ts";
+import { type Block, type BlockAddress, blockRect } from "./block.ts";
 import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
 import { Cells } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
@@ -55,7 +55,7 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     capacity: blocksInMemory,
     corrupt: (block, reason) => takeOut(block, reason),
   });
-  const cells = new Cells({ db, store, tileSets, blocks });
+  const cells = new Cells({ store, tileSets, blocks });
   const doubted = new DoubtedCells({ store, tileSets, blocks, cells });
   /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
   const takeOut = (block: Block, reason: string): void => {
@@ -72,4 +72,18 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
   };
   const marks = new Marks(db, blocks, now, monotonicNow);
   return { db, store, now, monotonicNow, tileSets, blocks, marks, cells, doubted, corruptBlocks: () => corruptBlocks };
+}
+
+/**
+ * Removes blocks whose rows are gone from memory, with their marks and cells in doubt.
+ * @returns those that writers have open
+ */
+export function removeBlocks(
+  { blocks, doubted, marks }: LedgerInternals,
+  isGone: (at: BlockAddress) => boolean,
+): readonly Block[] {
+  const gone = blocks.remove(isGone);
+  doubted.remove(isGone);
+  marks.remove(gone);
+  return gone.filter((block) => block.open);
 }

@@ -169,7 +169,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             break;
           case "drop":
             at.store.truncate(String(clock), at.store.plan({ kind: "layer", layer: "a" }), "reclaim");
-            at.ledger.truncated.truncateLayer("a");
+            at.ledger.truncated.truncate({ layer: "a" });
             model.clear();
             break;
           case "dropZoom": {

@@ -10,16 +10,17 @@ import type { ZoomAddress } from "./block-table.ts";
 import { CacheCounts } from "./cache-counts.ts";
 import { CellEviction } from "./cell-eviction.ts";
 import { CellWriters } from "./cell-writers.ts";
-import { countStored, StoredMetatiles } from "./kept-tiles.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
 import { Marks } from "./marks.ts";
-import { emptySum, recordsOf, type Sum } from "./tile-set-table.ts";
+import { countStored, StoredMetatiles } from "./stored-tiles.ts";
+import { addTo, emptySum, type Sum, type TileSetScope } from "./tile-set-table.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
 import { type UsedTiles, usedCells } from "./used-cells.ts";
 
 /** A tile set of which the ledger has a record, with its sums by zoom. */
 export interface KnownTileSet {
   readonly tileSet: TileSet;
+  /** False: some of the tiles may not have been counted yet. */
   readonly complete: boolean;
   readonly sums: ReadonlyMap<number, Readonly<Sum>>;
 }
@@ -63,7 +64,7 @@ export class Ledger {
     for (const { at, cells } of [...Marks.left(this.#in.db, rebooted)]) {
       const tileSet = this.#in.tileSets.byId(at.tileSetId)?.tileSet;
       if (tileSet === undefined) continue;
-      const block = this.#in.blocks.at(at.tileSetId, at.z, at.bx, at.by);
+      const block = this.#in.blocks.at(at);
       for (const cell of cells) {
         block.known[cell] = 0;
         this.#in.marks.restore(block, cell);
@@ -127,15 +128,11 @@ export class Ledger {
   }
 
   /** Returns the tiles and bytes stored of a layer or a pyramid; null while some of it has not been counted. */
-  countOf(layer: string, pyramid: StoredPyramid | undefined): Readonly<Sum> | null {
+  countOf(scope: TileSetScope): Readonly<Sum> | null {
     const sum = emptySum();
-    for (const { complete, sums } of recordsOf(this.#in.tileSets, layer, pyramid)) {
+    for (const { complete, sums } of this.#in.tileSets.of(scope)) {
       if (!complete) return null;
-      for (const { tiles, bytes, allocated } of sums.values()) {
-        sum.tiles += tiles;
-        sum.bytes += bytes;
-        sum.allocated += allocated;
-      }
+      for (const zoom of sums.values()) addTo(sum, zoom);
     }
     return sum;
   }
@@ -148,9 +145,9 @@ export class Ledger {
     return this.#in.tileSets.isComplete(pyramid);
   }
 
-  /** Yields the tile sets with their sums; `complete` is false while some of their tiles may not have been counted. */
-  *tileSets(): Generator<KnownTileSet> {
-    for (const { tileSet, complete, sums } of this.#in.tileSets.all()) yield { tileSet, complete, sums };
+  /** Returns the tile sets with their sums. */
+  tileSets(): IterableIterator<KnownTileSet> {
+    return this.#in.tileSets.all();
   }
 
   /** Returns the tile sets of one pyramid, one per format. */

@@ -16,7 +16,7 @@ function open() {
     () => clock.ms,
   );
   const left = (rebooted = false): number[] => [...Marks.left(db, rebooted)].flatMap(({ cells }) => [...cells]);
-  return { db, marks, clock, left, block: blocks.at(1, 9, 0, 0) };
+  return { db, marks, clock, left, block: blocks.at({ tileSetId: 1, z: 9, bx: 0, by: 0 }) };
 }
 
 test("a mark has to be committed before the first write, for each writer that comes before the commit", () => {

@@ -22,7 +22,7 @@ export class Marks {
   readonly #blocks: BlockTable;
   readonly #now: () => number;
   readonly #monotonicNow: () => number;
-  /** Blocks with marks that have not been written to the database. */
+  /** Blocks with marks that are not in the database yet. The table does not evict a block with a mark. */
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
@@ -87,13 +87,8 @@ export class Marks {
     this.#db.onRollback(() => {
       for (const [key, at] of fresh) this.#fresh.set(key, at);
     });
-    for (const [, at] of fresh) this.#write(this.#marked(at), undefined);
+    for (const [, at] of fresh) this.#write(this.#blocks.at(at), undefined);
     this.#fresh.clear();
-  }
-
-  /** Returns a block with a mark. It is in memory, because the table does not evict a marked block. */
-  #marked({ tileSetId, z, bx, by }: BlockAddress): Block {
-    return this.#blocks.at(tileSetId, z, bx, by);
   }
 
   #write(block: Block, ended: Uint8Array | undefined): void {
@@ -114,7 +109,7 @@ export class Marks {
     const now = this.#now();
     const monotonicMs = this.#monotonicNow();
     for (const at of [...this.#held.values()]) {
-      const block = this.#marked(at);
+      const block = this.#blocks.at(at);
       if (monotonicMs - block.lastClosedMs < IDLE_MS) continue;
       const ended = new Uint8Array(CELLS);
       let unmarked = false;

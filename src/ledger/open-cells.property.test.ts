@@ -95,7 +95,7 @@ class Scene {
       const record = internals.tileSets.find(tileSet);
       let count = 0n;
       if (record !== undefined)
-        for (const block of internals.cells.blocksIn(record, rect)) {
+        for (const block of internals.blocks.blocksIn(record.id, rect)) {
           if (rect.maxX - rect.minX >= 128) count += BigInt(block.tiles);
           else
             for (let y = rect.minY; y <= rect.maxY; y++)
@@ -286,8 +286,8 @@ class Scene {
       this.store.truncate(String(aside), names, "keep");
       this.#aside = { id: aside, scope, names, pyramids };
     }
-    if (scope === "layer") ledger.truncated.truncateLayer(LAYER, aside);
-    else if (scope === "pyramid") ledger.truncated.truncatePyramid(pyramid, aside);
+    if (scope === "layer") ledger.truncated.truncate({ layer: LAYER }, aside);
+    else if (scope === "pyramid") ledger.truncated.truncate(pyramid, aside);
     else ledger.truncated.truncateLevels(pyramid, z, z);
   }
 
@@ -316,8 +316,8 @@ class Scene {
         ? ({ kind: "layer", layer: LAYER } as const)
         : ({ kind: "pyramid", ...pyramidOf(parametersId) } as const);
     this.store.truncate(String(this.#ledgerTruncations), this.store.plan(scope), "reclaim");
-    if (scope.kind === "layer") ledger.truncated.truncateLayer(LAYER);
-    else ledger.truncated.truncatePyramid(scope);
+    if (scope.kind === "layer") ledger.truncated.truncate({ layer: LAYER });
+    else ledger.truncated.truncate(scope);
   }
 
   async kill(): Promise<void> {

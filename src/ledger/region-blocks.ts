@@ -1,13 +1,12 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { BLOCK_SIDE } from "../layer/tile-set.ts";
 import type { Region } from "../store/inventory-store.ts";
-import { blockRect } from "./block.ts";
+import { blockOf, blockRect } from "./block.ts";
 
 /** Tiles that are grouped between two yields. */
 const TILES_PER_STEP = 4_096;
 
-/** The tiles of a block that the store lists, by format. */
-type Listed = ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+/** Tiles that the store lists, by format. */
+export type Listed = Region["tiles"];
 /** A block of the ledger, and the tiles that the store lists there. */
 export type ListedBlock = readonly [rect: TileRect, listed: Listed];
 
@@ -20,7 +19,7 @@ export function* blocksIn(region: Region): Generator<undefined, readonly ListedB
   let left = TILES_PER_STEP;
   for (const [format, tiles] of region.tiles) {
     for (const tile of tiles) {
-      const [bx, by] = [Math.floor(tile.x / BLOCK_SIDE), Math.floor(tile.y / BLOCK_SIDE)];
+      const [bx, by] = [blockOf(tile.x), blockOf(tile.y)];
       const key = `${bx}/${by}`;
       let block = blocks.get(key);
       if (block === undefined) {
@@ -42,8 +41,8 @@ export function* blocksIn(region: Region): Generator<undefined, readonly ListedB
 export function* blocksOf(region: Region, blocks: readonly ListedBlock[]): Generator<ListedBlock> {
   const listed = new Map(blocks.map(([rect, tiles]) => [`${rect.minX}/${rect.minY}`, tiles]));
   const { z, minX, minY, maxX, maxY } = region.rect;
-  for (let by = Math.floor(minY / BLOCK_SIDE); by * BLOCK_SIDE <= maxY; by++) {
-    for (let bx = Math.floor(minX / BLOCK_SIDE); bx * BLOCK_SIDE <= maxX; bx++) {
+  for (let by = blockOf(minY); by <= blockOf(maxY); by++) {
+    for (let bx = blockOf(minX); bx <= blockOf(maxX); bx++) {
       const rect = blockRect({ z, bx, by });
       yield [rect, listed.get(`${rect.minX}/${rect.minY}`) ?? new Map()];
     }

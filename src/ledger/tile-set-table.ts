@@ -1,7 +1,7 @@
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
-import { StoreError } from "../store/tile-store.ts";
+import { ifAvailable } from "../store/tile-store.ts";
 
 /** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
 export interface Sum {
@@ -11,6 +11,15 @@ export interface Sum {
 }
 
 export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
+
+export function addTo(sum: Sum, { tiles, bytes, allocated }: Readonly<Sum>): void {
+  sum.tiles += tiles;
+  sum.bytes += bytes;
+  sum.allocated += allocated;
+}
+
+/** The tile sets of a pyramid, or of a whole layer. */
+export type TileSetScope = StoredPyramid | { readonly layer: string; readonly gridSet?: undefined };
 
 export interface TileSetRecord {
   readonly id: number;
@@ -155,9 +164,11 @@ export class TileSetTable {
     this.emptied.set(pyramidKey(pyramid), pyramid);
   }
 
-  /** Returns the records of all formats of a pyramid. */
-  of(pyramid: StoredPyramid): TileSetRecord[] {
-    return [...(this.#byPyramid.get(pyramidKey(pyramid)) ?? [])];
+  /** Returns the records of a pyramid, one per format, or those of a layer. */
+  of(scope: TileSetScope): TileSetRecord[] {
+    return scope.gridSet === undefined
+      ? [...this.all()].filter(({ tileSet }) => tileSet.layer === scope.layer)
+      : [...(this.#byPyramid.get(pyramidKey(scope)) ?? [])];
   }
 
   /** Adds to the sums of a zoom, of its layer, and of all layers. */
@@ -172,11 +183,7 @@ export class TileSetTable {
     const { layer } = record.tileSet;
     const whole = this.#byLayer.get(layer) ?? emptySum();
     this.#byLayer.set(layer, whole);
-    for (const sum of [zoom, whole, this.#total]) {
-      sum.tiles += by.tiles;
-      sum.bytes += by.bytes;
-      sum.allocated += by.allocated;
-    }
+    for (const sum of [zoom, whole, this.#total]) addTo(sum, by);
     if (zoom.tiles === 0n) this.emptied.set(pyramidKey(record.tileSet), pyramidOf(record.tileSet));
   }
 
@@ -196,24 +203,20 @@ export class TileSetTable {
     this.#dirty.delete(`${record.id}/${z}`);
   }
 
-  /** Truncates tile sets. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction. */
-  truncate(records: readonly TileSetRecord[]): void {
-    this.#takeOut(records, GONE, null);
-  }
-
-  /** Truncates tile sets as `truncate` does, but keeps their rows unchanged for `restore` or `discard`. */
-  setAside(records: readonly TileSetRecord[], aside: number): void {
-    this.#takeOut(records, ASIDE, aside);
-  }
-
-  #takeOut(records: readonly TileSetRecord[], state: number, aside: number | null): void {
+  /**
+   * Truncates tile sets. Their rows stay: with `aside` unchanged for `restore` or `discard`, else dead for
+   * `reclaimSome`. Inside the caller's transaction.
+   */
+  truncate(records: readonly TileSetRecord[], aside: number | undefined): void {
+    const update = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?");
     for (const record of records) {
-      this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?").run(state, aside, record.id);
-      this.#remove(record);
+      update.run(aside === undefined ? GONE : ASIDE, aside ?? null, record.id);
+      this.remove(record);
     }
   }
 
-  #remove(record: TileSetRecord): void {
+  /** Removes a tile set from memory whose rows are deleted or dead. */
+  remove(record: TileSetRecord): void {
     for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
     this.#byKey.delete(tileSetKey(record.tileSet));
     this.#byId.delete(record.id);
@@ -262,7 +265,7 @@ export class TileSetTable {
     const sums = this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true });
     const restored = back.map(({ id, tileSet }) => {
       const replaced = this.find(tileSet);
-      if (replaced !== undefined) this.#remove(replaced);
+      if (replaced !== undefined) this.remove(replaced);
       const record = this.#adopt(id, tileSet, false);
       this.#addSums(sums.all(id));
       return { record, replaced };
@@ -280,13 +283,8 @@ export class TileSetTable {
     const tileSet = this.#db.prepare("DELETE FROM tile_set WHERE id = ?");
     for (const pyramid of pyramids) {
       for (const { id } of this.of(pyramid)) for (const statement of [...tables, tileSet]) statement.run(id);
-      this.deletePyramids(pyramid.layer, pyramid);
+      this.deletePyramids(pyramid);
     }
-  }
-
-  /** Removes tile sets from memory whose rows are gone. */
-  remove(records: readonly TileSetRecord[]): void {
-    for (const record of records) this.#remove(record);
   }
 
   /** Returns whether other tile sets of a layer and parameters id have rows that are set aside or to be reclaimed. */
@@ -297,12 +295,13 @@ export class TileSetTable {
     return found !== undefined;
   }
 
-  deletePyramids(layer: string, pyramid: StoredPyramid | undefined): void {
-    if (pyramid === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(layer);
+  /** Deletes the records of pyramids. Inside the caller's transaction. */
+  deletePyramids(scope: TileSetScope): void {
+    if (scope.gridSet === undefined) this.#db.prepare("DELETE FROM pyramid WHERE layer = ?").run(scope.layer);
     else
       this.#db
         .prepare("DELETE FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-        .run(layer, pyramid.gridSet, pyramid.parametersId);
+        .run(scope.layer, scope.gridSet, scope.parametersId);
   }
 
   get dirty(): boolean {
@@ -326,26 +325,12 @@ export class TileSetTable {
   }
 }
 
-/** Returns the records of a layer, or of one pyramid. */
-export function recordsOf(tileSets: TileSetTable, layer: string, pyramid: StoredPyramid | undefined): TileSetRecord[] {
-  return pyramid === undefined
-    ? [...tileSets.all()].filter(({ tileSet }) => tileSet.layer === layer)
-    : tileSets.of(pyramid);
-}
-
 /** Returns the levels of pyramids of a layer in the store; undefined: the layer's part of the store is unavailable. */
-export function levelsIn(
+export const levelsIn = (
   store: Pick<InventoryStore, "levelsOf">,
   layer: string,
   pyramids: readonly StoredPyramid[],
-): readonly (readonly number[])[] | undefined {
-  try {
-    return store.levelsOf(layer, pyramids);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return undefined;
-  }
-}
+): readonly (readonly number[])[] | undefined => ifAvailable(() => store.levelsOf(layer, pyramids));
 
 export const tileSetOf = (row: Row): TileSet => ({
   layer: text(row, "layer"),

@@ -1,16 +1,14 @@
-import { int } from "../state/database.ts";
+import { int, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
-import { type Block, type BlockAddress, CELLS } from "./block.ts";
+import { type Block, type BlockAddress, CELLS, maskCells } from "./block.ts";
 import { EmptiedPyramids } from "./emptied-pyramids.ts";
-import type { LedgerInternals } from "./ledger-internals.ts";
-import { Restoration } from "./restoration.ts";
-import { type AsidePyramid, levelsIn, recordsOf, type TileSetRecord, tileSetOf } from "./tile-set-table.ts";
+import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
+import { type AsidePyramid, levelsIn, type TileSetRecord, type TileSetScope, tileSetOf } from "./tile-set-table.ts";
 
-/** The records of truncated tiles: dropped, set aside, restored, and reclaimed in the background. */
+/** The records of truncated tiles: deleted, set aside, restored, and reclaimed in the background. */
 export class TruncatedRecords {
   readonly #in: LedgerInternals;
   readonly #emptied: EmptiedPyramids;
-  readonly #restoration: Restoration;
   /** Writes all changes of the ledger. Inside the caller's transaction. */
   readonly writeAll: () => void;
 
@@ -18,57 +16,56 @@ export class TruncatedRecords {
     this.#in = internals;
     this.writeAll = writeAll;
     this.#emptied = new EmptiedPyramids(internals);
-    this.#restoration = new Restoration({ ...internals, writeAll });
   }
 
   /**
-   * Truncates the records of a layer, in a time that does not depend on their size. `aside`: the number under which
-   * `restore` can bring the records back; undefined: they are gone for good. `also` runs in the same transaction.
+   * Truncates the records of a layer, or of a pyramid in all its formats, in a time that does not depend on their size.
+   * `aside`: the number under which `restore` can bring the records back; undefined: they are deleted. `also` runs in
+   * the same transaction.
    */
-  truncateLayer(layer: string, aside?: number, also?: () => void): void {
-    this.#truncate(layer, undefined, aside, also);
-  }
-
-  /** Truncates the records of a pyramid in all its formats. `aside` and `also` as for a layer. */
-  truncatePyramid(pyramid: StoredPyramid, aside?: number, also?: () => void): void {
-    this.#truncate(pyramid.layer, pyramid, aside, also);
-  }
-
-  #truncate(layer: string, pyramid: StoredPyramid | undefined, aside: number | undefined, also = () => {}): void {
-    const gone = recordsOf(this.#in.tileSets, layer, pyramid);
+  truncate(scope: TileSetScope, aside?: number, also = () => {}): void {
+    const { db, tileSets, blocks, marks, doubted } = this.#in;
+    const gone = tileSets.of(scope);
+    const byId = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
     // The record of the truncation is on the disk already: after a loss of power the truncation is carried out again.
-    this.#in.db.unsynced(() => {
-      if (aside === undefined) this.#in.tileSets.truncate(gone);
-      else {
-        for (const at of this.#in.doubted.of((id) => gone.some((record) => record.id === id))) {
-          const block = this.#in.blocks.at(at.tileSetId, at.z, at.bx, at.by);
-          for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) this.#in.marks.mark(block, cell);
+    db.unsynced(() => {
+      if (aside !== undefined) {
+        for (const at of doubted.of((id) => byId.has(id))) {
+          const block = blocks.at(at);
+          for (let cell = 0; cell < CELLS; cell++) if (block.known[cell] !== 1) marks.mark(block, cell);
         }
         this.writeAll();
-        this.#in.tileSets.setAside(gone, aside);
       }
-      this.#in.tileSets.deletePyramids(layer, pyramid);
+      tileSets.truncate(gone, aside);
+      tileSets.deletePyramids(scope);
       also();
     });
-    const tileSets = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
-    const open = this.#removeBlocks(({ tileSetId }) => tileSets.has(tileSetId));
-    // A writer that has cells open now stores into the emptied directories: the new tile set records its tiles.
-    for (const [id, tileSet] of tileSets) {
-      const own = open.filter((block) => block.at.tileSetId === id);
-      if (own.length > 0) this.#restoration.handOver(own, this.#in.tileSets.record(tileSet));
+    const open = removeBlocks(this.#in, ({ tileSetId }) => byId.has(tileSetId));
+    // A writer of an open cell now stores into the emptied directories: the new tile set records its tiles.
+    for (const block of open) {
+      const tileSet = byId.get(block.at.tileSetId);
+      if (tileSet !== undefined) this.#handOver(block, tileSets.record(tileSet));
     }
-    if (open.length > 0) this.#in.db.transaction(() => this.#in.marks.writeFresh());
+    if (open.length > 0) db.transaction(() => marks.writeFresh());
   }
 
-  /** Removes blocks from memory whose rows are gone. @returns those that writers have open, to be handed over */
-  #removeBlocks(isGone: (at: BlockAddress) => boolean): Block[] {
-    const gone = this.#in.blocks.remove(isGone);
-    this.#in.doubted.remove(isGone);
-    this.#in.marks.remove(gone);
-    return gone.filter((block) => block.open);
+  /**
+   * Hands the open cells of a removed block over to the block of the tile set that has the name now, which records the
+   * tiles of their writers. The new marks have to be committed before a writer writes there.
+   */
+  #handOver(old: Block, to: TileSetRecord): void {
+    const block = this.#in.blocks.at({ ...old.at, tileSetId: to.id });
+    for (const [cell, writers] of old.writers.entries()) {
+      if (writers === 0) continue;
+      block.writers[cell] = (block.writers[cell] ?? 0) + writers;
+      this.#in.marks.mark(block, cell);
+    }
   }
 
-  /** Gives up the records that were set aside: they cannot be restored any more. Inside the caller's transaction. */
+  /**
+   * Discards the records that a truncation has set aside: they cannot be restored any more. Inside the caller's
+   * transaction.
+   */
   discard(aside: number): void {
     this.#in.tileSets.discard(aside);
   }
@@ -78,7 +75,30 @@ export class TruncatedRecords {
    * same tile sets have now. `also` runs in the same transaction.
    */
   restore(layer: string, aside: number, pyramids: readonly AsidePyramid[], also: () => void): void {
-    this.#restoration.restore(layer, aside, pyramids, also);
+    const { db, tileSets, blocks, marks, doubted } = this.#in;
+    const restored = tileSets.restore(layer, aside, pyramids, () => {
+      this.writeAll();
+      also();
+    });
+    const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
+    let hasOpen = false;
+    for (const { replaced, record } of restored) {
+      // These cells were marked when the tile set was set aside, and have not been counted since.
+      for (const row of markedCells.all(record.id)) {
+        const block = blocks.at({ tileSetId: record.id, z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") });
+        for (const cell of maskCells(text(row, "active"))) {
+          marks.restore(block, cell);
+          doubted.doubt(block, cell);
+          blocks.changed(block);
+        }
+      }
+      if (replaced === undefined) continue;
+      for (const block of removeBlocks(this.#in, ({ tileSetId }) => tileSetId === replaced.id)) {
+        hasOpen = true;
+        this.#handOver(block, record);
+      }
+    }
+    if (hasOpen) db.transaction(() => marks.writeFresh());
   }
 
   /** Truncates the records of some zooms of a pyramid. */
@@ -99,7 +119,7 @@ export class TruncatedRecords {
         if (block.open && isGone(block.at)) this.#in.marks.writeOpen(block);
     });
     for (let z = first; z <= last; z++) this.#in.tileSets.clearZoom(record, z);
-    this.#restoration.handOver(this.#removeBlocks(isGone), record);
+    for (const block of removeBlocks(this.#in, isGone)) this.#handOver(block, record);
     // A block without a row is unknown in a pyramid that is not complete: its cells are counted when they are next
     // needed.
   }

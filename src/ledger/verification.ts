@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
-import { blocksIn } from "./region-blocks.ts";
+import { blocksIn, type Listed } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 
 export interface VerificationView {
@@ -86,12 +86,7 @@ export class Verification {
     }
   }
 
-  async #compare(
-    pyramid: StoredPyramid,
-    rect: TileRect,
-    listed: Parameters<Ledger["caches"]["differences"]>[2],
-    stretch: Stretch,
-  ): Promise<void> {
+  async #compare(pyramid: StoredPyramid, rect: TileRect, listed: Listed, stretch: Stretch): Promise<void> {
     for (const difference of this.#ledger.caches.differences(pyramid, rect, listed)) {
       await stretch.rest();
       if (this.#stop.signal.aborted) return;

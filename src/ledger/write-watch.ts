@@ -1,8 +1,7 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, CELLS } from "./block.ts";
-import type { BlockTable } from "./block-table.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells.ts";
-import type { TileSetTable } from "./tile-set-table.ts";
+import type { LedgerInternals } from "./ledger-internals.ts";
 
 /** The cells that were written, by their ids. */
 type Seen = Map<string, CellPosition>;
@@ -13,15 +12,11 @@ type Seen = Map<string, CellPosition>;
  * afterwards.
  */
 export class WriteWatch {
-  readonly #tileSets: TileSetTable;
-  readonly #blocks: BlockTable;
-  readonly #countAgain: (position: CellPosition) => void;
+  readonly #in: LedgerInternals;
   readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
 
-  constructor(tileSets: TileSetTable, blocks: BlockTable, countAgain: (position: CellPosition) => void) {
-    this.#tileSets = tileSets;
-    this.#blocks = blocks;
-    this.#countAgain = countAgain;
+  constructor(internals: LedgerInternals) {
+    this.#in = internals;
   }
 
   /** Notes a cell that is being written, in the watches of its layer. */
@@ -33,15 +28,18 @@ export class WriteWatch {
     const seen: Seen = new Map();
     const watch = { layer, seen };
     this.#watches.add(watch);
-    for (const block of this.#blocks.inMemory()) {
-      const tileSet = this.#tileSets.byId(block.at.tileSetId)?.tileSet;
+    for (const block of this.#in.blocks.inMemory()) {
+      const tileSet = this.#in.tileSets.byId(block.at.tileSetId)?.tileSet;
       if (tileSet?.layer !== layer) continue;
       for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) note(seen, tileSet, block, cell);
     }
     return {
       end: () => {
         this.#watches.delete(watch);
-        for (const position of seen.values()) this.#countAgain(position);
+        for (const position of seen.values()) {
+          const found = this.#in.cells.find(position);
+          if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, position.cell);
+        }
       },
     };
   }

@@ -1,8 +1,8 @@
 import PQueue from "p-queue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import { decayedFrequency } from "../ledger/access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
-import { decayedFrequency } from "../ledger/heat.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";

@@ -1,7 +1,7 @@
 import TinyQueue from "tinyqueue";
 import { cellKey, type SampledRead, tileInCell } from "../cache/use-recorder.ts";
 import type { TileRect } from "../grid/grid-set.ts";
-import { decayedFrequency } from "../ledger/heat.ts";
+import { decayedFrequency } from "../ledger/access-frequency.ts";
 import type { ExpirationPolicy } from "./quota-configuration.ts";
 
 /** Facts about tiles that a simulated cache needs. */
@@ -29,7 +29,7 @@ interface Waiting {
 /**
  * Simulates a cache of a size and a policy from reads. The simulation evicts at a write as the enforcer does, without
  * tiles: before a metatile is stored at or above the limit, the coldest cells are evicted until usage is below the
- * limit (`heat.ts` for LFU).
+ * limit (`access-frequency.ts` for LFU).
  */
 export class CacheSimulation {
   readonly #limit: number;

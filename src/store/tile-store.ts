@@ -73,3 +73,13 @@ export class StoreError extends Error {
     this.code = code;
   }
 }
+
+/** Returns the result of a call of a store; undefined: the call has thrown a StoreError. */
+export function ifAvailable<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return undefined;
+  }
+}

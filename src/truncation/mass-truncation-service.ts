@@ -147,10 +147,10 @@ export class MassTruncationService {
     const pyramids: AsidePyramid[] = [];
     let sum: Pick<Sum, "tiles" | "bytes"> | null = { tiles: 0n, bytes: 0n };
     for (const pyramid of found) {
-      const { layer, gridSet, parametersId } = pyramid;
+      const { gridSet, parametersId } = pyramid;
       const complete = ledger.isComplete(pyramid) === true;
       pyramids.push({ gridSet, parametersId, complete });
-      const own = complete ? ledger.countOf(layer, pyramid) : null;
+      const own = complete ? ledger.countOf(pyramid) : null;
       sum = sum && own && { tiles: sum.tiles + own.tiles, bytes: sum.bytes + own.bytes };
     }
     return { pyramids, tiles: sum?.tiles ?? null, bytes: sum?.bytes ?? null };

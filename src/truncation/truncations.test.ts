@@ -146,7 +146,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
           {
             plan: () => ok({ aside, discarded: [target] }),
             begun: () => {
-              discarded = ledger.countOf("a", undefined)?.tiles;
+              discarded = ledger.countOf({ layer: "a" })?.tiles;
               state = "undoing";
             },
             ended,

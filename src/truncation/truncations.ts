@@ -228,10 +228,10 @@ export class LedgerTruncations {
       const also = n === targets.length - 1 ? done : undefined;
       switch (target.kind) {
         case "layer":
-          this.#ledger.truncated.truncateLayer(target.layer, aside, also);
+          this.#ledger.truncated.truncate({ layer: target.layer }, aside, also);
           break;
         case "pyramid":
-          this.#ledger.truncated.truncatePyramid(target.pyramid, aside, also);
+          this.#ledger.truncated.truncate(target.pyramid, aside, also);
           break;
         case "zooms":
           for (const z of target.zooms) this.#ledger.truncated.truncateLevels(target.pyramid, z, z);

@@ -3,16 +3,14 @@ import { BAND, bandOf, groupEnd, type MetatileWalk, metatileAt, metatileRow, num
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import { type Span, spanFrom, type TileSelection } from "../grid/tile-selection.ts";
 import { BLOCK_SIDE } from "../layer/tile-set.ts";
-import { type Block, blockRect } from "./block.ts";
+import { type Block, blockOf, blockRect } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-
-const blockOf = (tile: number): number => Math.floor(tile / BLOCK_SIDE);
 
 /** Blocks without tiles that one call reads before it returns: each may have to be read from the database. */
 const MOST_LOOKS = 64;
 
 /**
- * Chooses the metatiles of a walk that hold stored tiles. The cost depends on the number of blocks, not on the walk.
+ * Chooses the metatiles of a walk that may have stored tiles. The cost depends on the number of blocks, not on the walk.
  */
 export class StoredMetatiles implements MetatileChoice {
   readonly #blocks: BlockTable;
@@ -47,14 +45,14 @@ export class StoredMetatiles implements MetatileChoice {
   }
 
   /**
-   * Returns the first group of a band at or after `group` that may hold stored tiles, or the group where `waitLimit`
-   * ended.
+   * Returns the first group of a band, at or after `group`, that may have stored tiles, or the group where the search
+   * ended after `mostLooks` blocks.
    */
   #columnWithTile(
     tileSetId: number,
     band: number,
     group: number,
-    waitLimit: number,
+    mostLooks: number,
   ): { readonly column: number | undefined; readonly looks: number } {
     const { rect, factorX } = this.#walk;
     const left = Math.floor(rect.minX / factorX);
@@ -67,17 +65,18 @@ export class StoredMetatiles implements MetatileChoice {
       let bx = blockOf(part.minX);
       for (;;) {
         looks++;
-        const [block] = this.#blocks.inRow({ tileSetId, z: rect.z, by }, [bx, blockOf(first ?? rect.maxX)], 1);
-        if (block === undefined) break;
+        const row = { tileSetId, z: rect.z, by };
+        const next = this.#blocks.firstInRow(row, bx, blockOf(first ?? rect.maxX));
+        if (next === undefined) break;
         const found =
-          looks < waitLimit
-            ? this.#blocks.at(tileSetId, rect.z, block.bx, by).firstColumn(part)
-            : Math.max(part.minX, block.bx * BLOCK_SIDE);
+          looks < mostLooks
+            ? this.#blocks.at({ ...row, bx: next }).firstColumn(part)
+            : Math.max(part.minX, next * BLOCK_SIDE);
         if (found !== undefined) {
           if (first === undefined || found < first) first = found;
           break;
         }
-        bx = block.bx + 1;
+        bx = next + 1;
       }
     }
     return { column: first === undefined ? undefined : columnOf(first), looks };
@@ -104,17 +103,14 @@ export class StoredMetatiles implements MetatileChoice {
     if (rect === undefined) return false;
     for (let by = blockOf(rect.minY); by <= blockOf(rect.maxY); by++)
       for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); bx++)
-        if (this.#blocks.at(tileSetId, rect.z, bx, by).firstColumn(rect) !== undefined) return true;
+        if (this.#blocks.at({ tileSetId, z: rect.z, bx, by }).firstColumn(rect) !== undefined) return true;
     return false;
   }
 }
 
-/** Blocks that are read at once. */
-const PAGE = 64;
-
 /**
- * Counts the selected tiles of a rectangle that are stored. Blocks that are selected in whole are counted by their
- * rows.
+ * Counts the selected tiles of a rectangle that are stored. Counts a block whose tiles are all selected by its row in
+ * the database.
  */
 export function* countStored(
   blocks: BlockTable,
@@ -124,26 +120,17 @@ export function* countStored(
 ): Generator<undefined, bigint> {
   let count = 0n;
   if (tileSetId === undefined) return count;
-  const { z } = rect;
-  const rowFrom = (from: number): number | undefined => {
-    const by = blocks.nextRow(tileSetId, z, from);
-    return by === undefined || by > blockOf(rect.maxY) ? undefined : by;
-  };
-  for (let by = rowFrom(blockOf(rect.minY)); by !== undefined; by = rowFrom(by + 1)) {
-    const selected = yield* selectedOf(rect, selection, by);
-    for (let bx = blockOf(rect.minX); bx <= blockOf(rect.maxX); ) {
-      const page = blocks.inRow({ tileSetId, z, by }, [bx, blockOf(rect.maxX)], PAGE);
+  for (const row of blocks.rowsIn(tileSetId, rect)) {
+    const selected = yield* selectedOf(rect, selection, row.by);
+    for (const page of blocks.tilesInRow(row, rect)) {
       for (const block of page) {
-        const all = blockRect({ z, bx: block.bx, by });
+        const all = blockRect(block);
         const isWhole = selected.length === BLOCK_SIDE && selected.every(({ spans }) => isAround(spans, all));
-        count += BigInt(isWhole ? block.tiles : storedOf(blocks.at(tileSetId, z, block.bx, by), all, selected));
+        count += BigInt(isWhole ? block.tiles : storedOf(blocks.at(block), all, selected));
         // Opening a block takes as long as reading a page of rows.
         yield;
       }
       yield;
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) break;
-      bx = last.bx + 1;
     }
   }
   return count;
