@@ -11,7 +11,7 @@ import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
-import { createTileProtocols } from "../http/tiles/tile-protocols.ts";
+import { TileProtocols } from "../http/tiles/tile-protocols.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -92,7 +92,7 @@ export class Serving implements ServingProcesses {
       jobEvents: this.#jobEvents,
       metrics: () => core.metrics(),
       authenticator,
-      tileProtocols: createTileProtocols({
+      tileProtocols: new TileProtocols({
         catalogue: () => this.#catalogue,
         reader,
         explain: (request) =>

@@ -37,10 +37,8 @@ export function createDispatch(
   const serveTiles = (request: IncomingMessage, target: Target, response: ServerResponse): Promise<void> => {
     if (isDraining()) response.setHeader("Connection", "close");
     const requested = {
-      method: request.method ?? "GET",
       path: target.path,
       query: target.query,
-      headers: request.headers,
       baseUrl: () => ownOrigin(request, options.server()) + target.mount,
     };
     const refuseOne = (): Promise<void> => {

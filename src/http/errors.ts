@@ -1,11 +1,12 @@
-import type { TileFailureCode } from "../cache/tile-reader.ts";
+import type { TileFailure, TileFailureCode } from "../cache/tile-reader.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
 import { type Refusal, type RefusalCode, refusalMessage, type StatedRefusal } from "../lib/refusal.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { Answer } from "./reply.ts";
 import { textAnswer, textType } from "./reply.ts";
-import type { Dialect } from "./tiles/ogc-exception.ts";
+import type { Dialect, OgcException } from "./tiles/ogc-exception.ts";
+import type { ProtocolRefusal } from "./tiles/tile-parts.ts";
 
 /** Refusals of HTTP itself, which no module below knows. */
 type HttpCode = "address_too_long" | "expectation_failed" | "starting" | "internal_error";
@@ -62,6 +63,41 @@ export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
   if (dialect === "plain") return resourceStatus(code);
   return STATUS[code];
 }
+
+/** An error of a tile protocol, which writes it in its own format. */
+export interface ProtocolError {
+  readonly status: number;
+  readonly text: string;
+  /** Undefined: the request has no fault that the standard names. */
+  readonly exception: OgcException | undefined;
+  /** Names and values of further headers, in turns. */
+  readonly headers: readonly string[];
+}
+
+export const refusalError = (refusal: ProtocolRefusal, dialect: Dialect): ProtocolError => ({
+  status: protocolStatus(refusal.code, dialect),
+  text: textOf(refusal),
+  exception: refusal.exception,
+  headers: [],
+});
+
+/** Returns the failure of an upstream as an error. Caches must not store it: the next request may succeed. */
+export function failureError({ code, message, retryAfterSeconds }: TileFailure): ProtocolError {
+  const wait = retryAfterSeconds === undefined ? [] : ["Retry-After", String(Math.ceil(retryAfterSeconds))];
+  return { status: STATUS[code], text: message, exception: undefined, headers: ["Cache-Control", "no-store", ...wait] };
+}
+
+/** Returns an error that is plain text in every protocol. */
+export const plainError = (
+  code: "unauthorized" | "method_not_allowed",
+  text: string,
+  headers: readonly string[],
+): ProtocolError => ({
+  status: STATUS[code],
+  text,
+  exception: undefined,
+  headers,
+});
 
 const FULL = /^(?:SQLITE_FULL|ENOSPC|EDQUOT|full)$/;
 const UNAVAILABLE =

@@ -6,7 +6,7 @@ import type { ServedTile, TileOutcome, TileReader, TileRequest } from "../../src
 import type { TileState } from "../../src/cache/tile-state.ts";
 import type { Extent, GridSet } from "../../src/grid/grid-set.ts";
 import { explainTile } from "../../src/http/tiles/explanation.ts";
-import { createTileProtocols, type TileProtocolOptions } from "../../src/http/tiles/tile-protocols.ts";
+import { type TileProtocolOptions, TileProtocols } from "../../src/http/tiles/tile-protocols.ts";
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../src/layer/catalogue.ts";
 import type { TileFormat } from "../../src/layer/format.ts";
@@ -169,7 +169,7 @@ export interface ProtocolServer extends AsyncDisposable {
 export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];
-  const protocols = createTileProtocols({
+  const protocols = new TileProtocols({
     catalogue: () => catalogue,
     reader,
     maps: new MapRenderer({
@@ -202,10 +202,8 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
     const [path = "", ...query] = (incoming.url ?? "").split("?");
     const done = protocols.handle(
       {
-        method: incoming.method ?? "",
         path,
         query: query.join("?"),
-        headers: incoming.headers,
         baseUrl: () => baseUrl,
       },
       response,

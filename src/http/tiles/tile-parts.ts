@@ -8,10 +8,11 @@ import { coverageAt, findSubset, type GridSubset, type Layer } from "../../layer
 import type { Parameters } from "../../layer/parameter-filter.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { OgcException } from "./ogc-exception.ts";
 
 /** A refusal with the exception code of OGC documents. Protocols that answer in plain text ignore the code. */
 export type ProtocolRefusal = Refusal & {
-  readonly exception?: { readonly code: string; readonly locator?: string };
+  readonly exception?: OgcException;
   /** The tile of a well-formed address that the layer does not offer: its level, or its position, is outside. */
   readonly outside?: OutsideTile;
 };
@@ -139,19 +140,34 @@ export function offeredRange(subset: GridSubset, z: number, rows: RowOrder): Off
 const yOfRow = (grid: GridSet, z: number, row: number, rows: RowOrder): number =>
   rows === "top" ? (grid.matrices[z]?.matrixHeight ?? 0) - 1 - row : row;
 
+/** Returns the tile of an address. Checks the format first, then the parameters, then the position. */
+export function resolveTile(
+  { layer, subset }: { readonly layer: Layer; readonly subset: GridSubset },
+  format: Result<TileFormat, Refusal>,
+  parameters: Result<Parameters, Refusal>,
+  at: TilePosition,
+): Result<RequestedTile, ProtocolRefusal> {
+  if (!format.ok) return format;
+  if (!parameters.ok) return parameters;
+  return tileAt({ layer, subset, format: format.value, parameters: parameters.value }, at);
+}
+
+/** The position of a tile as its protocol counts. */
+export interface TilePosition {
+  readonly z: number;
+  readonly column: number;
+  readonly row: number;
+  readonly rows: RowOrder;
+}
+
 /** Returns the tile of a well-formed address. Refuses a tile that the layer does not offer. */
 export function tileAt(
-  parts: {
-    readonly layer: Layer;
-    readonly subset: GridSubset;
-    readonly format: TileFormat;
-    readonly parameters: Parameters;
-  },
-  at: { readonly z: number; readonly column: number; readonly row: number; readonly rows: RowOrder },
+  parts: Omit<TileRequest, "index">,
+  at: TilePosition,
 ): Result<{ readonly kind: "tile"; readonly request: TileRequest }, ProtocolRefusal> {
   const { subset } = parts;
   const index = { x: at.column, y: yOfRow(subset.gridSet, at.z, at.row, at.rows), z: at.z };
-  const request = { layer: parts.layer, subset, format: parts.format, parameters: parts.parameters, index };
+  const request = { ...parts, index };
   const range = offeredRange(subset, at.z, at.rows);
   if (range === undefined) {
     return refuse({

@@ -1,50 +1,42 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, refusalMessage } from "../../lib/refusal.ts";
+import { failureError, refusalError } from "../errors.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";
+import type { ProtocolRefusal } from "./tile-parts.ts";
 import {
   type PreparedTile,
   prepareTile,
   sendData,
   sendDocument,
+  sendError,
   sendExplanation,
-  sendFailure,
   sendInfo,
   sendMap,
   sendMethodNotAllowed,
   sendPreflight,
-  sendRefusal,
   sendTile,
   sendUnauthorized,
 } from "./tile-reply.ts";
 import { parseRequested, routeOf, type TileRoute } from "./tile-route.ts";
 
-export interface TileProtocolRequest {
-  readonly method: string;
-  /** Raw path after the mount, such as `/service/wmts`. */
+/** An address after the mount. Method and headers are those of the response's request. */
+export interface TileAddress {
+  /** Raw path, such as `/service/wmts`. */
   readonly path: string;
   /** Raw, without `?`. */
   readonly query: string;
-  readonly headers: IncomingHttpHeaders;
   /** Returns the absolute URL with the mount of the request, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
-}
-
-export interface TileProtocols {
-  /**
-   * Answers every path of the tile protocols, errors included. A hit is answered before the call returns. Rejects, with
-   * nothing sent, only for a fault of the server: an error that the reader throws while the client is still connected.
-   */
-  handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void;
 }
 
 export interface TileProtocolOptions {
@@ -75,12 +67,8 @@ function wantsExplanation(query: string): boolean {
   return parsed.ok && parsed.value.has("EXPLAIN");
 }
 
-export function createTileProtocols(options: TileProtocolOptions): TileProtocols {
-  return new MemoizedTileProtocols(options);
-}
-
-/** The tile protocols with the prepared tiles and documents of the present catalogue. */
-class MemoizedTileProtocols implements TileProtocols {
+/** The tile protocols, with the prepared tiles and documents of the present catalogue. */
+export class TileProtocols {
   readonly #options: TileProtocolOptions;
   readonly #now: () => number;
   #memo: CatalogueMemo;
@@ -92,47 +80,38 @@ class MemoizedTileProtocols implements TileProtocols {
     this.#memo = new CatalogueMemo(options.catalogue());
   }
 
-  handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+  /**
+   * Answers every path of the tile protocols, errors included. A hit is answered before the call returns. Rejects, with
+   * nothing sent, only for a fault of the server: an error that the reader throws while the client is still connected.
+   */
+  handle(address: TileAddress, response: ServerResponse): Promise<void> | void {
     try {
-      return this.#handle(request, response);
+      return this.#handle(address, response);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #handle(request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
+  #handle(address: TileAddress, response: ServerResponse): Promise<void> | void {
     const catalogue = this.#options.catalogue();
     if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
-    const address = `${request.path}?${request.query}`;
-    if (request.method === "GET" || request.method === "HEAD") {
-      const prepared = this.#memo.tile(address);
-      if (prepared !== undefined) return this.#serve(prepared, request, response);
-    }
-    return this.#resolve(request, response, address);
+    const key = `${address.path}?${address.query}`;
+    const isRead = response.req.method === "GET" || response.req.method === "HEAD";
+    const prepared = isRead ? this.#memo.tile(key) : undefined;
+    return prepared === undefined ? this.#resolve(address, response, key) : this.#serve(prepared, response);
   }
 
   #requesterOf(response: ServerResponse): Requester {
     return { client: this.#options.clientOf(response.req), gone: goneSignal(response) };
   }
 
-  #answer(
-    prepared: PreparedTile,
-    outcome: TileOutcome,
-    { headers }: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> | void {
-    if (outcome.kind !== "tile") return sendFailure(response, outcome.failure, prepared.dialect);
-    if (prepared.request.format.kind === "image")
-      return sendTile(prepared, outcome.tile, headers, response, this.#now());
-    return sendData(prepared, outcome.tile, headers, response, this.#now(), this.#packed);
+  #answer(prepared: PreparedTile, outcome: TileOutcome, response: ServerResponse): Promise<void> | void {
+    if (outcome.kind !== "tile") return sendError(response, failureError(outcome.failure), prepared.dialect);
+    if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, response, this.#now());
+    return sendData(prepared, outcome.tile, response, this.#now(), this.#packed);
   }
 
-  async #waitFor(
-    coming: Promise<TileOutcome>,
-    prepared: PreparedTile,
-    request: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> {
+  async #waitFor(coming: Promise<TileOutcome>, prepared: PreparedTile, response: ServerResponse): Promise<void> {
     let outcome: TileOutcome;
     try {
       outcome = await coming;
@@ -141,13 +120,7 @@ class MemoizedTileProtocols implements TileProtocols {
       if (response.destroyed) return;
       throw error;
     }
-    if (!response.destroyed) await this.#answer(prepared, outcome, request, response);
-  }
-
-  #serveTile(prepared: PreparedTile, request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
-    const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
-    if (outcome instanceof Promise) return this.#waitFor(outcome, prepared, request, response);
-    return this.#answer(prepared, outcome, request, response);
+    if (!response.destroyed) await this.#answer(prepared, outcome, response);
   }
 
   /** Serves a resource of a layer to clients with the right to see it; at once if the layer is public. */
@@ -159,69 +132,70 @@ class MemoizedTileProtocols implements TileProtocols {
     });
   }
 
-  #serve(prepared: PreparedTile, request: TileProtocolRequest, response: ServerResponse): Promise<void> | void {
-    return this.#guarded(prepared.request.layer, response, () => this.#serveTile(prepared, request, response));
+  #serve(prepared: PreparedTile, response: ServerResponse): Promise<void> | void {
+    return this.#guarded(prepared.request.layer, response, () => {
+      const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
+      return outcome instanceof Promise
+        ? this.#waitFor(outcome, prepared, response)
+        : this.#answer(prepared, outcome, response);
+    });
   }
 
-  async #serveMap(
-    map: MapRequest,
-    dialect: Dialect,
-    request: TileProtocolRequest,
-    response: ServerResponse,
-  ): Promise<void> {
+  async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, request.headers, map, outcome);
-    else sendFailure(response, outcome.failure, dialect);
+    if (outcome.kind === "map") sendMap(response, map, outcome);
+    else sendError(response, failureError(outcome.failure), dialect);
   }
 
   async #serveInfo(query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> {
     const outcome = await this.#options.query(query, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info, query);
-    else sendFailure(response, outcome.failure, dialect);
+    else sendError(response, failureError(outcome.failure), dialect);
   }
 
   /** Answers `?explain` with the state of a tile. The client needs the right to read the management interface. */
-  async #serveExplanation(route: TileRoute, request: TileProtocolRequest, response: ServerResponse): Promise<void> {
+  async #serveExplanation(route: TileRoute, { path, query }: TileAddress, response: ServerResponse): Promise<void> {
     if (!(await this.#options.authorised(response.req, goneSignal(response))))
       return sendUnauthorized(response, "An explanation");
-    const { requested } = parseRequested(this.#memo.catalogue, route, request.query);
+    const { requested } = parseRequested(this.#memo.catalogue, route, query);
+    const refuseWith = (refusal: ProtocolRefusal) => sendError(response, refusalError(refusal, "plain"), "plain");
     if (!requested.ok) {
       const { outside } = requested.error;
       return outside === undefined
-        ? sendRefusal(response, requested.error, "plain")
+        ? refuseWith(requested.error)
         : sendExplanation(response, explainOutside(outside, refusalMessage(requested.error)));
     }
-    if (requested.value.kind !== "tile")
-      return sendRefusal(response, badField("explain", "the address of a tile", request.path), "plain");
+    if (requested.value.kind !== "tile") return refuseWith(badField("explain", "the address of a tile", path));
     const explanation = await this.#options.explain(requested.value.request);
     if (!response.destroyed) sendExplanation(response, explanation);
   }
 
   /** Handles every request that the memo cannot answer: a new or invalid address, a document, or another method. */
-  #resolve(request: TileProtocolRequest, response: ServerResponse, address: string): Promise<void> | void {
-    const route = routeOf(request.path);
-    if (!route.ok) return sendRefusal(response, route.error, "plain");
-    if (request.method === "OPTIONS") return sendPreflight(response);
-    if (request.method !== "GET" && request.method !== "HEAD") return sendMethodNotAllowed(response, request.method);
-    if (wantsExplanation(request.query)) return this.#serveExplanation(route.value, request, response);
-    const { dialect, requested } = parseRequested(this.#memo.catalogue, route.value, request.query);
-    if (!requested.ok) return sendRefusal(response, requested.error, dialect);
+  #resolve(address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
+    const { method = "" } = response.req;
+    const route = routeOf(address.path);
+    if (!route.ok) return sendError(response, refusalError(route.error, "plain"), "plain");
+    if (method === "OPTIONS") return sendPreflight(response);
+    if (method !== "GET" && method !== "HEAD") return sendMethodNotAllowed(response, method);
+    if (wantsExplanation(address.query)) return this.#serveExplanation(route.value, address, response);
+    const { dialect, requested } = parseRequested(this.#memo.catalogue, route.value, address.query);
+    if (!requested.ok) return sendError(response, refusalError(requested.error, dialect), dialect);
     const selected = requested.value;
     switch (selected.kind) {
       case "document":
-        return sendDocument(response, request.headers, this.#memo.document(selected, request.baseUrl()), this.#packed);
+        return sendDocument(response, this.#memo.document(selected, address.baseUrl()), this.#packed);
       case "map":
         return this.#guarded(selected.request.layer, response, () =>
-          this.#serveMap(selected.request, dialect, request, response),
+          this.#serveMap(selected.request, dialect, response),
         );
       case "info":
         return this.#guarded(selected.query.layer, response, () => this.#serveInfo(selected.query, dialect, response));
       case "tile": {
         const prepared = prepareTile(selected.request, dialect);
-        this.#memo.keep(address, prepared);
-        return this.#serve(prepared, request, response);
+        this.#memo.put(key, prepared);
+        return this.#serve(prepared, response);
       }
     }
   }

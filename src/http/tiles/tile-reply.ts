@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { MapRequest } from "../../cache/map-renderer.ts";
-import type { ServedTile, TileFailure, TileRequest } from "../../cache/tile-reader.ts";
+import type { ServedTile, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
@@ -9,13 +9,12 @@ import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
 import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
-import { protocolStatus, STATUS, textOf } from "../errors.ts";
+import { type ProtocolError, plainError } from "../errors.ts";
 import { endInParts } from "../slow-readers.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
-import { type Dialect, owsException, wmsException } from "./ogc-exception.ts";
-import type { ProtocolRefusal } from "./tile-parts.ts";
+import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
 const ALLOWED = "GET, HEAD, OPTIONS";
 
@@ -40,7 +39,7 @@ const OPEN: readonly string[] = [
 const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
 
 /** A body in its content coding, with the tag of that coding. */
-interface Travelling {
+interface CodedBody {
   readonly etag: string;
   readonly bytes: Uint8Array;
   readonly coding: Coding;
@@ -49,23 +48,26 @@ interface Travelling {
 const NOTHING = new Uint8Array(0);
 
 /**
- * Returns a body in the coding that the client prefers; a promise only if the body must be compressed first. A client
- * that already has the body gets a 304, so nothing is compressed.
+ * Sends a body in the coding that the client prefers; returns a promise only if the body must be compressed first. A
+ * client that already has the body gets a 304, so nothing is compressed.
  */
-function travelling(
+function sendCoded(
+  response: ServerResponse,
   { bytes, etag }: Pick<ServedTile, "bytes" | "etag">,
   modifiedMs: number | undefined,
-  headers: IncomingHttpHeaders,
   packed: PackedBodies,
-): Travelling | Promise<Travelling> {
+  send: (body: CodedBody) => void,
+): Promise<void> | void {
+  const { headers } = response.req;
   const coding = codingFor(headers["accept-encoding"], bytes.byteLength);
-  if (coding === "identity") return { etag, bytes, coding };
+  if (coding === "identity") return send({ etag, bytes, coding });
   const own = packedTag(etag, coding);
-  if (isNotModified(headers, own, modifiedMs)) return { etag: own, bytes: NOTHING, coding };
+  if (isNotModified(headers, own, modifiedMs)) return send({ etag: own, bytes: NOTHING, coding });
   const body = packed.get(bytes, etag, coding);
-  return body instanceof Promise
-    ? body.then((ready) => ({ etag: own, bytes: ready, coding }))
-    : { etag: own, bytes: body, coding };
+  if (!(body instanceof Promise)) return send({ etag: own, bytes: body, coding });
+  return body.then((ready) => {
+    if (!response.destroyed) send({ etag: own, bytes: ready, coding });
+  });
 }
 
 /** The data prepared once for each address and stored in the memo. */
@@ -151,7 +153,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     new Date(tile.modifiedMs).toUTCString(),
   ];
   const body = [
-    ...["Content-Type", contentTypeOf(prepared.request.format, tile.bytes), "Content-Length", String(bytes)],
+    ...describe(contentTypeOf(prepared.request.format, tile.bytes), tile.bytes),
     ...(coding === "identity" ? [] : ["Content-Encoding", coding]),
   ];
   const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
@@ -179,13 +181,12 @@ function httpDate(seconds: number): string {
 export function sendTile(
   prepared: PreparedTile,
   tile: ServedTile,
-  headers: IncomingHttpHeaders,
   response: ServerResponse,
   nowMs: number,
   coding: Coding = "identity",
 ): void {
   const built = headersOf(prepared, tile, coding);
-  const unchanged = isNotModified(headers, tile.etag, tile.modifiedMs);
+  const unchanged = isNotModified(response.req.headers, tile.etag, tile.modifiedMs);
   const block = unchanged ? built.notModified : built.whole;
   if (prepared.maxAgeSeconds > 0) {
     block[block.length - 1] = httpDate(Math.floor(nowMs / 1000) + prepared.maxAgeSeconds);
@@ -196,41 +197,47 @@ export function sendTile(
 }
 
 /** Sends a data tile as 200 or 304, in the coding that the client prefers. */
-export function sendData(
+export const sendData = (
   prepared: PreparedTile,
   tile: ServedTile,
-  headers: IncomingHttpHeaders,
   response: ServerResponse,
   nowMs: number,
   packed: PackedBodies,
-): Promise<void> | void {
-  const send = ({ etag, bytes, coding }: Travelling): void => {
-    if (!response.destroyed) sendTile(prepared, { ...tile, etag, bytes }, headers, response, nowMs, coding);
-  };
-  const body = travelling(tile, tile.modifiedMs, headers, packed);
-  return body instanceof Promise ? body.then(send) : send(body);
+): Promise<void> | void =>
+  sendCoded(response, tile, tile.modifiedMs, packed, ({ etag, bytes, coding }) =>
+    sendTile(prepared, { ...tile, etag, bytes }, response, nowMs, coding),
+  );
+
+/** Sends a body without a date as 200 or 304. `describing`: headers of the body, which a 304 lacks. */
+function sendTagged(
+  response: ServerResponse,
+  { etag, bytes }: Pick<ServedTile, "bytes" | "etag">,
+  describing: readonly string[],
+  lasting: readonly string[],
+): void {
+  if (isNotModified(response.req.headers, etag, undefined)) {
+    response.writeHead(304, [...OPEN, ...lasting]).end();
+    return;
+  }
+  response.writeHead(200, [...describing, ...OPEN, ...lasting]);
+  endInParts(response, bytes);
 }
+
+const describe = (contentType: string, { byteLength }: Uint8Array): readonly string[] => [
+  "Content-Type",
+  contentType,
+  "Content-Length",
+  String(byteLength),
+];
 
 /** Sends a map composed for this request. GWC's name for such a result is WMS. */
 export function sendMap(
   response: ServerResponse,
-  headers: IncomingHttpHeaders,
   { layer, format, z }: MapRequest,
-  { bytes, etag }: { readonly bytes: Uint8Array; readonly etag: string },
+  map: Pick<ServedTile, "bytes" | "etag">,
 ): void {
-  const lasting = [...OPEN, "geowebcache-cache-result", "WMS", "ETag", etag, ...cacheControl(layer, z)];
-  if (isNotModified(headers, etag, undefined)) {
-    response.writeHead(304, lasting).end();
-    return;
-  }
-  response.writeHead(200, [
-    "Content-Type",
-    contentTypeOf(format, bytes),
-    "Content-Length",
-    String(bytes.byteLength),
-    ...lasting,
-  ]);
-  endInParts(response, bytes);
+  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...cacheControl(layer, z)];
+  sendTagged(response, map, describe(contentTypeOf(format, map.bytes), map.bytes), lasting);
 }
 
 /**
@@ -244,83 +251,44 @@ export function sendInfo(
 ): void {
   // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so it is not cached.
   const lasting = request.kind === "legend" ? cacheControl(layer, 0) : [];
-  const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
-  response.writeHead(200, [
-    ...head,
-    ...OPEN,
-    ...(lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting),
-    "Content-Security-Policy",
-    "sandbox",
-  ]);
-  endInParts(response, bytes);
+  const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting;
+  send(response, 200, contentType, bytes, [...caching, "Content-Security-Policy", "sandbox"]);
 }
 
-function send(response: ServerResponse, status: number, contentType: string, body: string, more: string[]): void {
-  const bytes = Buffer.from(body, "utf8");
-  const head = ["Content-Type", contentType, "Content-Length", String(bytes.byteLength)];
-  response.writeHead(status, [...head, ...OPEN, ...more]);
+function send(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  bytes: Uint8Array,
+  more: readonly string[],
+): void {
+  response.writeHead(status, [...describe(contentType, bytes), ...OPEN, ...more]);
   endInParts(response, bytes);
-}
-
-function sendPlain(response: ServerResponse, status: number, text: string, more: string[] = []): void {
-  const ascii = Buffer.byteLength(text, "utf8") === text.length;
-  send(response, status, ascii ? "text/plain" : "text/plain; charset=utf-8", text, more);
 }
 
 /** Sends an error in the format of the protocol. */
-function sendTrouble(
-  response: ServerResponse,
-  dialect: Dialect,
-  trouble: { readonly status: number; readonly code?: string; readonly locator?: string; readonly text: string },
-  more: string[],
-): void {
-  switch (dialect) {
-    case "plain":
-      sendPlain(response, trouble.status, trouble.text, more);
-      return;
-    case "ows": {
-      const document = owsException(trouble.code ?? "NoApplicableCode", trouble.locator, trouble.text);
-      send(response, trouble.status, document.contentType, document.body, more);
-      return;
-    }
-    case "wms-1.1.1":
-    case "wms-1.3.0": {
-      const version = dialect === "wms-1.3.0" ? "1.3.0" : "1.1.1";
-      const document = wmsException(version, trouble.code, trouble.text);
-      send(response, trouble.status, document.contentType, document.body, more);
-      return;
-    }
-  }
-}
-
-export function sendRefusal(response: ServerResponse, refusal: ProtocolRefusal, dialect: Dialect): void {
-  const status = protocolStatus(refusal.code, dialect);
-  sendTrouble(response, dialect, { status, text: textOf(refusal), ...refusal.exception }, []);
-}
-
-/** Sends the failure of an upstream. Caches must not store it: the next request may succeed. */
-export function sendFailure(response: ServerResponse, failure: TileFailure, dialect: Dialect): void {
-  const more = ["Cache-Control", "no-store"];
-  if (failure.retryAfterSeconds !== undefined) more.push("Retry-After", String(Math.ceil(failure.retryAfterSeconds)));
-  sendTrouble(response, dialect, { status: STATUS[failure.code], text: failure.message }, more);
+export function sendError(response: ServerResponse, error: ProtocolError, dialect: Dialect): void {
+  const { contentType, body } = errorDocument(dialect, error.exception, error.text);
+  send(response, error.status, contentType, Buffer.from(body, "utf8"), error.headers);
 }
 
 /** Sends an explanation. It is valid only at this moment, so caches must not store it. */
 export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>
-  send(response, 200, "application/json", `${jsonText(explanation)}\n`, ["Cache-Control", "no-store"]);
-
-export const sendUnauthorized = (response: ServerResponse, what = "This layer"): void =>
-  sendPlain(response, STATUS.unauthorized, `${what} needs a user name and a password`, [
-    ...Object.entries(challengeOf(response.req.headers)).flat(),
+  send(response, 200, "application/json", Buffer.from(`${jsonText(explanation)}\n`, "utf8"), [
     "Cache-Control",
     "no-store",
   ]);
 
-export const sendMethodNotAllowed = (response: ServerResponse, method: string): void =>
-  sendPlain(response, STATUS.method_not_allowed, `Method ${method} is not allowed here; allowed are ${ALLOWED}`, [
-    "Allow",
-    ALLOWED,
-  ]);
+export function sendUnauthorized(response: ServerResponse, what = "This layer"): void {
+  const challenge = Object.entries(challengeOf(response.req.headers)).flat();
+  const text = `${what} needs a user name and a password`;
+  sendError(response, plainError("unauthorized", text, [...challenge, "Cache-Control", "no-store"]), "plain");
+}
+
+export function sendMethodNotAllowed(response: ServerResponse, method: string): void {
+  const text = `Method ${method} is not allowed here; allowed are ${ALLOWED}`;
+  sendError(response, plainError("method_not_allowed", text, ["Allow", ALLOWED]), "plain");
+}
 
 /** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
 export function sendPreflight(response: ServerResponse): void {
@@ -350,24 +318,14 @@ export interface StoredDocument {
 
 export function sendDocument(
   response: ServerResponse,
-  headers: IncomingHttpHeaders,
   document: StoredDocument,
   packed: PackedBodies,
 ): Promise<void> | void {
-  const name = document.fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${document.fileName}`];
-  const send = ({ etag, bytes, coding }: Travelling): void => {
-    if (response.destroyed) return;
-    const lasting = [...OPEN, "ETag", etag, "Cache-Control", "no-cache", ...VARYING];
-    if (isNotModified(headers, etag, undefined)) {
-      response.writeHead(304, lasting);
-      response.end();
-      return;
-    }
-    const body = ["Content-Type", document.contentType, "Content-Length", String(bytes.byteLength)];
-    const packing = coding === "identity" ? [] : ["Content-Encoding", coding];
-    response.writeHead(200, [...body, ...packing, ...name, ...lasting]);
-    endInParts(response, bytes);
-  };
-  const body = travelling(document, undefined, headers, packed);
-  return body instanceof Promise ? body.then(send) : send(body);
+  const { contentType, fileName } = document;
+  const name = fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${fileName}`];
+  return sendCoded(response, document, undefined, packed, (body) => {
+    const packing = body.coding === "identity" ? [] : ["Content-Encoding", body.coding];
+    const describing = [...describe(contentType, body.bytes), ...packing, ...name];
+    sendTagged(response, body, describing, ["ETag", body.etag, "Cache-Control", "no-cache", ...VARYING]);
+  });
 }
