@@ -1,6 +1,9 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { decodePercent } from "./percent.ts";
 
+/** The parameters of a tile protocol's query; keys in upper case. */
+export type Query = ReadonlyMap<string, string>;
+
 /** Returns the raw pairs of a query or of a form. A name without `=` has the value "". */
 function* rawPairs(text: string): Generator<readonly [name: string, value: string, pair: string]> {
   for (const pair of text.split("&")) {
@@ -21,7 +24,7 @@ export const parseForm = (text: string): URLSearchParams =>
  * Parses a query of a tile protocol; keys become upper case. Of a key given several times the first value counts, as in
  * GWC. `+` is a space, as forms write it. The error is the raw pair that cannot be decoded.
  */
-export function parseQuery(query: string): Result<ReadonlyMap<string, string>, string> {
+export function parseQuery(query: string): Result<Query, string> {
   const found = new Map<string, string>();
   for (const [rawName, rawValue, pair] of rawPairs(query)) {
     const name = decodePercent(rawName.replaceAll("+", " "))?.toUpperCase();

@@ -12,3 +12,18 @@ export function splitExtension(text: string): { readonly stem: string; readonly 
     ? { stem: text, extension: undefined }
     : { stem: text.slice(0, dot), extension: text.slice(dot + 1).toLowerCase() };
 }
+
+/** Parses the end of an address, `{z}/{x}/{y}.{ext}`. */
+export function parseRowFile([zText = "", xText = "", last = ""]: readonly string[]): Result<
+  { readonly z: number; readonly column: number; readonly row: number; readonly extension: string },
+  Refusal
+> {
+  const { stem, extension } = splitExtension(last);
+  if (extension === undefined) return refuse(badField("y", "a row with an extension, such as 3.png", last));
+  const z = wholeNumber("z", zText);
+  if (!z.ok) return z;
+  const x = wholeNumber("x", xText);
+  if (!x.ok) return x;
+  const y = wholeNumber("y", stem);
+  return y.ok ? ok({ z: z.value, column: x.value, row: y.value, extension }) : y;
+}

@@ -2,7 +2,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { segmentsOf } from "../percent.ts";
-import { parseQuery } from "../query.ts";
+import { parseQuery, type Query } from "../query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./ogc-exception.ts";
@@ -14,21 +14,27 @@ import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe } from "./xyz/web-tile.ts";
 import { parseXyz } from "./xyz/xyz-address.ts";
 
+/** Parses the rest of a path and its query. Pure; never throws for any input of a client. */
+type Parser = (catalogue: Catalogue, rest: readonly string[], query: Query) => Result<RequestedTile, ProtocolRefusal>;
+
+const PROTOCOLS = {
+  xyz: parseXyz,
+  quadkey: parseQuadkey,
+  tilejson: parseTileJson,
+  ogc: parseOgc,
+  kml: parseKml,
+  tms: parseTms,
+  "wmts-rest": parseWmtsRest,
+  wmts: (catalogue, _, query) => parseWmtsKvp(catalogue, query),
+  wms: (catalogue, _, query) => parseWms(catalogue, query),
+  ve: (catalogue, _, query) => parseVe(catalogue, query),
+  gmaps: (catalogue, _, query) => parseGmaps(catalogue, query, "up"),
+  mgmaps: (catalogue, _, query) => parseGmaps(catalogue, query, "down"),
+} satisfies Record<string, Parser>;
+
 /** The protocol of a path, and the rest of the path. */
 export interface TileRoute {
-  readonly protocol:
-    | "xyz"
-    | "tms"
-    | "wmts"
-    | "wmts-rest"
-    | "wms"
-    | "quadkey"
-    | "tilejson"
-    | "ogc"
-    | "kml"
-    | "ve"
-    | "gmaps"
-    | "mgmaps";
+  readonly protocol: keyof typeof PROTOCOLS;
   readonly rest: readonly string[];
 }
 
@@ -66,45 +72,20 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   );
 }
 
-/**
- * Parses a request, and returns the format in which its protocol reports errors. Pure; never throws for any input of a
- * client.
- */
+/** Returns the format in which a protocol reports errors. */
+function dialectOf({ protocol }: TileRoute, query: Query): Dialect {
+  if (protocol === "wms") return `wms-${wmsVersion(query)}`;
+  return protocol === "wmts" ? "ows" : "plain";
+}
+
+/** Parses a request, and returns the format in which its protocol reports errors. */
 export function parseRequested(
   catalogue: Catalogue,
-  { protocol, rest }: TileRoute,
+  route: TileRoute,
   queryText: string,
 ): { readonly dialect: Dialect; readonly requested: Result<RequestedTile, ProtocolRefusal> } {
-  const parsed = parseQuery(queryText);
-  const query: ReadonlyMap<string, string> = parsed.ok ? parsed.value : new Map();
-  const answer = (dialect: Dialect, parse: () => Result<RequestedTile, ProtocolRefusal>) => ({
-    dialect,
-    requested: parsed.ok ? parse() : undecodable("The query", parsed.error),
-  });
-  switch (protocol) {
-    case "xyz":
-      return answer("plain", () => parseXyz(catalogue, rest, query));
-    case "quadkey":
-      return answer("plain", () => parseQuadkey(catalogue, rest, query));
-    case "ve":
-      return answer("plain", () => parseVe(catalogue, query));
-    case "gmaps":
-      return answer("plain", () => parseGmaps(catalogue, query, "up"));
-    case "mgmaps":
-      return answer("plain", () => parseGmaps(catalogue, query, "down"));
-    case "tilejson":
-      return answer("plain", () => parseTileJson(catalogue, rest, query));
-    case "ogc":
-      return answer("plain", () => parseOgc(catalogue, rest, query));
-    case "kml":
-      return answer("plain", () => parseKml(catalogue, rest, query));
-    case "tms":
-      return answer("plain", () => parseTms(catalogue, rest, query));
-    case "wmts-rest":
-      return answer("plain", () => parseWmtsRest(catalogue, rest, query));
-    case "wmts":
-      return answer("ows", () => parseWmtsKvp(catalogue, query));
-    case "wms":
-      return answer(`wms-${wmsVersion(query)}`, () => parseWms(catalogue, query));
-  }
+  const query = parseQuery(queryText);
+  if (!query.ok) return { dialect: dialectOf(route, new Map()), requested: undecodable("The query", query.error) };
+  const parse: Parser = PROTOCOLS[route.protocol];
+  return { dialect: dialectOf(route, query.value), requested: parse(catalogue, route.rest, query.value) };
 }

@@ -3,6 +3,7 @@ import type { Catalogue } from "../../../layer/catalogue.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { splitExtension } from "../address.ts";
 import {
   findFormatOfExtension,
@@ -13,8 +14,6 @@ import {
   tileAt,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayNode, superOverlay } from "./kml-documents.ts";
-
-type Query = ReadonlyMap<string, string>;
 
 const WORDS =
   "KML is /service/kml/{layer}.{ext}.kml, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml]";

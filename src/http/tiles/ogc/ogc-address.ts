@@ -3,8 +3,9 @@ import type { Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { wholeNumber } from "../address.ts";
-import { findLayer, findRequestedFormat, levelOf, notFound, type RequestedTile, tileAt } from "../tile-parts.ts";
+import { findLayer, findRequestedFormat, levelOf, notFound, type RequestedTile, resolveTile } from "../tile-parts.ts";
 import {
   allGrids,
   collection,
@@ -22,8 +23,6 @@ import {
   tileset,
   tilesets,
 } from "./ogc-documents.ts";
-
-type Query = ReadonlyMap<string, string>;
 
 const document = (rest: readonly string[], write: (base: string) => unknown): Result<RequestedTile, Refusal> =>
   ok({
@@ -116,12 +115,10 @@ function parseTile(
   if (!row.ok) return row;
   const column = wholeNumber("tileCol", columnText);
   if (!column.ok) return column;
-  const format = findRequestedFormat({ formats: formatsOf(layer, kind) }, query.get("F"));
-  if (!format.ok) return format;
-  const parameters = parseParameters(layer.parameterFilters, query, "ignore");
-  if (!parameters.ok) return parameters;
-  return tileAt(
-    { layer, subset, format: format.value, parameters: parameters.value },
+  return resolveTile(
+    { layer, subset },
+    findRequestedFormat({ formats: formatsOf(layer, kind) }, query.get("F")),
+    parseParameters(layer.parameterFilters, query, "ignore"),
     { z, column: column.value, row: row.value, rows: "top" },
   );
 }

@@ -2,16 +2,17 @@ import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import { findSubset, type GridSubset, type Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { splitExtension, wholeNumber } from "../address.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
+import { parseRowFile } from "../address.ts";
 import {
   findFormatOfExtension,
   findGrid,
   findLayer,
   notFound,
   type RequestedTile,
-  tileAt,
+  resolveTile,
   XML_TYPE,
 } from "../tile-parts.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
@@ -59,11 +60,7 @@ function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refu
  * Parses an address below `/service/tms` (TMS 1.0.0) as GWC has it (`docs/explanation/geowebcache.md`, Tile services).
  * z is the level of the grid set; y counts from the bottom.
  */
-export function parseTms(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, Refusal> {
+export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [version, tileMapText, zText, xText, last] = rest;
   if (version === undefined) {
     return ok({ kind: "document", name: "tms", contentType: XML_TYPE, write: tmsRootDocument });
@@ -91,21 +88,12 @@ export function parseTms(
       write: (baseUrl) => tileMapDocument(layer, subset, format, baseUrl),
     });
   }
-  const { stem, extension } = splitExtension(last);
-  if (extension === undefined) return refuse(badField("y", "a row with an extension, such as 3.png", last));
-  const z = wholeNumber("z", zText);
-  if (!z.ok) return z;
-  const x = wholeNumber("x", xText);
-  if (!x.ok) return x;
-  const y = wholeNumber("y", stem);
-  if (!y.ok) return y;
-  const tileFormat = findFormatOfExtension(layer, extension);
-  if (!tileFormat.ok) return tileFormat;
-  const parameters = parseParameters(layer.parameterFilters, query, "ignore");
-  if (!parameters.ok) return parameters;
-  const rows = query.get("FLIPY")?.toLowerCase() === "true" ? "top" : "bottom";
-  return tileAt(
-    { layer, subset, format: tileFormat.value, parameters: parameters.value },
-    { z: z.value, column: x.value, row: y.value, rows },
+  const at = parseRowFile([zText, xText, last]);
+  if (!at.ok) return at;
+  return resolveTile(
+    { layer, subset },
+    findFormatOfExtension(layer, at.value.extension),
+    parseParameters(layer.parameterFilters, query, "ignore"),
+    { ...at.value, rows: query.get("FLIPY")?.toLowerCase() === "true" ? "top" : "bottom" },
   );
 }

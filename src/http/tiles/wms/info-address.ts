@@ -4,6 +4,7 @@ import { tileExtent } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 
 /** What most map servers answer with; others are passed on as asked. */
 export const INFO_FORMATS: readonly string[] = [
@@ -29,7 +30,7 @@ export const parseInfoFormat = (field: string, text: string): Result<string, Ref
     : refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
 
 /** Returns `FEATURE_COUNT`; undefined, which means the upstream's default, if it is absent or invalid. */
-export function featureCount(query: ReadonlyMap<string, string>): number | undefined {
+export function featureCount(query: Query): number | undefined {
   const text = query.get("FEATURE_COUNT") ?? "";
   return /^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined;
 }

@@ -4,6 +4,7 @@ import type { Legend } from "../../../layer/legend.ts";
 import { stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { findLayer, type ProtocolRefusal, type RequestedTile } from "../tile-parts.ts";
 import { isDefaultStyle } from "../wmts/wmts-style.ts";
 
@@ -55,10 +56,7 @@ const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
  * Parses GetLegendGraphic of a layer's style. The request is passed on to the layer's source; GWC passes it on verbatim
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-export function parseGetLegendGraphic(
-  catalogue: Catalogue,
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, ProtocolRefusal> {
+export function parseGetLegendGraphic(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYER") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return refuse({ ...layer.error, exception: { code: "LayerNotDefined" } });

@@ -16,13 +16,13 @@ import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
-type Query = ReadonlyMap<string, string>;
 export type WmsVersion = "1.1.1" | "1.3.0";
 
 /** Returns the version of a request. Any version other than 1.3 is answered as 1.1.1, GWC's only version. */

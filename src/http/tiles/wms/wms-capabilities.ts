@@ -59,17 +59,12 @@ function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
   return `<LegendURL width="${legend.width}" height="${legend.height}"><Format>${escapeXml(legend.format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${href}"/></LegendURL>`;
 }
 
-const named = (layer: Layer): string[] => [
-  `        <Name>${escapeXml(layer.name)}</Name>`,
-  `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
-  `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
-];
-
-/** WMS 1.1.1 with WMS-C's tile sets in VendorSpecificCapabilities when they are asked for (`TILED=true`). */
+/**
+ * Returns the capabilities of WMS 1.1.1, with WMS-C's tile sets in VendorSpecificCapabilities if they are requested
+ * (`TILED=true`).
+ */
 export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string {
-  const layers = [...catalogue.layers.values()];
-  const base = escapeXml(baseUrl);
-  const listed = tileSets === "listed" ? layers.flatMap(tileSetElements) : [];
+  const listed = tileSets === "listed" ? [...catalogue.layers.values()].flatMap(tileSetElements) : [];
   const vendor =
     listed.length === 0
       ? ""
@@ -78,35 +73,103 @@ export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSe
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd"${subset}>
 <WMT_MS_Capabilities version="1.1.1">
-  <Service>
-    <Name>OGC:WMS</Name>
+${serviceAndLayers(catalogue, baseUrl, V111, vendor)}
+</WMT_MS_Capabilities>
+`;
+}
+
+/** Returns the capabilities of WMS 1.3.0 (OGC 06-042). */
+export const wmsCapabilities130 = (catalogue: Catalogue, baseUrl: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
+${serviceAndLayers(catalogue, baseUrl, V130)}
+</WMS_Capabilities>
+`;
+
+/** The points in which the capabilities of the versions differ. */
+interface Version {
+  readonly name: string;
+  readonly type: string;
+  readonly exceptions: string;
+  readonly crs: "SRS" | "CRS";
+  readonly geographic: (box: Extent) => string;
+  readonly box: (subset: GridSubset) => Extent;
+  /** In 1.3.0 GetLegendGraphic is an operation of another standard, and the addresses of the legends are enough. */
+  readonly hasLegends: boolean;
+}
+
+const V111: Version = {
+  name: "OGC:WMS",
+  type: "application/vnd.ogc.wms_xml",
+  exceptions: "application/vnd.ogc.se_xml",
+  crs: "SRS",
+  geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
+  box: subsetExtent,
+  hasLegends: true,
+};
+
+const V130: Version = {
+  name: "WMS",
+  type: "text/xml",
+  exceptions: "XML",
+  crs: "CRS",
+  geographic: ({ minX, minY, maxX, maxY }) =>
+    `<EX_GeographicBoundingBox><westBoundLongitude>${minX}</westBoundLongitude><eastBoundLongitude>${maxX}</eastBoundLongitude><southBoundLatitude>${minY}</southBoundLatitude><northBoundLatitude>${maxY}</northBoundLatitude></EX_GeographicBoundingBox>`,
+  box: inAxisOrder,
+  hasLegends: false,
+};
+
+function serviceAndLayers(catalogue: Catalogue, baseUrl: string, version: Version, vendor = ""): string {
+  const layers = [...catalogue.layers.values()];
+  const base = escapeXml(baseUrl);
+  const operations = [
+    operation("GetCapabilities", [version.type], base),
+    operation("GetMap", formatsOf(layers), base),
+    ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : []),
+    ...(version.hasLegends && layers.some(offersLegendGraphic)
+      ? [operation("GetLegendGraphic", ["image/png"], base)]
+      : []),
+  ];
+  return `  <Service>
+    <Name>${version.name}</Name>
     <Title>Web Map Service - Nuthatch</Title>
     ${online(base)}
   </Service>
   <Capability>
     <Request>
-${operation("GetCapabilities", ["application/vnd.ogc.wms_xml"], base)}
-${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base), ...legendOperation(layers, base)].join("\n")}
+${operations.join("\n")}
     </Request>
     <Exception>
-      <Format>application/vnd.ogc.se_xml</Format>
+      <Format>${version.exceptions}</Format>
     </Exception>${vendor}
     <Layer>
       <Title>Nuthatch</Title>
-      <LatLonBoundingBox ${attributes(WORLD)}/>
-${layers.map((layer) => layer111(layer, baseUrl)).join("\n")}
+      ${version.geographic(WORLD)}
+${layers.map((layer) => layerElement(layer, baseUrl, version)).join("\n")}
     </Layer>
-  </Capability>
-</WMT_MS_Capabilities>
-`;
+  </Capability>`;
 }
 
-const infoOperation = (layers: readonly Layer[], base: string): readonly string[] =>
-  layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : [];
+function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: Version): string {
+  const boxes = [...boxesOf(layer)];
+  return [
+    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
+    `        <Name>${escapeXml(layer.name)}</Name>`,
+    `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
+    `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
+    ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
+    `        ${geographic(geographicBox(layer) ?? WORLD)}`,
+    ...boxes.map(([code, subset]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(subset))}/>`),
+    ...styleElements(layer, baseUrl),
+    "      </Layer>",
+  ].join("\n");
+}
 
-/** In 1.3.0 it is an operation of another standard, and the addresses of the legends are enough. */
-const legendOperation = (layers: readonly Layer[], base: string): readonly string[] =>
-  layers.some(offersLegendGraphic) ? [operation("GetLegendGraphic", ["image/png"], base)] : [];
+/** Returns the box of a subset in the axis order of its CRS. */
+function inAxisOrder(subset: GridSubset): Extent {
+  const e = subsetExtent(subset);
+  return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
+}
 
 const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >
 <!ELEMENT TileSet (SRS, BoundingBox?, Resolutions, Width, Height, Format, Layers*, Styles*) >
@@ -139,67 +202,4 @@ function tileSetElements(layer: Layer): string[] {
       </TileSet>`;
     }),
   );
-}
-
-function layer111(layer: Layer, baseUrl: string): string {
-  const boxes = [...boxesOf(layer)];
-  return [
-    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
-    ...named(layer),
-    ...boxes.map(([code]) => `        <SRS>EPSG:${code}</SRS>`),
-    `        <LatLonBoundingBox ${attributes(geographicBox(layer) ?? WORLD)}/>`,
-    ...boxes.map(([code, s]) => `        <BoundingBox SRS="EPSG:${code}" ${attributes(subsetExtent(s))}/>`),
-    ...styleElements(layer, baseUrl),
-    "      </Layer>",
-  ].join("\n");
-}
-
-/** WMS 1.3.0 (OGC 06-042); boxes in the axis order of their CRS. */
-export function wmsCapabilities130(catalogue: Catalogue, baseUrl: string): string {
-  const layers = [...catalogue.layers.values()];
-  const base = escapeXml(baseUrl);
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
-  <Service>
-    <Name>WMS</Name>
-    <Title>Web Map Service - Nuthatch</Title>
-    ${online(base)}
-  </Service>
-  <Capability>
-    <Request>
-${operation("GetCapabilities", ["text/xml"], base)}
-${[operation("GetMap", formatsOf(layers), base), ...infoOperation(layers, base)].join("\n")}
-    </Request>
-    <Exception>
-      <Format>XML</Format>
-    </Exception>
-    <Layer>
-      <Title>Nuthatch</Title>
-      ${geographic(WORLD)}
-${layers.map((layer) => layer130(layer, baseUrl)).join("\n")}
-    </Layer>
-  </Capability>
-</WMS_Capabilities>
-`;
-}
-
-const geographic = (e: Extent): string =>
-  `<EX_GeographicBoundingBox><westBoundLongitude>${e.minX}</westBoundLongitude><eastBoundLongitude>${e.maxX}</eastBoundLongitude><southBoundLatitude>${e.minY}</southBoundLatitude><northBoundLatitude>${e.maxY}</northBoundLatitude></EX_GeographicBoundingBox>`;
-
-function layer130(layer: Layer, baseUrl: string): string {
-  const boxes = [...boxesOf(layer)];
-  return [
-    isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
-    ...named(layer),
-    ...boxes.map(([code]) => `        <CRS>EPSG:${code}</CRS>`),
-    `        ${geographic(geographicBox(layer) ?? WORLD)}`,
-    ...boxes.map(([code, s]) => `        <BoundingBox CRS="EPSG:${code}" ${attributes(inAxisOrder(s))}/>`),
-    ...styleElements(layer, baseUrl),
-    "      </Layer>",
-  ].join("\n");
-}
-
-function inAxisOrder(subset: GridSubset): Extent {
-  const e = subsetExtent(subset);
-  return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
 }

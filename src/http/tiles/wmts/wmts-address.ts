@@ -1,6 +1,7 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,
@@ -13,6 +14,7 @@ import {
   type ProtocolRefusal,
   type RequestedDocument,
   type RequestedTile,
+  resolveTile,
   tileAt,
   XML_TYPE,
 } from "../tile-parts.ts";
@@ -36,7 +38,7 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
 export function parseWmtsRest(
   catalogue: Catalogue,
   rest: readonly string[],
-  query: ReadonlyMap<string, string>,
+  query: Query,
 ): Result<RequestedTile, Refusal> {
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
@@ -49,11 +51,7 @@ export function parseWmtsRest(
     : parseTileRest(catalogue, rest, query);
 }
 
-function parseInfoRest(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, Refusal> {
+function parseInfoRest(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [jText = "", iText = ""] = rest.slice(-2);
   const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
   if (!infoFormat.ok) return infoFormat;
@@ -75,11 +73,7 @@ function parseInfoRest(
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
 }
 
-function parseTileRest(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, Refusal> {
+function parseTileRest(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
   if (rest.length !== 5 && rest.length !== 6) {
     return notFound(
@@ -105,12 +99,10 @@ function parseTileRest(
   if (mimeType === "" && extension === undefined) {
     return refuse(badField("format", `one of ${layer.value.formats.map((f) => f.mimeType).join(", ")}`, ""));
   }
-  const format = mimeType === "" ? findFormatOfExtension(layer.value, extension) : findFormat(layer.value, mimeType);
-  if (!format.ok) return format;
-  const parameters = parametersWithStyle(layer.value, query, rest.length === 6 ? rest[1] : undefined);
-  if (!parameters.ok) return parameters;
-  return tileAt(
-    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
+  return resolveTile(
+    { layer: layer.value, subset: subset.value },
+    mimeType === "" ? findFormatOfExtension(layer.value, extension) : findFormat(layer.value, mimeType),
+    parametersWithStyle(layer.value, query, rest.length === 6 ? rest[1] : undefined),
     { z, column: column.value, row: row.value, rows: "top" },
   );
 }
@@ -130,10 +122,7 @@ const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
 const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /** WMTS by key and value: GWC's checks in GWC's order, with its exception codes (`docs/explanation/geowebcache.md`, Tile services). */
-export function parseWmtsKvp(
-  catalogue: Catalogue,
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, ProtocolRefusal> {
+export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {
     case "":
@@ -158,10 +147,7 @@ export function parseWmtsKvp(
  * Parses GetTileJSON, GWC's addition to the protocol: LAYER, and those fields of a tile request that are not the
  * default.
  */
-function parseGetTileJson(
-  catalogue: Catalogue,
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, ProtocolRefusal> {
+function parseGetTileJson(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("LAYER") ?? "";
   if (name === "") return missing("LAYER");
   const layer = findLayer(catalogue, name);
@@ -177,10 +163,7 @@ function parseGetTileJson(
  * Parses GetFeatureInfo: the fields of GetTile, with INFOFORMAT instead of FORMAT, then the pixel
  * (`docs/explanation/geowebcache.md`, Tile services).
  */
-function parseGetFeatureInfo(
-  catalogue: Catalogue,
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, ProtocolRefusal> {
+function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const tile = parseGetTile(catalogue, query, "INFOFORMAT");
   if (!tile.ok || tile.value.kind !== "tile") return tile;
   const { tileWidth, tileHeight } = tile.value.request.subset.gridSet;
@@ -201,7 +184,7 @@ function parseGetFeatureInfo(
 
 function parseGetTile(
   catalogue: Catalogue,
-  query: ReadonlyMap<string, string>,
+  query: Query,
   formatKey: "FORMAT" | "INFOFORMAT" = "FORMAT",
 ): Result<RequestedTile, ProtocolRefusal> {
   const value = (key: string): string => query.get(key) ?? "";

@@ -1,4 +1,11 @@
-import { type Extent, type GridSet, matrixRect, plainNumber, topLeftCorner } from "../../../grid/grid-set.ts";
+import {
+  canonicalSrs,
+  type Extent,
+  type GridSet,
+  matrixRect,
+  plainNumber,
+  topLeftCorner,
+} from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
@@ -6,7 +13,6 @@ import { listedValues, type ParameterFilter } from "../../../layer/parameter-fil
 import { escapeXml } from "../../../lib/escape.ts";
 import { geographicBox } from "../geographic-box.ts";
 import { offeredRange } from "../tile-parts.ts";
-import { isYFirst } from "../wms/axis-order.ts";
 import { INFO_FORMATS, isQueryable } from "../wms/info-address.ts";
 import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
@@ -42,6 +48,12 @@ ${[...layers.map((layer) => layerElement(layer, base, baseUrl)), ...sorted.map(m
 </Capabilities>
 `;
 }
+
+/**
+ * Returns whether WMTS documents of this grid set name y before x. The grid set decides, whose default is the axis order
+ * of its CRS. EPSG:3857 is always x, y, because every reader would place another layer off the map.
+ */
+const isYFirst = (grid: GridSet): boolean => grid.yCoordinateFirst && canonicalSrs(grid.srs) !== 3857;
 
 const operation = (name: string, base: string): string => `  <ows:Operation name="${name}">
     <ows:DCP>

@@ -9,6 +9,7 @@ import {
 } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 
 /** The name of a layer's default style in WMTS, unless another style of the layer has this name. */
 const DEFAULT_STYLE = "default";
@@ -35,7 +36,7 @@ export function styleNames(layer: Layer): readonly string[] {
 /** The parameters of a request whose protocol has a style of its own: it feeds STYLES. */
 export function parametersWithStyle(
   layer: Layer,
-  query: ReadonlyMap<string, string>,
+  query: Query,
   style: string | undefined,
 ): Result<Parameters, Refusal> {
   if (style === undefined || style === "") return parseParameters(layer.parameterFilters, query, "ignore");
@@ -45,7 +46,7 @@ export function parametersWithStyle(
 }
 
 /** Of a request that {@link parametersWithStyle} refuses, the key whose value no filter takes. */
-export function refusedKey(layer: Layer, query: ReadonlyMap<string, string>): string {
+export function refusedKey(layer: Layer, query: Query): string {
   const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
   return others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? "STYLES";
 }

@@ -4,6 +4,7 @@ import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { geographicBox, geographicBoxOf, WORLD } from "../geographic-box.ts";
 import {
   findGrid,
@@ -20,7 +21,7 @@ import { parametersWithStyle } from "../wmts/wmts-style.ts";
 export function parseTileJson(
   catalogue: Catalogue,
   rest: readonly string[],
-  query: ReadonlyMap<string, string>,
+  query: Query,
 ): Result<RequestedTile, Refusal> {
   const [name, gridSet = WEB_GRID] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");

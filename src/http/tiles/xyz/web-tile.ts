@@ -3,6 +3,7 @@ import { findSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,
@@ -10,38 +11,33 @@ import {
   findLayer,
   notFound,
   type RequestedTile,
-  tileAt,
+  resolveTile,
   WEB_GRID,
 } from "../tile-parts.ts";
 
-type Query = ReadonlyMap<string, string>;
-
-/** A tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */
+/** Returns a tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */
 function webTile(
   catalogue: Catalogue,
   name: string,
   format: { readonly mimeType: string } | { readonly extension: string | undefined },
-  at: { readonly z: number; readonly x: number; readonly y: number },
+  { z, x, y }: { readonly z: number; readonly x: number; readonly y: number },
   query: Query,
 ): Result<RequestedTile, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
   const subset = findSubset(layer.value, WEB_GRID);
   if (subset === undefined) return notFound(`The layer has no ${WEB_GRID}`);
-  const found =
+  return resolveTile(
+    { layer: layer.value, subset },
     "mimeType" in format
       ? findFormat(layer.value, format.mimeType)
-      : findFormatOfExtension(layer.value, format.extension);
-  if (!found.ok) return found;
-  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
-  if (!parameters.ok) return parameters;
-  return tileAt(
-    { layer: layer.value, subset, format: found.value, parameters: parameters.value },
-    { z: at.z, column: at.x, row: at.y, rows: "top" },
+      : findFormatOfExtension(layer.value, format.extension),
+    parseParameters(layer.value.parameterFilters, query, "ignore"),
+    { z, column: x, row: y, rows: "top" },
   );
 }
 
-/** A digit per level: its first bit is of y, its second of x (Bing Maps Tile System). */
+/** Parses a quadkey: a digit per level, its first bit of y, its second of x (Bing Maps Tile System). */
 function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
   if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
   let [x, y] = [0, 0];

@@ -1,25 +1,22 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { findSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { splitExtension, wholeNumber } from "../address.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import type { Query } from "../../query.ts";
+import { parseRowFile } from "../address.ts";
 import {
   findFormatOfExtension,
   findGrid,
   findLayer,
   notFound,
   type RequestedTile,
-  tileAt,
+  resolveTile,
   WEB_GRID,
 } from "../tile-parts.ts";
 
 /** `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is what follows `/xyz`. */
-export function parseXyz(
-  catalogue: Catalogue,
-  rest: readonly string[],
-  query: ReadonlyMap<string, string>,
-): Result<RequestedTile, Refusal> {
+export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   if (rest.length !== 4 && rest.length !== 5) {
     return notFound("An XYZ address is /xyz/{layer}/{z}/{x}/{y}.{ext} or /xyz/{layer}/{gridSet}/{z}/{x}/{y}.{ext}");
   }
@@ -34,21 +31,12 @@ export function parseXyz(
   }
   const subset = short && inDefault !== undefined ? ok(inDefault) : findGrid(layer.value, rest[1] ?? "");
   if (!subset.ok) return subset;
-  const [zText = "", xText = "", last = ""] = rest.slice(-3);
-  const { stem, extension } = splitExtension(last);
-  if (extension === undefined) return refuse(badField("y", "a row with an extension, such as 3.png", last));
-  const z = wholeNumber("z", zText);
-  if (!z.ok) return z;
-  const x = wholeNumber("x", xText);
-  if (!x.ok) return x;
-  const y = wholeNumber("y", stem);
-  if (!y.ok) return y;
-  const format = findFormatOfExtension(layer.value, extension);
-  if (!format.ok) return format;
-  const parameters = parseParameters(layer.value.parameterFilters, query, "ignore");
-  if (!parameters.ok) return parameters;
-  return tileAt(
-    { layer: layer.value, subset: subset.value, format: format.value, parameters: parameters.value },
-    { z: z.value, column: x.value, row: y.value, rows: "top" },
+  const at = parseRowFile(rest.slice(-3));
+  if (!at.ok) return at;
+  return resolveTile(
+    { layer: layer.value, subset: subset.value },
+    findFormatOfExtension(layer.value, at.value.extension),
+    parseParameters(layer.value.parameterFilters, query, "ignore"),
+    { ...at.value, rows: "top" },
   );
 }
