@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { loadSharp } from "../../image/load-sharp.ts";
 import { Canvas } from "./canvas.ts";
 import { type Area, areasOf, type Position } from "./geography.ts";
-import { missingLetters, nameElement, textOf } from "./labels.ts";
+import { missingLetters, nameElement, textElement, textOf } from "./labels.ts";
 import { SEA_NAMES } from "./sea-names.ts";
 import { CLASSES } from "./style.ts";
 
@@ -88,4 +89,15 @@ test("a name never stands over a hole, and an area without height has none", () 
       canvas,
     ),
   ).toBe("");
+});
+
+test("the letters of a name are painted over its halo", async () => {
+  const sharp = await loadSharp();
+  const name = textElement(textOf(["Iowa"], 0), [200, 200], 16, { fill: "#000000", halo: "#ffffff" });
+  const data = await sharp(Buffer.from(canvas.svg([name])))
+    .flatten({ background: "#808080" })
+    .greyscale()
+    .raw()
+    .toBuffer();
+  expect(data.filter((grey) => grey < 0x20).length).toBeGreaterThan(20);
 });

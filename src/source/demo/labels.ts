@@ -105,7 +105,7 @@ export function textElement(
 ): string {
   const scale = pixels / 1000;
   const stroke =
-    halo === undefined ? "" : ` stroke="${halo}" stroke-width="${(2 * HALO_PIXELS) / scale}" render-order="stroke"`;
+    halo === undefined ? "" : ` stroke="${halo}" stroke-width="${(2 * HALO_PIXELS) / scale}" paint-order="stroke"`;
   const lean = slant === true ? " skewX(-12)" : "";
   return `<path d="${path}" transform="translate(${left.toFixed(2)} ${top.toFixed(2)}) scale(${scale})${lean}" fill="${fill}"${stroke}/>`;
 }
