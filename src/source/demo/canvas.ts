@@ -1,6 +1,6 @@
-import { type GeoPath, type GeoStream, geoClipRectangle, geoPath, geoTransform } from "d3-geo";
+import { type GeoIdentityTransform, geoIdentity, geoPath } from "d3-geo";
 import type { Extent } from "../../grid/grid-set.ts";
-import type { Piece } from "./geography.ts";
+import { geometryOf, type Piece, type Position } from "./geography.ts";
 
 /** Paths are clipped this far outside the picture, so that no stroke shows where. */
 const MARGIN_PIXELS = 24;
@@ -11,32 +11,35 @@ const LEAST_STEP_PIXELS = 0.8;
 export class Canvas {
   readonly width: number;
   readonly height: number;
-  /** CRS units per pixel, across. */
+  /** CRS units per pixel. */
   readonly unitsPerPixel: number;
-  readonly #extent: Extent;
+  readonly #toPixels: GeoIdentityTransform;
   readonly #box: Extent;
-  readonly #path: GeoPath;
 
   constructor({ extent, width, height }: { readonly extent: Extent; readonly width: number; readonly height: number }) {
     this.width = width;
     this.height = height;
-    this.unitsPerPixel = (extent.maxX - extent.minX) / width;
-    this.#extent = extent;
-    const margin = MARGIN_PIXELS * this.unitsPerPixel;
+    const units = (extent.maxX - extent.minX) / width;
+    this.unitsPerPixel = units;
+    this.#toPixels = geoIdentity()
+      .scale(1 / units)
+      .translate([-extent.minX / units, extent.maxY / units])
+      .clipExtent([
+        [-MARGIN_PIXELS, -MARGIN_PIXELS],
+        [width + MARGIN_PIXELS, height + MARGIN_PIXELS],
+      ]);
+    const margin = MARGIN_PIXELS * units;
     this.#box = {
       minX: extent.minX - margin,
       minY: -extent.maxY - margin,
       maxX: extent.maxX + margin,
       maxY: margin - extent.minY,
     };
-    const clip = geoClipRectangle(-MARGIN_PIXELS, -MARGIN_PIXELS, width + MARGIN_PIXELS, height + MARGIN_PIXELS);
-    this.#path = geoPath({ stream: (sink: GeoStream) => this.#toPixels().stream(clip(sink)) }).digits(2);
   }
 
   /** Returns the pixel of a position, from the top left. */
-  pixelOf(x: number, y: number): readonly [left: number, top: number] {
-    const { minX, maxX, minY, maxY } = this.#extent;
-    return [((x - minX) * this.width) / (maxX - minX), ((y + maxY) * this.height) / (maxY - minY)];
+  pixelOf(position: Position): Position {
+    return this.#toPixels(position) ?? [NaN, NaN];
   }
 
   /** Returns whether a part of an extent (y down) is on the picture or near it. */
@@ -47,50 +50,36 @@ export class Canvas {
 
   /** Returns SVG path data; "" where nothing shows. */
   path(pieces: readonly Piece[]): string {
-    let data = "";
-    for (const { kind, lines, extent } of pieces) {
-      if (!this.shows(extent)) continue;
-      const [line = []] = lines;
-      data +=
-        this.#path(
-          kind === "line" ? { type: "LineString", coordinates: line } : { type: "Polygon", coordinates: lines },
-        ) ?? "";
-    }
-    return data;
+    const path = geoPath(this.#toPixels).digits(2);
+    const least = LEAST_STEP_PIXELS * this.unitsPerPixel;
+    return pieces
+      .filter(({ extent }) => this.shows(extent))
+      .map(
+        ({ type, lines }) =>
+          path(
+            geometryOf(
+              type,
+              lines.map((line) => thinned(line, least)),
+            ),
+          ) ?? "",
+      )
+      .join("");
   }
 
   svg(elements: readonly string[]): string {
     const { width, height } = this;
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><g stroke-linejoin="round" stroke-linecap="round">${elements.join("")}</g></svg>`;
   }
+}
 
-  /** Scales positions to pixels and leaves out points that no pixel shows. The last point of a line stays: lines meet there. */
-  #toPixels() {
-    const pixelOf = this.pixelOf.bind(this);
-    let last: readonly [number, number] | undefined;
-    let skipped: readonly [number, number] | undefined;
-    return geoTransform({
-      lineStart() {
-        last = undefined;
-        this.stream.lineStart();
-      },
-      point(x, y) {
-        const pixel = pixelOf(x, y);
-        skipped = undefined;
-        if (last !== undefined && Math.hypot(pixel[0] - last[0], pixel[1] - last[1]) < LEAST_STEP_PIXELS)
-          skipped = pixel;
-        else {
-          last = pixel;
-          this.stream.point(...pixel);
-        }
-      },
-      lineEnd() {
-        if (skipped !== undefined) this.stream.point(...skipped);
-        skipped = undefined;
-        this.stream.lineEnd();
-      },
-    });
-  }
+/** Leaves out points nearer than `least` to the point before. The ends of a line stay, because lines meet there. */
+function thinned(line: readonly Position[], least: number): Position[] {
+  let last = line[0] ?? [0, 0];
+  return line.filter((point, i) => {
+    const stays = i === 0 || i === line.length - 1 || Math.hypot(point[0] - last[0], point[1] - last[1]) >= least;
+    if (stays) last = point;
+    return stays;
+  });
 }
 
 export const filled = (path: string, fill: string): string => `<path d="${path}" fill="${fill}"/>`;

@@ -3,10 +3,12 @@ import { createRequire } from "node:module";
 import {
   type GeoPermissibleObjects,
   type GeoProjection,
+  type GeoStream,
   geoAzimuthalEqualArea,
   geoEquirectangular,
   geoGraticule,
   geoMercator,
+  geoPath,
   geoStream,
 } from "d3-geo";
 import { feature, mesh, neighbors } from "topojson-client";
@@ -19,10 +21,14 @@ export type Position = [x: number, y: number];
 
 /** One polygon with its holes, or one line. */
 export interface Piece {
-  readonly kind: "polygon" | "line";
+  readonly type: "Polygon" | "MultiLineString";
   readonly lines: Position[][];
   readonly extent: Extent;
 }
+
+/** Returns GeoJSON of lines. */
+export const geometryOf = (type: Piece["type"], coordinates: Position[][]): GeoPermissibleObjects =>
+  type === "Polygon" ? { type, coordinates } : { type, coordinates };
 
 /** A country or a state. */
 export interface Area {
@@ -127,69 +133,51 @@ export function graticuleOf(srs: number, step: number): readonly Piece[] {
 export const positionOf = (srs: number, lon: number, lat: number): Position =>
   projectionOf(srs)([lon, lat]) ?? [NaN, NaN];
 
+const PROJECTIONS: ReadonlyMap<number, () => GeoProjection> = new Map([
+  [4326, () => geoEquirectangular().scale(180 / Math.PI)],
+  [3857, () => geoMercator().scale(6_378_137)],
+  [2163, () => geoAzimuthalEqualArea().rotate([100, -45]).scale(6_370_997)],
+]);
+
 /** @throws SourceError for a CRS that the demo layers do not know */
 function projectionOf(srs: number): GeoProjection {
-  return unscaledProjection(srs).translate([0, 0]).precision(0);
-}
-
-function unscaledProjection(srs: number): GeoProjection {
-  switch (canonicalSrs(srs)) {
-    case 4326:
-      return geoEquirectangular().scale(180 / Math.PI);
-    case 3857:
-      return geoMercator().scale(6_378_137);
-    case 2163:
-      return geoAzimuthalEqualArea().rotate([100, -45]).scale(6_370_997);
-    default:
-      throw new SourceError("exception", `the demo layers cannot be rendered in EPSG:${srs}`);
-  }
+  const make = PROJECTIONS.get(canonicalSrs(srs));
+  if (make === undefined) throw new SourceError("exception", `the demo layers cannot be rendered in EPSG:${srs}`);
+  return make().translate([0, 0]).precision(0);
 }
 
 /** Projects degrees once; d3-geo cuts at the antimeridian and closes areas round a pole. */
 function projected(object: GeoPermissibleObjects, srs: number): readonly Piece[] {
   const pieces: Piece[] = [];
-  let polygon: Position[][] | undefined;
+  let rings: Position[][] | undefined;
   let line: Position[] = [];
-  const add = (kind: Piece["kind"], lines: Position[][]): void => {
-    const extent = extentOf(lines);
-    if (lines.length > 0) pieces.push({ kind, lines, extent });
+  const add = (type: Piece["type"], lines: Position[][]): void => {
+    if (lines.length === 0) return;
+    const [[minX, minY], [maxX, maxY]] = geoPath().bounds(geometryOf(type, lines));
+    pieces.push({ type, lines, extent: { minX, minY, maxX, maxY } });
   };
-  geoStream(
-    object,
-    projectionOf(srs).stream({
-      polygonStart() {
-        polygon = [];
-      },
-      polygonEnd() {
-        add("polygon", polygon ?? []);
-        polygon = undefined;
-      },
-      lineStart() {
-        line = [];
-      },
-      point(x, y) {
-        line.push([x, y]);
-      },
-      lineEnd() {
-        const [first] = line;
-        if (first === undefined) return;
-        if (polygon === undefined) add("line", [line]);
-        // GeoJSON closes its rings, d3-geo's streams do not.
-        else polygon.push([...line, first]);
-      },
-    }),
-  );
+  const sink: GeoStream = {
+    polygonStart() {
+      rings = [];
+    },
+    polygonEnd() {
+      add("Polygon", rings ?? []);
+      rings = undefined;
+    },
+    lineStart() {
+      line = [];
+    },
+    point(x, y) {
+      line.push([x, y]);
+    },
+    lineEnd() {
+      const [first] = line;
+      if (first === undefined) return;
+      // GeoJSON closes its rings, d3-geo's streams do not.
+      if (rings === undefined) add("MultiLineString", [line]);
+      else rings.push([...line, first]);
+    },
+  };
+  geoStream(object, projectionOf(srs).stream(sink));
   return pieces;
-}
-
-function extentOf(lines: readonly Position[][]): Extent {
-  let [minX, minY, maxX, maxY] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const line of lines)
-    for (const [x, y] of line) {
-      minX = Math.min(minX, x);
-      minY = Math.min(minY, y);
-      maxX = Math.max(maxX, x);
-      maxY = Math.max(maxY, y);
-    }
-  return { minX, minY, maxX, maxY };
 }

@@ -28,7 +28,7 @@ function area(...lines: Position[][]): Area {
   const [outer = []] = lines;
   const [xs, ys] = [outer.map(([x]) => x), outer.map(([, y]) => y)];
   const extent = { minX: Math.min(...xs), minY: Math.min(...ys), maxX: Math.max(...xs), maxY: Math.max(...ys) };
-  return { name: "", pieces: [{ kind: "polygon", lines, extent }] };
+  return { name: "", pieces: [{ type: "Polygon", lines, extent }] };
 }
 
 const positionOf = (element: string): number[] =>

@@ -81,7 +81,7 @@ const pathData = ({ commands }: opentype.Path): string =>
     )
     .join("");
 
-/** Sets one line, centred. `baseline` in em; letter by letter, as the font's ligatures are not wanted on a map. */
+/** Sets one line, centred; `baseline` in em. Letter by letter: the package does not support all features of the font. */
 function setLine(line: string, tracking: number, baseline: number): Pick<Text, "path" | "width"> {
   const font = robotoMedium();
   const glyphs = [...line].map((letter) => font.charToGlyph(letter));
@@ -142,7 +142,7 @@ export function nameElement(
   const fit = known.find(({ em }) => em >= type.least * canvas.unitsPerPixel);
   if (fit === undefined) return "";
   const pixels = Math.min(type.most, Math.max(type.least, (fit.em / canvas.unitsPerPixel) * SHARE));
-  return textElement(fit.text, canvas.pixelOf(...fit.at), pixels, style);
+  return textElement(fit.text, canvas.pixelOf(fit.at), pixels, style);
 }
 
 const sizeOf = ({ extent }: Piece): number => (extent.maxX - extent.minX) * (extent.maxY - extent.minY);

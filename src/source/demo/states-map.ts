@@ -34,7 +34,7 @@ export function statesSvg(request: RenderRequest): string {
   const border = canvas.path(linesOf("states", srs, "borders", selection));
   const coast = canvas.path(linesOf("states", srs, "coasts", selection));
   return canvas.svg([
-    style === "pophatch" ? hatchPatterns(...canvas.pixelOf(0, 0)) : "",
+    style === "pophatch" ? hatchPatterns(...canvas.pixelOf([0, 0])) : "",
     ...[...fills].map(([fill, path]) => filled(path, fill)),
     style === "population" ? stroked(border, "#ffffff", 1.1) : stroked(border, STATE_COAST, 0.7),
     stroked(coast, STATE_COAST, 0.9),

@@ -62,7 +62,7 @@ function seaNames(canvas: Canvas, srs: number): string {
     if (!(em >= 10.5) || !canvas.shows({ minX: x - reach, minY: y - reach, maxX: x + reach, maxY: y + reach }))
       return "";
     const pixels = Math.min(15, Math.max(10.5, em * 0.6));
-    return textElement(text, canvas.pixelOf(x, y), pixels, { fill: style.SEA_TEXT, slant: true });
+    return textElement(text, canvas.pixelOf(at), pixels, { fill: style.SEA_TEXT, slant: true });
   }).join("");
 }
 
