@@ -85,7 +85,7 @@ export class StateWriter {
       });
       if (slices.isOver) await slices.next();
     }
-    await this.#jobs.saveInSlices((also) => this.write(also));
+    await this.#jobs.saveInSlices();
   }
 
   /** Saves the changes of the jobs. Must run inside a transaction. */

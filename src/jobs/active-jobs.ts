@@ -1,25 +1,17 @@
-import type { Catalogue } from "../layer/catalogue.ts";
 import type { JobFilter, JobView, TaskRow } from "../plan/job-request.ts";
 import { seedRangesOf } from "../plan/seed-ranges.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { listed, viewOf } from "./job-view.ts";
-
-export interface ActiveJobsParts {
-  readonly jobs: JobStore;
-  readonly catalogue: () => Catalogue;
-  /** ms by the monotonic clock. */
-  readonly monotonicNow: () => number;
-}
 
 /** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
 export class ActiveJobs {
-  readonly #parts: ActiveJobsParts;
+  readonly #parts: JobRunnerParts;
   readonly #jobs = new Map<number, ActiveJob>();
   #ranges: readonly SeedRange[] | undefined;
 
-  constructor(parts: ActiveJobsParts) {
+  constructor(parts: JobRunnerParts) {
     this.#parts = parts;
   }
 

@@ -1,15 +1,7 @@
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { JobOptions } from "../plan/job-options.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { FairOrder } from "./fair-order.ts";
+import type { JobRunnerParts } from "./job-runner-parts.ts";
 import type { Task } from "./task.ts";
-
-export interface FairQueueParts {
-  readonly catalogue: () => Catalogue;
-  readonly options: () => JobOptions;
-  /** ms by the monotonic clock. */
-  readonly monotonicNow: () => number;
-}
 
 /**
  * Decides which task gets the next permit to run: weighted round robin over the jobs, so that a big job never delays a
@@ -17,14 +9,14 @@ export interface FairQueueParts {
  * times the weight of its layer.
  */
 export class FairQueue {
-  readonly #parts: FairQueueParts;
+  readonly #parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">;
   readonly #turns = new FairOrder<ActiveJob>();
   #places = 0;
   readonly #placesByLayer = new Map<string, number>();
   /** The id of the first truncate of each layer. */
   #firstTruncates: ReadonlyMap<string, number> | undefined;
 
-  constructor(parts: FairQueueParts) {
+  constructor(parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">) {
     this.#parts = parts;
   }
 

@@ -1,5 +1,3 @@
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { Logger } from "../lib/logger.ts";
 import { Slices } from "../lib/slices.ts";
 import type { KilledTask, KillScope } from "../plan/job-request.ts";
 import { isSuperseded } from "../plan/supersede.ts";
@@ -7,33 +5,19 @@ import type { ActiveJob } from "./active-job.ts";
 import type { ActiveJobs } from "./active-jobs.ts";
 import type { FairQueue } from "./fair-queue.ts";
 import type { JobRecords } from "./job-records.ts";
+import type { JobRunnerParts } from "./job-runner-parts.ts";
 import type { JobTotals } from "./job-totals.ts";
 import type { StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
-export interface JobEndingsParts {
+interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "now" | "monotonicNow" | "log"> {
   readonly active: ActiveJobs;
   readonly records: JobRecords;
   readonly totals: JobTotals;
   readonly fairQueue: Pick<FairQueue, "leave">;
-  readonly catalogue: () => Catalogue;
-  /**
-   * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
-   * quota.
-   */
-  readonly beforeAbort: () => Promise<void>;
-  /** Writes the changes of some jobs now, or with a later save if that fails. */
-  readonly save: (jobs: readonly ActiveJob[]) => void;
-  /** Writes the changes of all jobs, as `save` does, and lets other work run in between: the rest of `slices`. */
-  readonly saveInSlices: (slices: Slices) => Promise<void>;
   /** Gives free permits to waiting tasks. */
   readonly deal: () => void;
-  /** ms since 1970 by the wall clock. */
-  readonly now: () => number;
-  /** ms by the monotonic clock. */
-  readonly monotonicNow: () => number;
-  readonly log: Logger;
 }
 
 /** The most killed jobs whose ends are saved in one transaction. */
@@ -77,7 +61,7 @@ export class JobEndings {
   }
 
   async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
-    const { active, save, deal } = this.#parts;
+    const { active, records, deal } = this.#parts;
     const slices = new Slices();
     const chosen = active
       .all()
@@ -103,11 +87,11 @@ export class JobEndings {
       ended.push(job);
       if (ended.length < ENDED_AT_ONCE) continue;
       // Saved before another operation runs: an ended job is read from the database.
-      save(ended);
+      records.save(ended);
       ended = [];
       if (slices.isOver) await slices.next();
     }
-    save([...jobs.keys()]);
+    records.save([...jobs.keys()]);
     deal();
     return killed.sort((a, b) => a.id - b.id);
   }
@@ -185,7 +169,7 @@ export class JobEndings {
       );
     if (!this.#mayEnd(job)) return;
     this.#end(job);
-    this.#parts.save([job]);
+    this.#parts.records.save([job]);
   }
 
   /**
@@ -201,8 +185,9 @@ export class JobEndings {
       this.#remove(job, task, "aborted");
       task.abort(killed);
     }
+    const { records } = this.#parts;
     try {
-      await this.#parts.saveInSlices(slices);
+      await records.saveInSlices(slices).catch((error: unknown) => records.notSaved(error));
       await Promise.all(chosen.map(({ task }) => task.stopped));
     } finally {
       for (const job of jobs) {
@@ -229,7 +214,7 @@ export class JobEndings {
   taskDone(job: ActiveJob, task: Task): void {
     this.#remove(job, task, "done");
     if (this.#mayEnd(job)) this.#end(job);
-    this.#parts.save([job]);
+    this.#parts.records.save([job]);
   }
 
   /** Ends a job, at a start, whose last task had left before the server was killed, but whose end was not saved. */

@@ -1,22 +1,10 @@
 import { Slices } from "../lib/slices.ts";
-import type { JobView } from "../plan/job-request.ts";
 import type { ActiveJob } from "./active-job.ts";
+import type { ActiveJobs } from "./active-jobs.ts";
 import type { JobMoment } from "./job-event.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { listed } from "./job-view.ts";
 import type { Task } from "./task.ts";
-
-export interface JobRecordsParts {
-  readonly jobs: JobStore;
-  /** Registers `undo`, which runs if the current transaction is rolled back. */
-  readonly onRollback: (undo: () => void) => void;
-  /** Announces an event of a job. Called inside the transaction that writes the event. */
-  readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Reports a job as it was persisted. */
-  readonly report: (job: JobView) => void;
-  /** ms by the monotonic clock. */
-  readonly monotonicNow: () => number;
-}
 
 /** The least time between two reports of a job of which only the counts have changed. */
 const COUNTS_REPORTED_MS = 1_000;
@@ -29,15 +17,15 @@ interface Report {
 
 /** Writes the changes of active jobs and reports the persisted state. */
 export class JobRecords {
-  readonly #parts: JobRecordsParts;
-  readonly #active: () => Iterable<ActiveJob>;
+  readonly #parts: JobRunnerParts;
+  readonly #active: ActiveJobs;
   /** Writes for the ends of tasks and jobs, not in the database yet. */
   readonly #ends = new Map<ActiveJob, (() => void)[]>();
   /** Jobs that were saved and not reported since. */
   readonly #unreported = new Set<ActiveJob>();
   readonly #lastReports = new WeakMap<ActiveJob, Report>();
 
-  constructor(parts: JobRecordsParts, active: () => Iterable<ActiveJob>) {
+  constructor(parts: JobRunnerParts, active: ActiveJobs) {
     this.#parts = parts;
     this.#active = active;
   }
@@ -67,9 +55,7 @@ export class JobRecords {
   }
 
   get needsSave(): boolean {
-    if (this.#ends.size > 0) return true;
-    for (const job of this.#active()) if (job.isChanged) return true;
-    return false;
+    return this.#ends.size > 0 || this.#active.all().some(({ isChanged }) => isChanged);
   }
 
   /** Saves the changes of some jobs, or all changes. Must run inside the caller's transaction. */
@@ -77,18 +63,31 @@ export class JobRecords {
     for (const job of jobs) this.#saveChangesOf(job);
   }
 
+  /** Saves the changes of some jobs now. If that fails, a later save repeats it. */
+  save(jobs: readonly ActiveJob[]): void {
+    try {
+      this.#parts.persist(() => this.saveChanges(jobs));
+    } catch (error) {
+      this.notSaved(error);
+    }
+  }
+
+  /** Logs that a save has failed that a later save repeats: the jobs have changed in memory in any case. */
+  notSaved(error: unknown): void {
+    this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
+  }
+
   /**
    * Saves the changes that there are now, in as many transactions as the time slices need. The changes of one job are
    * saved together.
-   * @param persist runs its body in a transaction
    * @param slices the slices of the caller's work; the first transaction runs in the present one
    */
-  async saveInSlices(persist: (also: () => void) => void, slices = new Slices()): Promise<void> {
+  async saveInSlices(slices = new Slices()): Promise<void> {
     const unsaved = this.unsaved();
     let next = 0;
     do {
       if (next > 0) await slices.next();
-      persist(() => {
+      this.#parts.persist(() => {
         do {
           const job = unsaved[next++];
           if (job !== undefined) this.#saveChangesOf(job);
@@ -99,9 +98,7 @@ export class JobRecords {
 
   /** Returns the jobs that have changes to save. */
   unsaved(): readonly ActiveJob[] {
-    const unsaved = new Set(this.#ends.keys());
-    for (const job of this.#active()) if (job.isChanged) unsaved.add(job);
-    return [...unsaved];
+    return [...new Set([...this.#ends.keys(), ...this.#active.all().filter(({ isChanged }) => isChanged)])];
   }
 
   #saveChangesOf(job: ActiveJob): void {

@@ -419,7 +419,7 @@ test("a kill saves one job in the turn of the event loop that removes all tasks,
 });
 
 test("a save in slices that fails half way loses nothing: the next save writes the rest", async () => {
-  const { runner, jobs, submit, persist } = live(stubborn().work, 0);
+  const { runner, jobs, submit } = live(stubborn().work, 0);
   for (let n = 0; n < 60; n++) submit({ ...seed, threadCount: 2 });
   let saves = 0;
   const save = jobs.save.bind(jobs);
@@ -435,7 +435,7 @@ test("a save in slices that fails half way loses nothing: the next save writes t
   vi.restoreAllMocks();
   expect(jobs.list({ state: "aborted", limit: 100 }).length).toBeLessThan(60);
   expect(runner.records.needsSave).toBe(true);
-  await runner.records.saveInSlices(persist);
+  await runner.records.saveInSlices();
   expect(runner.records.needsSave).toBe(false);
   const ended = jobs.list({ state: "aborted", limit: 100 });
   expect(ended).toHaveLength(60);

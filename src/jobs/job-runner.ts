@@ -1,36 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Catalogue } from "../layer/catalogue.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { Slices } from "../lib/slices.ts";
-import type { JobOptions } from "../plan/job-options.ts";
 import type { SubmittedJob } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
-import type { StoredMetatilesOf } from "../plan/job-walk.ts";
 import { ActiveJob } from "./active-job.ts";
 import { ActiveJobs } from "./active-jobs.ts";
 import { FairQueue } from "./fair-queue.ts";
-import { JobEndings, type JobEndingsParts } from "./job-endings.ts";
+import { JobEndings } from "./job-endings.ts";
 import type { Undo } from "./job-life.ts";
-import { JobRecords, type JobRecordsParts } from "./job-records.ts";
+import { JobRecords } from "./job-records.ts";
+import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
 import type { NewJob, StoredJob } from "./stored-job.ts";
 import type { Task } from "./task.ts";
-import { JobAborted, JobSuspension, LAYER_REMOVED, type Work } from "./work.ts";
-
-export interface JobRunnerParts extends JobRecordsParts, Pick<JobEndingsParts, "beforeAbort"> {
-  readonly seeding: Work;
-  readonly truncation: Work;
-  readonly catalogue: () => Catalogue;
-  readonly storedMetatiles: StoredMetatilesOf;
-  readonly options: () => JobOptions;
-  /** Writes all changes in one transaction. */
-  readonly persist: (also?: () => void) => void;
-  /** ms since 1970 by the wall clock. */
-  readonly now: () => number;
-  readonly log: Logger;
-}
+import { JobAborted, JobSuspension, LAYER_REMOVED } from "./work.ts";
 
 /** Node's timers take at most 2^31 - 1 ms; a longer wait is split. */
 const LONGEST_TIMER_MS = 3_600_000;
@@ -54,20 +37,14 @@ export class JobRunner {
     this.#parts = parts;
     this.active = new ActiveJobs(parts);
     this.#fairQueue = new FairQueue(parts);
-    this.records = new JobRecords(parts, () => this.active.all());
+    this.records = new JobRecords(parts, this.active);
     this.endings = new JobEndings({
+      ...parts,
       active: this.active,
       records: this.records,
       totals: this.#totals,
       fairQueue: this.#fairQueue,
-      catalogue: parts.catalogue,
-      beforeAbort: parts.beforeAbort,
-      save: (jobs) => this.#save(jobs),
-      saveInSlices: (slices) => this.#saveInSlices(slices),
       deal: () => this.#deal(),
-      now: parts.now,
-      monotonicNow: parts.monotonicNow,
-      log: parts.log,
     });
   }
 
@@ -79,7 +56,7 @@ export class JobRunner {
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
       else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
-    this.#save(this.records.unsaved());
+    this.records.save(this.records.unsaved());
     for (const job of this.active.all()) void this.endings.supersede(job.id);
     this.#deal();
   }
@@ -155,7 +132,7 @@ export class JobRunner {
     if (job.isEnding || !job.paused) return;
     job.rest(this.#parts.monotonicNow());
     // Save now, so that the answer includes the tiles that were stored last.
-    this.#save([job]);
+    this.records.save([job]);
   }
 
   /** Waits until no task of a paused job runs. If the job was about to end, also waits for the end. */
@@ -171,24 +148,6 @@ export class JobRunner {
       undo();
       throw error;
     }
-  }
-
-  /** Saves changes. If the write fails, a later tick repeats it: the jobs have changed in memory in any case. */
-  #save(jobs: readonly ActiveJob[]): void {
-    try {
-      this.#parts.persist(() => this.records.saveChanges(jobs));
-    } catch (error) {
-      this.#notSaved(error);
-    }
-  }
-
-  /** Saves all changes as `#save` does, and lets other work run in between. */
-  async #saveInSlices(slices: Slices): Promise<void> {
-    await this.records.saveInSlices(this.#parts.persist, slices).catch((error: unknown) => this.#notSaved(error));
-  }
-
-  #notSaved(error: unknown): void {
-    this.#parts.log.error("the end of a task could not be saved yet", { error: String(error) });
   }
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */

@@ -1,4 +1,4 @@
-import type { JobRunnerParts } from "../../src/jobs/job-runner.ts";
+import type { JobRunnerParts } from "../../src/jobs/job-runner-parts.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { JobCounter } from "../../src/plan/job-counter.ts";
 

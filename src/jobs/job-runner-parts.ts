@@ -1,0 +1,36 @@
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import type { JobView } from "../plan/job-request.ts";
+import type { StoredMetatilesOf } from "../plan/job-walk.ts";
+import type { JobMoment } from "./job-event.ts";
+import type { JobStore } from "./job-store.ts";
+import type { Work } from "./work.ts";
+
+/** The parts of the coordinator that the job runner and its own parts use. */
+export interface JobRunnerParts {
+  readonly jobs: JobStore;
+  readonly seeding: Work;
+  readonly truncation: Work;
+  readonly catalogue: () => Catalogue;
+  readonly storedMetatiles: StoredMetatilesOf;
+  readonly options: () => JobOptions;
+  /** Writes all changes in one transaction. */
+  readonly persist: (also?: () => void) => void;
+  /** Registers `undo`, which runs if the current transaction is rolled back. */
+  readonly onRollback: (undo: () => void) => void;
+  /** Announces an event of a job. Called inside the transaction that writes the event. */
+  readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
+  /** Reports a job as it was persisted. */
+  readonly report: (job: JobView) => void;
+  /**
+   * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
+   * quota.
+   */
+  readonly beforeAbort: () => Promise<void>;
+  /** ms since 1970 by the wall clock. */
+  readonly now: () => number;
+  /** ms by the monotonic clock. */
+  readonly monotonicNow: () => number;
+  readonly log: Logger;
+}
