@@ -1,4 +1,4 @@
-import { type Counts, JobCounts } from "../plan/job-counts.ts";
+import { type Counts, JobCounts, processedTiles } from "../plan/job-counts.ts";
 import type { JobProgress } from "../plan/job-progress.ts";
 import type { JobError, JobRequest } from "../plan/job-request.ts";
 import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
@@ -6,11 +6,9 @@ import { RateMeter, type TimeLeft } from "../plan/rate-meter.ts";
 /** The number of failure classes of which a job stores the first message. */
 const MOST_ERROR_CLASSES = 20;
 
-/** Counts of a job: its tiles by outcome, its failures by class, its time at work and its rate. */
-export class JobTally {
-  readonly #type: JobRequest["type"];
-  readonly #onlyExisting: boolean;
-  readonly #counts: JobCounts;
+/** The counts of a job at work, with its failures by class, its time at work and its rate. */
+export class JobTally extends JobCounts {
+  readonly #request: Pick<JobRequest, "type" | "onlyExisting">;
   readonly #errors: Map<string, Omit<JobError, "class">>;
   readonly #meter = new RateMeter();
   #retries: number;
@@ -18,25 +16,12 @@ export class JobTally {
   /** Since when the job has been at work, ms by the monotonic clock. Undefined while it is not at work. */
   #atWorkSinceMs: number | undefined;
 
-  constructor({ type, onlyExisting }: JobRequest, progress: JobProgress) {
-    this.#type = type;
-    this.#onlyExisting = onlyExisting === true;
-    this.#counts = JobCounts.from(progress.zooms);
-    this.#errors = new Map(progress.errors.map(({ class: name, ...error }) => [name, error]));
-    this.#retries = progress.retries;
-    this.#workedMs = progress.workedMs;
-  }
-
-  get sum(): Counts {
-    return this.#counts.sum;
-  }
-
-  get zooms(): JobCounts["zooms"] {
-    return this.#counts.zooms;
-  }
-
-  of(z: number): Counts {
-    return this.#counts.of(z);
+  constructor(request: JobRequest, { zooms, errors, retries, workedMs }: JobProgress) {
+    super(zooms);
+    this.#request = request;
+    this.#errors = new Map(errors.map(({ class: name, ...error }) => [name, error]));
+    this.#retries = retries;
+    this.#workedMs = workedMs;
   }
 
   get retries(): number {
@@ -49,8 +34,7 @@ export class JobTally {
   }
 
   get processed(): bigint {
-    const { deleted, stored, skipped, unchanged, failed } = this.sum;
-    return this.#type === "truncate" ? deleted : stored + skipped + unchanged + failed;
+    return processedTiles(this.#request.type, this.sum);
   }
 
   /** The number of tiles that are not processed. 0 for a truncate that has not started, as its total is unknown. */
@@ -59,23 +43,10 @@ export class JobTally {
     return total > this.processed ? total - this.processed : 0n;
   }
 
-  add(z: number, counts: Partial<Counts>): void {
-    this.#counts.add(z, counts);
+  override add(z: number, counts: Partial<Counts>): void {
+    super.add(z, counts);
     // There may be more tiles than the ledger knew of when the job was accepted.
-    if (this.#onlyExisting) this.#counts.coverWorked(z);
-  }
-
-  /** Raises the totals if the job has deleted more tiles than were counted. */
-  coverDeleted(): void {
-    this.#counts.coverDeleted();
-  }
-
-  /**
-   * Counts all unprocessed tiles as skipped.
-   * @returns how many tiles
-   */
-  skipRest(): bigint {
-    return this.#counts.skipRest();
+    if (this.#request.onlyExisting === true) this.coverWorked(z);
   }
 
   addRetry(): void {

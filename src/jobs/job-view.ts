@@ -1,5 +1,5 @@
 import { isoTime } from "../lib/iso-time.ts";
-import { type Counts, JobCounts } from "../plan/job-counts.ts";
+import { type Counts, JobCounts, processedTiles } from "../plan/job-counts.ts";
 import { showFields } from "../plan/job-fields.ts";
 import { type JobRequest, type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
@@ -12,8 +12,7 @@ export type JobRate = Pick<JobView, "tilesPerSecond" | "timeLeft">;
 
 /** Returns the mean rate over the time that the job was at work. */
 function pastRate({ request, progress: { workedMs } }: JobRecord, counts: Counts): JobRate {
-  const { stored, skipped, unchanged, failed, deleted } = counts;
-  const tiles = request.type === "truncate" ? deleted : stored + skipped + unchanged + failed;
+  const tiles = processedTiles(request.type, counts);
   return { tilesPerSecond: workedMs > 0 && tiles > 0n ? (Number(tiles) * 1000) / workedMs : null, timeLeft: null };
 }
 
@@ -29,7 +28,7 @@ export function listed(view: JobView): JobView {
  */
 export function viewOf(job: JobRecord, rate?: JobRate): JobView {
   const { request, progress, createdMs, startedMs, endedMs } = job;
-  const counts = JobCounts.from(progress.zooms).sum;
+  const counts = new JobCounts(progress.zooms).sum;
   const { bounds } = request;
   return {
     id: job.id,

@@ -1,5 +1,5 @@
 import { IntervalSet } from "../lib/interval-set.ts";
-import type { JobWalk } from "../plan/job-walk.ts";
+import type { WalkPosition } from "../plan/job-walk.ts";
 import type { JobNumbers } from "../plan/metatile-numbers.ts";
 
 /** The most times that `take` skips to the next metatile that may be wanted before it returns one. */
@@ -7,11 +7,6 @@ const MOST_LEAPS = 8;
 
 /** The most metatiles that a task takes at once. */
 const MOST_AT_ONCE = 32;
-
-/** The meaning of a metatile number: the tile set, the combination, the walk and the number within the walk. */
-export interface Located extends Pick<JobWalk, "tileSet" | "combination" | "walk"> {
-  readonly local: bigint;
-}
 
 /** The metatiles of a job by number: which are finished, which were given back, and which comes next. */
 export class MetatileQueue {
@@ -41,10 +36,8 @@ export class MetatileQueue {
     return this.#finished.toJSON();
   }
 
-  locate(n: bigint): Located {
-    const { at, local } = this.#numbers.positionOf(n);
-    const { tileSet, combination, walk } = at;
-    return { tileSet, combination, walk, local };
+  locate(n: bigint): WalkPosition {
+    return this.#numbers.positionOf(n);
   }
 
   /** Takes the next metatile that no task has taken. Undefined: none is left. */

@@ -26,11 +26,11 @@ const totals = await countTiles(request);
 
 /** Progress with all counts at zoom 0; these tests check only the sums. */
 function progress(counts: Partial<Counts>, fields: Partial<JobProgress>): JobProgress {
-  const at = JobCounts.from(totals.zooms);
+  const at = new JobCounts(totals.zooms);
   at.add(0, counts);
   return { ...emptyProgress(at), ...fields };
 }
-const sumOf = (of: JobProgress | undefined) => JobCounts.from(of?.zooms ?? []).sum;
+const sumOf = (of: JobProgress | undefined) => new JobCounts(of?.zooms ?? []).sum;
 const failedTile = (z: number, x: number, y: number): FailedTile => ({
   z,
   x,
@@ -92,7 +92,7 @@ test("of several combinations those are left whose tiles failed", async () => {
     { ...failedTile(0, 5, 1), combination: 2 },
     { ...failedTile(1, 0, 0), combination: 1 },
   ];
-  const counts = JobCounts.from(all.zooms);
+  const counts = new JobCounts(all.zooms);
   counts.add(0, { failed: 2n });
   const ended: JobProgress = {
     ...emptyProgress(counts),

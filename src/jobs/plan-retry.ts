@@ -27,7 +27,7 @@ export function planRetry(
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
   if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
-  const { sum } = JobCounts.from(progress.zooms);
+  const { sum } = new JobCounts(progress.zooms);
   if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
   // A job of an older version in an order that was removed: its finished metatiles are unknown.
   if (progress.finished.length === 0 && sum.stored + sum.failed > 0n) return fresh;

@@ -29,7 +29,8 @@ export interface WantedMetatile<M extends Metatile = TakenMetatile> {
  * @throws JobAborted if the layer no longer offers the grid set or the level
  */
 export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): Metatile {
-  const { tileSet, combination, walk, local } = job.metatiles.locate(n);
+  const { at, local } = job.metatiles.locate(n);
+  const { tileSet, combination, walk } = at;
   const { gridSet } = tileSet;
   const rendered = job.combinations[combination];
   const subset = findSubset(layer, gridSet);

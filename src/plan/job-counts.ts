@@ -1,3 +1,5 @@
+import type { JobType } from "./seed-request.ts";
+
 /** Tiles of a job at one zoom, by outcome. `bytes`: bytes written for the job. */
 export interface Counts {
   readonly total: bigint;
@@ -28,15 +30,17 @@ const added = (to: Counts, change: Partial<Counts>): Counts => ({
 
 const workedOf = ({ stored, skipped, unchanged, failed }: Counts): bigint => stored + skipped + unchanged + failed;
 
+/** Returns the number of tiles that a job has processed. */
+export const processedTiles = (type: JobType, counts: Counts): bigint =>
+  type === "truncate" ? counts.deleted : workedOf(counts);
+
 /** The counts of a job, by zoom and in all. */
 export class JobCounts {
   readonly #zooms = new Map<number, Counts>();
   #sum = NOTHING;
 
-  static from(zooms: readonly ZoomCounts[]): JobCounts {
-    const counts = new JobCounts();
-    for (const { z, ...at } of zooms) counts.add(z, at);
-    return counts;
+  constructor(zooms: readonly ZoomCounts[] = []) {
+    for (const { z, ...counts } of zooms) this.#add(z, counts);
   }
 
   get sum(): Counts {
@@ -53,6 +57,10 @@ export class JobCounts {
   }
 
   add(z: number, change: Partial<Counts>): void {
+    this.#add(z, change);
+  }
+
+  #add(z: number, change: Partial<Counts>): void {
     this.#zooms.set(z, added(this.#zooms.get(z) ?? NOTHING, change));
     this.#sum = added(this.#sum, change);
   }
@@ -61,7 +69,7 @@ export class JobCounts {
   coverWorked(z: number): void {
     const counts = this.#zooms.get(z);
     const more = counts === undefined ? 0n : workedOf(counts) - counts.total;
-    if (more > 0n) this.add(z, { total: more });
+    if (more > 0n) this.#add(z, { total: more });
   }
 
   /**
@@ -73,7 +81,7 @@ export class JobCounts {
     for (const [z, counts] of this.#zooms) {
       const skipped = counts.total - workedOf(counts) - counts.deleted;
       if (skipped <= 0n) continue;
-      this.add(z, { skipped });
+      this.#add(z, { skipped });
       rest += skipped;
     }
     return rest;
@@ -81,6 +89,6 @@ export class JobCounts {
 
   /** Raises the totals if the job has deleted more tiles than were counted. */
   coverDeleted(): void {
-    for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.add(z, { total: deleted - total });
+    for (const [z, { total, deleted }] of this.#zooms) if (total < deleted) this.#add(z, { total: deleted - total });
   }
 }
