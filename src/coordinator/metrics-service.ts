@@ -1,14 +1,14 @@
-import type { JobHistory, JobHistoryMetrics } from "../jobs/job-history.ts";
+import type { JobHistory } from "../jobs/job-history.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobMetrics } from "../jobs/job-totals.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { StateLoss } from "../state/running-mark.ts";
-import type { WebhookMetrics, Webhooks } from "../webhook/webhooks.ts";
+import type { Webhooks } from "../webhook/webhooks.ts";
 
 /** The counts of the coordinator since the start of the server. */
 export interface CoordinatorMetrics extends JobMetrics {
-  readonly history: JobHistoryMetrics;
-  readonly webhooks: WebhookMetrics;
+  readonly history: ReturnType<JobHistory["metrics"]>;
+  readonly webhooks: ReturnType<Webhooks["metrics"]>;
   /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
   readonly corruptBlocks: number;
   /** The number of failures of work that no caller waits for. */

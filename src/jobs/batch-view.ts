@@ -1,31 +1,29 @@
 import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../plan/job-request.ts";
 
-/** The jobs of one request, shown as one job. Times are ISO 8601 in UTC. */
-export interface BatchView {
-  /** The id of the first job. */
-  readonly id: number;
+/**
+ * The jobs of one request, shown as one job: `id` is that of the first job, and counts are sums. The batch is running
+ * from the begin of its first job on, unless all unfinished jobs are paused. Its outcome is the worst one, and `endedAt`
+ * the last end; both are null until all jobs have ended. An error has the message and tile of the first job with its
+ * class. The rate is that of the unfinished jobs, and at the end the mean rate from the first start to the last end.
+ */
+export interface BatchView
+  extends Pick<
+    JobView,
+    | "id"
+    | "state"
+    | "outcome"
+    | "paused"
+    | "tiles"
+    | "bytes"
+    | "createdAt"
+    | "startedAt"
+    | "endedAt"
+    | "errors"
+    | "retries"
+    | "tilesPerSecond"
+  > {
   /** How many jobs are in each state. Jobs that were removed from the history are not counted. */
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** Running: a job has begun, and an unfinished job is not paused. Aborted: all have ended, and one was aborted. */
-  readonly state: JobState;
-  /** The worst outcome of the jobs. Null: not all have ended. */
-  readonly outcome: JobOutcome | null;
-  /** Whether all jobs that have not ended are paused. */
-  readonly paused: boolean;
-  readonly tiles: JobTiles;
-  /** Bytes that the jobs have written. */
-  readonly bytes: bigint;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  /** The time at which the last job ended; null: not all jobs have ended. */
-  readonly endedAt: string | null;
-  /** By class: the number of failed tiles of all jobs, and the message and tile of the first job that has the class. */
-  readonly errors: readonly JobError[];
-  readonly retries: number;
-  /**
-   * The rate of the jobs that have not ended. When all have ended: the mean rate from the first start to the last end.
-   */
-  readonly tilesPerSecond: number | null;
 }
 
 /** Combines the jobs of one request, at least one, into one view. Pure. */

@@ -2,13 +2,7 @@ import { promisify } from "node:util";
 import { deflate } from "node:zlib";
 import type { Logger } from "../lib/logger.ts";
 import type { JobOptions } from "../plan/job-options.ts";
-import { type JobStore, TRIM_REASONS, type Trimmed } from "./job-store.ts";
-
-export interface JobHistoryMetrics {
-  /** The size of all jobs in the database, including jobs that have not ended. */
-  readonly bytes: number;
-  readonly trimmed: readonly { readonly reason: keyof Trimmed; readonly count: number }[];
-}
+import { type JobStore, TRIM_REASONS } from "./job-store.ts";
 
 export interface JobHistoryParts {
   readonly jobs: JobStore;
@@ -86,7 +80,8 @@ export class JobHistory {
     unsynced(() => jobs.compress(next, packed));
   }
 
-  metrics(): JobHistoryMetrics {
+  /** Returns the size of all jobs in the database, unfinished ones included, and the numbers of trimmed jobs. */
+  metrics() {
     return {
       bytes: this.#parts.jobs.bytes(),
       trimmed: TRIM_REASONS.map((reason) => ({ reason, count: this.#trimmed[reason] })),

@@ -212,11 +212,8 @@ export class JobStore {
   }
 
   /** Returns the failed tiles of a job in the order in which they failed. */
-  failedTiles(job: number): FailedTile[] {
-    return this.#db
-      .prepare("SELECT z, x, y, combination, class, message FROM failed_tile WHERE job = ? ORDER BY rowid")
-      .all(job)
-      .map(failedTileOf);
+  failedTiles(job: number): readonly FailedTile[] {
+    return this.failedTilePage(job, 0, Number.MAX_SAFE_INTEGER - 1).tiles;
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {

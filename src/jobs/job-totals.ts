@@ -1,21 +1,7 @@
 import type { Counts } from "../plan/job-counts.ts";
-import type { JobOutcome, JobState } from "../plan/job-request.ts";
+import type { JobOutcome } from "../plan/job-request.ts";
 import { JOB_TYPES, type JobType } from "../plan/seed-request.ts";
 import type { ActiveJob } from "./active-job.ts";
-
-/** The work of all jobs since the start of the server, and the present number of jobs. */
-export interface JobMetrics {
-  readonly jobs: readonly {
-    readonly state: Extract<JobState, "pending" | "running"> | "paused";
-    readonly count: number;
-  }[];
-  readonly tasks: readonly { readonly state: "pending" | "running"; readonly count: number }[];
-  readonly ended: readonly { readonly type: JobType; readonly outcome: JobOutcome; readonly count: number }[];
-  readonly tiles: readonly { readonly type: JobType; readonly outcome: TileOutcome; readonly count: bigint }[];
-  readonly failures: readonly { readonly class: string; readonly count: number }[];
-  readonly bytes: bigint;
-  readonly retries: number;
-}
 
 const TILE_OUTCOMES = ["stored", "skipped", "unchanged", "failed", "deleted"] as const;
 type TileOutcome = (typeof TILE_OUTCOMES)[number];
@@ -71,7 +57,8 @@ export class JobTotals {
     if (job.outcome !== null) ended?.set(job.outcome, (ended.get(job.outcome) ?? 0) + 1);
   }
 
-  metrics(active: Iterable<ActiveJob>): JobMetrics {
+  /** Returns the work of all jobs since the start of the server, and the present number of jobs and tasks. */
+  metrics(active: Iterable<ActiveJob>) {
     const jobs = { pending: 0, running: 0, paused: 0 };
     const tasks = { pending: 0, running: 0 };
     for (const job of active) {
@@ -93,3 +80,5 @@ export class JobTotals {
     };
   }
 }
+
+export type JobMetrics = ReturnType<JobTotals["metrics"]>;

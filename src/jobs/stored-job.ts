@@ -35,6 +35,7 @@ export interface StoredJob {
   readonly schedule: string | null;
   /** The id of the first job of its batch, which may be the job itself. Null: the request created one job. */
   readonly requestedWith: number | null;
+  /** `held`: the job is paused, with the reason in its progress. */
   readonly hold: WindowHold | null;
   readonly terms: JobTerms;
 }
@@ -45,14 +46,8 @@ export interface JobRecord extends Omit<StoredJob, "tasks"> {
 }
 
 /** The content of a job before it is inserted. */
-export interface NewJob {
-  readonly request: JobRequest;
-  readonly progress: JobProgress;
+export interface NewJob extends Pick<StoredJob, "request" | "progress" | "retryOf" | "schedule" | "hold"> {
   readonly origin: JobOrigin;
-  readonly retryOf: number | null;
-  readonly schedule: string | null;
-  /** `held`: the job begins paused, with the reason in its progress. */
-  readonly hold: WindowHold | null;
 }
 
 /** Reads a row of the table `job`. */

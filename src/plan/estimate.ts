@@ -25,12 +25,7 @@ export interface EstimateView {
   /** The rate at which the last jobs of the layer have rendered tiles, at most the rate limit. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
-  readonly zooms: readonly {
-    readonly z: number;
-    readonly tiles: bigint;
-    readonly kept: bigint | null;
-    readonly missing: bigint | null;
-  }[];
+  readonly zooms: readonly ({ readonly z: number } & Pick<EstimateView, "tiles" | "kept" | "missing">)[];
 }
 
 export interface EstimateSources {

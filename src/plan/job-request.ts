@@ -1,6 +1,7 @@
 import type { Extent, TileRect } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Combination } from "./combination.ts";
+import type { Counts } from "./job-counts.ts";
 import type { PlannedFields, ShownFields } from "./job-fields.ts";
 import type { JobTerms } from "./job-terms.ts";
 import type { TimeLeft } from "./rate-meter.ts";
@@ -104,12 +105,7 @@ export interface TaskRow {
   readonly type: JobType;
 }
 
-export interface KilledTask {
-  readonly id: number;
-  readonly layer: string;
-  readonly type: JobType;
-  readonly status: 0 | 1;
-}
+export type KilledTask = Pick<TaskRow, "id" | "layer" | "type" | "status">;
 
 export type KillScope = "all" | "running" | "pending";
 
@@ -131,11 +127,7 @@ export interface JobError {
 }
 
 /** Tiles of a job by outcome. */
-export interface JobTiles {
-  readonly total: bigint;
-  readonly stored: bigint;
-  readonly skipped: bigint;
-  readonly failed: bigint;
+export interface JobTiles extends Pick<Counts, "total" | "stored" | "skipped" | "failed"> {
   /** Reseeds only: rendered, and equal to the stored tile. */
   readonly unchanged?: bigint;
   /** Truncates only. */
@@ -149,16 +141,12 @@ export interface AreaView {
 }
 
 /** A job as `/api/v1/jobs` shows it. Times are ISO 8601 in UTC. */
-export interface JobView extends ShownFields {
+export interface JobView
+  extends ShownFields,
+    Pick<JobRequest, "layer" | "type" | "gridSet" | "format" | "parameters" | "zoomStart" | "zoomStop">,
+    Pick<JobTerms, "priority" | "rateLimit"> {
   readonly id: number;
-  readonly layer: string;
-  readonly type: JobType;
-  readonly gridSet: string | null;
-  readonly format: string | null;
-  readonly parameters: Readonly<Record<string, string>> | null;
   readonly bounds: readonly [number, number, number, number] | null;
-  readonly zoomStart: number;
-  readonly zoomStop: number;
   readonly state: JobState;
   readonly outcome: JobOutcome | null;
   readonly reason: string | null;
@@ -183,10 +171,6 @@ export interface JobView extends ShownFields {
   readonly requestedWith: number | null;
   /** If `parameters` is null: the requested sets of combinations. Null: all stored combinations. */
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
-  /** The share of turns against other jobs, 1 to 100. */
-  readonly priority: number;
-  /** The most tiles per second that are rendered for the job. Null: no limit. */
-  readonly rateLimit: number | null;
   /** The hours in which the job may work. Null: always, apart from the window of its schedule. */
   readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
   /** Bytes written for the job, including tiles of its metatiles beyond its range. */

@@ -2,19 +2,13 @@ import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
-import type { JobOptions } from "../plan/job-options.ts";
 import { nextTime } from "./cron.ts";
 import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
-import type { ScheduleRuns } from "./schedule-runs.ts";
-import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
+import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
+import { MOST_RUNS } from "./schedule-store.ts";
 
-export interface ScheduleServiceParts {
-  readonly schedules: ScheduleStore;
+export interface ScheduleServiceParts extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "now"> {
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
-  readonly options: () => JobOptions;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also?: () => void) => void;
-  readonly now: () => number;
 }
 
 /** The operations on schedules. */

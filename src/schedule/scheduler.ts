@@ -1,18 +1,9 @@
-import type { Logger } from "../lib/logger.ts";
 import { Slices } from "../lib/slices.ts";
 import { nextTime } from "./cron.ts";
-import type { RunWindows } from "./run-windows.ts";
-import type { ScheduleRuns } from "./schedule-runs.ts";
-import type { ScheduleStore } from "./schedule-store.ts";
+import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
-export interface SchedulerParts {
-  readonly schedules: ScheduleStore;
+export interface SchedulerParts extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "now" | "log"> {
   readonly runs: Pick<ScheduleRuns, "due" | "close">;
-  readonly windows: RunWindows;
-  /** Writes everything that changed, in one transaction. */
-  readonly persist: (also?: () => void) => void;
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 const MINUTE_MS = 60_000;

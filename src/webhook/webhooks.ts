@@ -29,13 +29,6 @@ export interface WebhooksParts {
   readonly log: Logger;
 }
 
-/** Deliveries since the start of the server; `pending`: the number that is stored now. */
-export interface WebhookMetrics {
-  readonly delivered: number;
-  readonly failed: number;
-  readonly pending: number;
-}
-
 /** Limits of deliveries in flight, of all webhooks and of one, so that a slow receiver does not block the others. */
 const AT_ONCE = 8;
 const AT_ONCE_EACH = 2;
@@ -206,7 +199,8 @@ export class Webhooks {
     }
   }
 
-  metrics(): WebhookMetrics {
+  /** Returns the deliveries since the start of the server. `pending`: the number that is stored now. */
+  metrics() {
     return { ...this.#counts, pending: this.#parts.outbox.count() };
   }
 
