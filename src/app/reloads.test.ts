@@ -67,7 +67,7 @@ test("a reload that is refused, or fails, is not in the way of the next one", as
   const { events, reading, applying, reload } = heldReloads();
   const answers = [reload(), reload(), reload()];
   await turn();
-  const problem = { file: "a", line: 1, column: 1, path: "b", value: undefined, message: "c" };
+  const problem = { file: "a", line: 1, column: 1, path: "b", message: "c" };
   reading[0]?.(refuse([problem]));
   expect(await answers[0]).toMatchObject({ ok: false, error: { code: "bad_configuration", details: ["a:1:1: c"] } });
   await turn();

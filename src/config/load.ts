@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { User } from "../http/options.ts";
 import type { Layer } from "../layer/layer.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -10,7 +9,7 @@ import { archiveInspector } from "./internal/archives.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
-import { administratorOf, buildUsers, parseHtpasswd } from "./internal/build-users.ts";
+import { buildUsers } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { withValue } from "./internal/document-path.ts";
@@ -50,19 +49,9 @@ export async function loadConfiguration(
   const name = flags["config"] ?? (env["NUTHATCH_CONFIG"] || undefined);
   const file = name === undefined ? undefined : await readNamed(name, cwd, env);
   const laid = readOverrides(env, flags);
-  const unplaced = laid.problems.map(
-    ({ name: from, path, message }): ConfigurationProblem => ({
-      file: from,
-      line: undefined,
-      column: undefined,
-      path,
-      value: undefined,
-      message,
-    }),
-  );
   // A file that is not valid YAML has no content to check further.
   if (file !== undefined && file.content === undefined && file.problems.length > 0)
-    return refuse([...file.problems, ...unplaced]);
+    return refuse([...file.problems, ...laid.problems]);
 
   let content: unknown = file?.content ?? {};
   // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
@@ -71,8 +60,8 @@ export async function loadConfiguration(
   const origins: Origins = {
     originOf(path, part) {
       const override = overrideAt(path);
-      if (override !== undefined) return { file: override.name, line: undefined, column: undefined };
-      return file?.positionOf(path, part) ?? { file: "the configuration", line: undefined, column: undefined };
+      if (override !== undefined) return { file: override.name };
+      return file?.positionOf(path, part) ?? { file: "the configuration" };
     },
     writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(path) : undefined),
   };
@@ -87,20 +76,23 @@ export async function loadConfiguration(
   });
   // A text whose variable is not set is reported once: its emptiness is not a second problem.
   const reported = new Set((file?.problems ?? []).map(({ path }) => path));
-  const found = [...(file?.problems ?? []), ...unplaced, ...problems.list.filter(({ path }) => !reported.has(path))];
+  const found = [
+    ...(file?.problems ?? []),
+    ...laid.problems,
+    ...problems.list.filter(({ path }) => !reported.has(path)),
+  ];
   return found.length > 0 ? refuse(found) : ok(freeze(built));
 }
 
 async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
-  const origin = { file: name, line: undefined, column: undefined };
   try {
     return readConfigurationFile(name, await readFile(resolve(cwd, name), "utf8"), env);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return {
       content: undefined,
-      problems: [{ ...origin, path: "", value: undefined, message: `the configuration cannot be read: ${why}` }],
-      positionOf: () => origin,
+      problems: [{ file: name, path: "", message: `the configuration cannot be read: ${why}` }],
+      positionOf: () => ({ file: name }),
       writtenAs: () => undefined,
     };
   }
@@ -127,7 +119,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const configured = await layersOf(document);
   const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   if (layers.length === 0) warnings.push("no layers are configured");
-  const users = await usersOf(building, document);
+  const users = await buildUsers(document, input, problems, warnings);
   const { server, dataDir, diskQuota, jobs, compat, store } = document;
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
     problems.expected(["server", "host"], NOBODY, server.host);
@@ -198,30 +190,6 @@ function checkReload(
 function isLoopback(host: string): boolean {
   const plain = host.toLowerCase();
   return plain === "localhost" || plain === "::1" || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
-}
-
-async function usersOf(
-  { input, problems, warnings }: Building,
-  { users: documents, htpasswd }: Pick<Document, "users" | "htpasswd">,
-): Promise<readonly User[]> {
-  const users = new Map<string, User>();
-  const add = (more: readonly User[]): void => {
-    for (const user of more) users.set(user.name, user);
-  };
-  if (htpasswd !== undefined) {
-    try {
-      const text = await readFile(resolve(input.cwd, htpasswd.file), "utf8");
-      add(parseHtpasswd(text, htpasswd.roles, htpasswd.file, warnings));
-    } catch (error) {
-      problems.add(["htpasswd", "file"], `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  add(await buildUsers(documents, ["users"], problems, warnings));
-  const administrator = await administratorOf(input.env, problems);
-  if (administrator !== undefined) add([administrator]);
-  if (htpasswd !== undefined && users.size === 0 && !problems.within(["htpasswd"]))
-    problems.add(["htpasswd", "file"], `${htpasswd.file} names nobody: everybody could manage this server`);
-  return [...users.values()];
 }
 
 function freeze<T>(value: T): T {

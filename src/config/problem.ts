@@ -1,14 +1,18 @@
-/** A problem of a configuration. All problems are reported at once. */
-export interface ConfigurationProblem {
+/** Where a value of a configuration comes from. */
+export interface Origin {
   /** The file as the operator named it, or the variable (`NUTHATCH_PORT`) or flag (`--port`) with the value. */
   readonly file: string;
-  /** Line and column count from 1; undefined if the value does not come from a file. */
-  readonly line: number | undefined;
-  readonly column: number | undefined;
+  /** Line and column count from 1. Absent: the value does not come from a file. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** A problem of a configuration. All problems are reported at once. */
+export interface ConfigurationProblem extends Origin {
   /** The path of the value, such as `layers[0].source.url`; empty for the whole configuration. */
   readonly path: string;
-  /** The value as JSON; undefined for a missing value, a map, a list, and any value that may be a secret. */
-  readonly value: string | undefined;
+  /** The value as JSON. Absent for a missing value, a map, a list, and any value that may be a secret. */
+  readonly value?: string;
   /** One sentence with the path, the expected and the given value. */
   readonly message: string;
 }

@@ -11,6 +11,7 @@ import {
 } from "../../layer/layer.ts";
 import { styleName } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
+import { defined } from "../../lib/defined.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
@@ -175,11 +176,7 @@ function buildSubset(
       return undefined;
     }
   }
-  return gridSubset(gridSet, {
-    zoomStart,
-    ...(extent === undefined ? {} : { extent }),
-    ...(zoomStop === undefined ? {} : { zoomStop }),
-  });
+  return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent }));
 }
 
 function unknownGridSet(id: string, own: readonly string[]): string {

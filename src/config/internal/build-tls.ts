@@ -2,14 +2,12 @@ import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TlsOptions } from "../../layer/layer.ts";
+import { defined } from "../../lib/defined.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Path, Problems } from "./problems.ts";
+import type { UpstreamDocument } from "./schema/source-schema.ts";
 
-interface TlsDocument {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
+type TlsDocument = Pick<UpstreamDocument, "ca" | "cert" | "key">;
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
@@ -40,9 +38,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text ?? "").update("\0");
   return {
-    ...(ca === undefined ? {} : { ca: resolve(ca) }),
-    ...(cert === undefined ? {} : { cert: resolve(cert) }),
-    ...(key === undefined ? {} : { key: resolve(key) }),
+    ...defined({ ca: ca && resolve(ca), cert: cert && resolve(cert), key: key && resolve(key) }),
     stamp: hash.digest("hex").slice(0, 16),
   };
 }

@@ -1,35 +1,71 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { hashPassword, isPasswordHash } from "../../http/auth/password.ts";
-import type { Role, User } from "../../http/options.ts";
+import type { User } from "../../http/options.ts";
 import type { Variables } from "./configuration-file.ts";
-import type { Path, Problems } from "./problems.ts";
-import { isUserName, type UserDocument } from "./schema/server-schema.ts";
+import type { Problems } from "./problems.ts";
+import type { Document } from "./read-document.ts";
+import { isUserName } from "./schema/server-schema.ts";
 
-/** Builds the configured users. Hashes plain passwords. */
+/**
+ * Returns the users of the htpasswd file, of the configuration and of the variables. A later user replaces an earlier
+ * one of the same name.
+ */
 export async function buildUsers(
-  documents: readonly (UserDocument | undefined)[],
-  at: Path,
+  { users, htpasswd }: Pick<Document, "users" | "htpasswd">,
+  { env, cwd }: { readonly env: Variables; readonly cwd: string },
   problems: Problems,
   warnings: string[],
 ): Promise<readonly User[]> {
-  const users = new Map<string, User>();
+  const administrator = await administratorOf(env, problems);
+  const built = new Map<string, User>();
+  for (const user of [
+    ...(htpasswd === undefined ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
+    ...(await configuredUsers(users, problems, warnings)),
+    ...(administrator === undefined ? [] : [administrator]),
+  ])
+    built.set(user.name, user);
+  if (htpasswd !== undefined && built.size === 0 && !problems.within(["htpasswd"]))
+    problems.add(["htpasswd", "file"], `${htpasswd.file} names nobody: everybody could manage this server`);
+  return [...built.values()];
+}
+
+/** Hashes plain passwords. */
+async function configuredUsers(
+  documents: Document["users"],
+  problems: Problems,
+  warnings: string[],
+): Promise<readonly User[]> {
+  const users: User[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const path = [...at, i];
     const { name, password, roles } = document;
-    if (users.has(name)) problems.add([...path, "name"], `two users are called ${JSON.stringify(name)}`);
+    if (users.some((user) => user.name === name))
+      problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash))
       warnings.push(`users[${i}]: ${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`);
     if (password !== undefined)
       warnings.push(`users[${i}]: the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
     const passwordHash = document.passwordHash ?? (await hashPassword(password ?? ""));
-    users.set(name, { name, passwordHash, roles });
+    users.push({ name, passwordHash, roles });
   }
-  return [...users.values()];
+  return users;
 }
 
-/** Parses a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
-export function parseHtpasswd(text: string, roles: readonly Role[], file: string, warnings: string[]): readonly User[] {
-  const users = new Map<string, User>();
+/** Reads a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
+async function readHtpasswd(
+  { file, roles }: NonNullable<Document["htpasswd"]>,
+  cwd: string,
+  problems: Problems,
+  warnings: string[],
+): Promise<readonly User[]> {
+  let text = "";
+  try {
+    text = await readFile(resolve(cwd, file), "utf8");
+  } catch (error) {
+    problems.add(["htpasswd", "file"], `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const users: User[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const colon = line.indexOf(":");
@@ -38,20 +74,19 @@ export function parseHtpasswd(text: string, roles: readonly Role[], file: string
     const isNamed = name !== "" && isUserName(name);
     if (!isNamed || !isPasswordHash(passwordHash))
       warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);
-    if (isNamed) users.set(name, { name, passwordHash, roles });
+    if (isNamed) users.push({ name, passwordHash, roles });
   }
-  return [...users.values()];
+  return users;
 }
 
 /**
  * Returns the administrator of the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD; undefined if there is no
  * password.
  */
-export async function administratorOf(env: Variables, problems: Problems): Promise<User | undefined> {
+async function administratorOf(env: Variables, problems: Problems): Promise<User | undefined> {
   const password = env["NUTHATCH_ADMIN_PASSWORD"];
   if (password === undefined || password === "") return undefined;
-  const given = env["NUTHATCH_ADMIN_USER"];
-  const name = given === undefined || given === "" ? "admin" : given;
+  const name = env["NUTHATCH_ADMIN_USER"] || "admin";
   if (!isUserName(name)) problems.add([], "NUTHATCH_ADMIN_USER: expected a name without a colon");
   return { name, passwordHash: await hashPassword(password), roles: ["admin"] };
 }

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
-import type { ConfigurationProblem } from "../problem.ts";
-import { type Origin, type Path, pathText } from "./problems.ts";
+import type { ConfigurationProblem, Origin } from "../problem.ts";
+import { type Path, pathText } from "./problems.ts";
 
 /** The content of a configuration file and the positions of its values. */
 export interface ConfigurationFile {
@@ -49,7 +49,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     writtenAs: (path) => written.get(pathText(path)),
   });
   const add = (origin: Origin, path: string, message: string): void => {
-    problems.push({ ...origin, path, value: undefined, message: path === "" ? message : `${path}: ${message}` });
+    problems.push({ ...origin, path, message: path === "" ? message : `${path}: ${message}` });
   };
 
   const errors = [...document.errors, ...document.warnings];

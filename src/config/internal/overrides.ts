@@ -1,3 +1,4 @@
+import type { ConfigurationProblem } from "../problem.ts";
 import type { Variables } from "./configuration-file.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { Path } from "./problems.ts";
@@ -14,19 +15,20 @@ export interface Override {
 export interface Overrides {
   /** The overrides in the order in which they apply: flags after variables. */
   readonly overrides: readonly Override[];
-  readonly problems: readonly { readonly name: string; readonly path: string; readonly message: string }[];
+  readonly problems: readonly ConfigurationProblem[];
   readonly warnings: readonly string[];
 }
 
-/** Short names, which scripts rely on. */
-const SHORT_VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
-  ["NUTHATCH_HOST", ["server", "host"]],
-  ["NUTHATCH_PORT", ["server", "port"]],
+const BY_PATH: ReadonlyMap<string, Key> = new Map(KEYS.map((key) => [key.path.join("."), key]));
+/** Short names, which scripts rely on: NUTHATCH_PORT and `--port` beside NUTHATCH_SERVER_PORT and `--set server.port`. */
+const SHORT_NAMES: ReadonlyMap<string, Key | undefined> = new Map([
+  ["host", BY_PATH.get("server.host")],
+  ["port", BY_PATH.get("server.port")],
+  ["data-dir", BY_PATH.get("dataDir")],
 ]);
-const SHORT_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["host", ["server", "host"]],
-  ["port", ["server", "port"]],
-  ["data-dir", ["dataDir"]],
+const VARIABLES: ReadonlyMap<string, Key | undefined> = new Map([
+  ...KEYS.map((key) => [key.variable, key] as const),
+  ...[...SHORT_NAMES].map(([name, key]) => [`NUTHATCH_${name.replace("-", "_").toUpperCase()}`, key] as const),
 ]);
 /** Variables that other parts of Nuthatch read. */
 const OTHER_VARIABLES = [
@@ -40,48 +42,36 @@ const OTHER_VARIABLES = [
 /** Reads variables and flags. The name of a flag is short, or the path of a key with dots (`jobs.maxRunningTasks`). */
 export function readOverrides(env: Variables, flags: Readonly<Record<string, string>>): Overrides {
   const overrides: Override[] = [];
-  const problems: Overrides["problems"][number][] = [];
-  const take = (name: string, { path, form }: Key, text: string): void => {
-    const read = readText(form, text);
-    if (read === undefined)
-      problems.push({
-        name,
-        path: path.join("."),
-        message: `${path.join(".")}: expected ${form === "map" ? "a map" : "a list"} as JSON text`,
-      });
-    else overrides.push({ path, name, value: read.value });
+  const problems: ConfigurationProblem[] = [];
+  const read = (name: string, { path, form }: Key, text: string): void => {
+    const value = readText(form, text);
+    const where = path.join(".");
+    if (value !== undefined) overrides.push({ path, name, value });
+    else {
+      const message = `${where}: expected ${form === "map" ? "a map" : "a list"} as JSON text`;
+      problems.push({ file: name, path: where, message });
+    }
   };
-
-  const byVariable = new Map(KEYS.map((key) => [key.variable, key]));
-  for (const [name, key] of byVariable) takeSet(env[name], (text) => take(name, key, text));
-  for (const [name, path] of SHORT_VARIABLES) {
-    const key = KEYS.find((one) => one.path.join(".") === path.join("."));
-    if (key !== undefined) takeSet(env[name], (text) => take(name, key, text));
+  for (const [name, key] of VARIABLES) {
+    const text = env[name];
+    if (key !== undefined && text !== undefined && text !== "") read(name, key, text);
   }
-
-  const byFlag = new Map(KEYS.map((key) => [key.path.join("."), key]));
   for (const [flag, text] of Object.entries(flags)) {
     if (flag === "config") continue;
-    const short = SHORT_FLAGS.get(flag);
-    const key = byFlag.get(short?.join(".") ?? flag);
-    const name = short === undefined ? `--set ${flag}` : `--${flag}`;
-    if (key !== undefined) take(name, key, text);
-    else problems.push({ name, path: "", message: `unknown key${didYouMean(flag, [...byFlag.keys()])}` });
+    const key = SHORT_NAMES.get(flag) ?? BY_PATH.get(flag);
+    const name = SHORT_NAMES.has(flag) ? `--${flag}` : `--set ${flag}`;
+    if (key !== undefined) read(name, key, text);
+    else problems.push({ file: name, path: "", message: `unknown key${didYouMean(flag, [...BY_PATH.keys()])}` });
   }
-  return { overrides, problems, warnings: misspelt(env, [...byVariable.keys()]) };
-}
-
-/** Calls `take` unless the variable is unset or empty. */
-function takeSet(text: string | undefined, take: (text: string) => void): void {
-  if (text !== undefined && text !== "") take(text);
+  return { overrides, problems, warnings: misspelt(env) };
 }
 
 /**
  * Returns warnings of misspelt variables. Other programs (Kubernetes) set variables with this prefix too, so only near
  * misses are reported.
  */
-function misspelt(env: Variables, names: readonly string[]): string[] {
-  const known = [...names, ...SHORT_VARIABLES.keys(), ...OTHER_VARIABLES];
+function misspelt(env: Variables): string[] {
+  const known = [...VARIABLES.keys(), ...OTHER_VARIABLES];
   return Object.keys(env)
     .filter((name) => name.startsWith("NUTHATCH_") && !known.includes(name))
     .flatMap((name) => {
@@ -97,16 +87,16 @@ function misspelt(env: Variables, names: readonly string[]): string[] {
 }
 
 /** Reads the text of a variable or flag. Returns undefined if the key needs JSON and the text is not valid JSON. */
-function readText(form: Key["form"], text: string): { readonly value: unknown } | undefined {
-  if (form === "value") return { value: text };
+function readText(form: Key["form"], text: string): unknown {
+  if (form === "value") return text;
   const trimmed = text.trim();
-  if (form === "list of values" && !trimmed.startsWith("[")) {
-    const items = trimmed.split(",").map((item) => item.trim());
-    return { value: items.filter((item) => item !== "") };
-  }
+  if (form === "list of values" && !trimmed.startsWith("["))
+    return trimmed
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
   try {
-    const value: unknown = JSON.parse(trimmed);
-    return { value };
+    return JSON.parse(trimmed);
   } catch {
     // The parser's message quotes the text, which may contain a password.
     return undefined;

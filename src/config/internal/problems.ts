@@ -1,5 +1,5 @@
 import { shown } from "../../lib/refusal.ts";
-import type { ConfigurationProblem } from "../problem.ts";
+import type { ConfigurationProblem, Origin } from "../problem.ts";
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[];
@@ -18,12 +18,6 @@ export const pathText = (path: Path): string =>
 /** Returns whether `path` is `above` or lies below it. */
 export const isWithin = (path: Path, above: Path): boolean =>
   above.length <= path.length && above.every((key, i) => key === path[i]);
-
-export interface Origin {
-  readonly file: string;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
-}
 
 /** The origins of values. Part `key` is the position of the key itself, not of its value. */
 export interface Origins {
@@ -79,7 +73,8 @@ export class Problems {
   #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
     const where = pathText(path);
     const message = where === "" ? sentence : `${where}: ${sentence}`;
-    this.#found.push({ path, problem: { ...this.#origins.originOf(path, part), path: where, value, message } });
+    const problem = { ...this.#origins.originOf(path, part), path: where, message };
+    this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
   }
 
   /** Returns whether there is a problem at or below a path. */

@@ -1,4 +1,3 @@
-import type * as z from "zod";
 import { trimEndOf } from "../../../lib/trim-end.ts";
 import { flag, hasControlCharacter, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 
@@ -62,5 +61,3 @@ export const CompatSchema = map({
     .describe("The root element of the quota's document."),
   quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
 });
-
-export type UserDocument = z.output<typeof UserSchema>;
