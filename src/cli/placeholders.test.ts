@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import { placeholderOf } from "./completion/completion.ts";
-import { commandsOf, optionsOf } from "./completion/completion-place.ts";
+import { commandsOf, optionsOf, placeholderOf } from "./completion/completion.ts";
 import { FILES, SERVER_VALUES, WORDS } from "./completion/completion-values.ts";
 import { programWith } from "./program.ts";
 

@@ -1,4 +1,5 @@
-export type Role = "admin" | "operator" | "viewer";
+export const ROLES = ["admin", "operator", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
 
 export interface User {
   readonly name: string;

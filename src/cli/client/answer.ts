@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { Documents } from "../../http/api/documents/documents.ts";
-import { addServerFlags, ServerClient, type ServerFlags } from "./server-client.ts";
+import { addServerFlags, type RequestOptions, ServerClient, type ServerFlags } from "./server-client.ts";
 
 /** Flags of every command that prints the answer of a server. */
 export interface AnswerFlags extends ServerFlags {
@@ -34,6 +34,13 @@ export async function requestAndPrint<T>(
 export function printAnswer<T>(text: string, { json }: AnswerFlags, show: (answer: T) => string): void {
   print(json === true ? `${text.trimEnd()}\n` : show(parseAnswer(text)));
 }
+
+/** Returns a document of the server. */
+export const requestAnswer = async <N extends keyof Documents>(
+  client: ServerClient,
+  path: string,
+  query: RequestOptions["query"] = {},
+): Promise<Answer<N>> => parseAnswer(await client.request("GET", path, { query }));
 
 /** Parses the JSON of an answer. */
 export const parseAnswer = <T>(text: string): T => JSON.parse(exactNumbers(text));

@@ -3,9 +3,9 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { Command, InvalidArgumentError } from "commander";
 import { hashPassword } from "../../http/auth/password.ts";
-import type { Role } from "../../http/options.ts";
+import { ROLES, type Role } from "../../http/options.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { addUser, listUsers, ROLES, removeUser, userLine } from "./users-file.ts";
+import { addUser, listUsers, removeUser, userLine } from "./users-file.ts";
 
 /** Reads a password from NUTHATCH_PASSWORD, from a pipe, or from the terminal without an echo. */
 async function readPassword(): Promise<string> {

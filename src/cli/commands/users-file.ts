@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
-import type { Role, User } from "../../http/options.ts";
+import type { User } from "../../http/options.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** The list of users in the text of a configuration file. Edits preserve the rest of the text, including comments. */
@@ -85,5 +85,3 @@ export function userLine(user: User): string {
   document.contents = document.createNode({ name: user.name, passwordHash: user.passwordHash, roles }, { flow: true });
   return `- ${write(document)}`;
 }
-
-export const ROLES: readonly Role[] = ["admin", "operator", "viewer"];

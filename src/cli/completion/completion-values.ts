@@ -1,5 +1,6 @@
-import { type Answer, parseAnswer } from "../client/answer.ts";
-import type { CatalogueAnswer } from "../client/remote-catalogue.ts";
+import { ROLES } from "../../http/options.ts";
+import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
+import { type Answer, requestAnswer } from "../client/answer.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { stateText } from "../output/job-text.ts";
 
@@ -16,14 +17,14 @@ export interface CompletionContext {
 }
 
 /** Words for a value, by the name of the placeholder. If the value is free, other words are possible too. */
-export const WORDS: ReadonlyMap<string, () => readonly string[]> = new Map([
+export const WORDS: ReadonlyMap<string, () => readonly string[]> = new Map<string, () => readonly string[]>([
   ["priority", () => ["low", "normal", "high"]],
   ["rate", () => ["none"]],
   ["from-to", () => ["none"]],
   ["cron", () => ["@hourly", "@daily", "@weekly", "@monthly", "@yearly"]],
   ["time-zone", () => ["UTC", ...Intl.supportedValuesOf("timeZone")]],
-  ["roles", () => ["admin", "operator", "viewer"]],
-  ["policy", () => ["LRU", "LFU"]],
+  ["roles", () => ROLES],
+  ["policy", () => EXPIRATION_POLICIES],
 ]);
 
 /** Placeholders whose values the shell completes itself: names of files or directories. */
@@ -33,50 +34,73 @@ export const FILES: ReadonlyMap<string, "files" | "directories"> = new Map([
 ]);
 
 type Values = (client: ServerClient, context: CompletionContext) => Promise<readonly Candidate[]>;
+type Layer = Answer<"Layers">["layers"][number];
+
+const layersOf = async (client: ServerClient): Promise<readonly Layer[]> =>
+  (await requestAnswer<"Layers">(client, "/api/v1/layers")).layers;
+
+/** Lists values of the layers that the line names, or of all layers if the line names no known one. */
+const ofLayers =
+  (valuesOf: (layer: Layer) => readonly string[]): Values =>
+  async (client, { layers: given }) => {
+    const all = await layersOf(client);
+    const named = all.filter(({ name }) => given.includes(name));
+    const values = (named.length === 0 ? all : named).flatMap(valuesOf);
+    return [...new Set(values)].map((value) => ({ value }));
+  };
+
+type Job = Answer<"Job">;
+/** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
+const JOBS_OF: ReadonlyMap<string, { readonly states: readonly string[]; readonly fits?: (job: Job) => boolean }> =
+  new Map([
+    ["pause", { states: ["running", "pending"], fits: ({ paused }: Job) => !paused }],
+    ["resume", { states: ["pending"], fits: ({ paused }: Job) => paused }],
+    ["kill", { states: ["running", "pending"] }],
+    ["retry", { states: ["done", "aborted"], fits: ({ outcome }: Job) => outcome !== "done" }],
+  ]);
 
 /** Values that are requested from the server, by the name of the placeholder. */
 export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values>([
   [
     "layer",
     async (client, { layers: given }) =>
-      (await layers(client))
+      (await layersOf(client))
         .filter(({ name }) => !given.includes(name))
         .map(({ name, title }) => ({ value: name, description: title })),
   ],
-  [
-    "grid-set",
-    async (client, context) =>
-      distinct((await selected(client, context)).flatMap(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))),
-  ],
-  ["format", async (client, context) => distinct((await selected(client, context)).flatMap(({ formats }) => formats))],
+  ["grid-set", ofLayers(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))],
+  ["format", ofLayers(({ formats }) => formats)],
   [
     "parameter=value",
-    async (client, context) =>
-      distinct(
-        (await selected(client, context)).flatMap(({ parameters }) =>
-          parameters.flatMap((filter) =>
-            "values" in filter ? filter.values.map((value) => `${filter.key}=${value}`) : [],
-          ),
-        ),
-      ),
+    ofLayers(({ parameters }) =>
+      parameters.flatMap(({ key, values = [] }) => values.map((value) => `${key}=${value}`)),
+    ),
   ],
-  ["job", jobs],
+  [
+    "job",
+    async (client, { command }) => {
+      const { states, fits = () => true } = JOBS_OF.get(command) ?? { states: [undefined] };
+      const found: Job[] = [];
+      for (const state of states)
+        found.push(...(await requestAnswer<"Jobs">(client, "/api/v1/jobs", { limit: 100, state })).jobs.filter(fits));
+      return found
+        .sort((a, b) => b.id - a.id)
+        .map((job) => ({ value: String(job.id), description: `${job.type} of ${job.layer}, ${stateText(job)}` }));
+    },
+  ],
   [
     "schedule",
-    async (client) => {
-      const { schedules }: Answer<"Schedules"> = JSON.parse(await client.request("GET", "/api/v1/schedules"));
-      return schedules.map(({ name, cron, job }) => ({
+    async (client) =>
+      (await requestAnswer<"Schedules">(client, "/api/v1/schedules")).schedules.map(({ name, cron, job }) => ({
         value: name,
         description: `${job.type} of ${job.layer}, ${cron}`,
-      }));
-    },
+      })),
   ],
   [
     "truncation",
     async (client) => {
       const query = { state: "kept", limit: 100 };
-      const text = await client.request("GET", "/api/v1/truncations", { query });
-      const { truncations }: Answer<"Truncations"> = parseAnswer(text);
+      const { truncations } = await requestAnswer<"Truncations">(client, "/api/v1/truncations", query);
       return truncations.map(({ id, layer, createdAt }) => ({
         value: String(id),
         description: `${layer}, ${createdAt}`,
@@ -84,45 +108,3 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
     },
   ],
 ]);
-
-async function layers(client: ServerClient): Promise<CatalogueAnswer["layers"]> {
-  const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
-  return answer.layers;
-}
-
-/** Returns the layers that the line names, or all layers if the line names no known one. */
-async function selected(
-  client: ServerClient,
-  { layers: given }: CompletionContext,
-): Promise<CatalogueAnswer["layers"]> {
-  const all = await layers(client);
-  const named = all.filter(({ name }) => given.includes(name));
-  return named.length === 0 ? all : named;
-}
-
-const distinct = (values: readonly string[]): readonly Candidate[] => [...new Set(values)].map((value) => ({ value }));
-
-const isPaused = ({ paused }: Answer<"Job">): boolean => paused;
-/** Commands that apply only to some jobs: the states to list, and which of the listed jobs fit. */
-const JOBS_OF: ReadonlyMap<
-  string,
-  { readonly states: readonly string[]; readonly fits: (job: Answer<"Job">) => boolean }
-> = new Map([
-  ["pause", { states: ["running", "pending"], fits: (job: Answer<"Job">) => !isPaused(job) }],
-  ["resume", { states: ["pending"], fits: isPaused }],
-  ["kill", { states: ["running", "pending"], fits: () => true }],
-  ["retry", { states: ["done", "aborted"], fits: ({ outcome }: Answer<"Job">) => outcome !== "done" }],
-]);
-
-async function jobs(client: ServerClient, { command }: CompletionContext): Promise<readonly Candidate[]> {
-  const { states, fits } = JOBS_OF.get(command) ?? { states: [""], fits: () => true };
-  const found: Answer<"Job">[] = [];
-  for (const state of states) {
-    const query = { limit: 100, state };
-    const answer: Answer<"Jobs"> = parseAnswer(await client.request("GET", "/api/v1/jobs", { query }));
-    found.push(...answer.jobs.filter(fits));
-  }
-  return found
-    .sort((a, b) => b.id - a.id)
-    .map((job) => ({ value: String(job.id), description: `${job.type} of ${job.layer}, ${stateText(job)}` }));
-}

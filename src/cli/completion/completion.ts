@@ -1,6 +1,5 @@
 import type { Argument, Command, Option } from "commander";
 import { ServerClient } from "../client/server-client.ts";
-import { argumentOf, type CompletionPosition, commandsOf, optionsOf, placeOf } from "./completion-place.ts";
 import { type Candidate, FILES, SERVER_VALUES, WORDS } from "./completion-values.ts";
 
 /** The completions at the cursor: words, or names of files or directories, which the shell lists itself. */
@@ -9,36 +8,49 @@ export interface Completion {
   readonly candidates: readonly Candidate[];
 }
 
+/** The position of the cursor on a command line. */
+interface CompletionPosition {
+  readonly command: Command;
+  readonly operands: readonly string[];
+  readonly given: readonly { readonly option: Option; readonly value: string | undefined }[];
+  /** The option whose value is at the cursor; undefined: the cursor is not at an option's value. */
+  readonly option: Option | undefined;
+  /** The part of the word at the cursor before the value, such as `--format=`. */
+  readonly prefix: string;
+  /** The part of the value that has been typed. */
+  readonly typed: string;
+  /** True after `--`, when no word is an option. */
+  readonly onlyOperands: boolean;
+}
+
 /** Short, because the user's shell waits for the completion. */
 const SERVER_TIMEOUT_MS = 1_000;
 
 /** Returns what commander's own tree of commands, options and arguments allows at the cursor. */
 export async function completionOf(program: Command, words: readonly string[], current: string): Promise<Completion> {
-  const place = placeOf(program, words, current);
-  const { kind, candidates } = await valuesAt(place);
+  const position = positionOf(program, words, current);
+  const { kind, candidates } = await valuesAt(position);
   return {
     kind,
     candidates: candidates
-      .filter(({ value }) => value.startsWith(place.typed))
-      .map((one) => ({ ...one, value: place.prefix + one.value })),
+      .filter(({ value }) => value.startsWith(position.typed))
+      .map((one) => ({ ...one, value: position.prefix + one.value })),
   };
 }
 
-async function valuesAt(place: CompletionPosition): Promise<Completion> {
-  const { command, operands, option, typed, onlyOperands } = place;
-  if (option !== undefined) return valuesOf(option, place);
-  if (typed.startsWith("-") && !onlyOperands) return { kind: "words", candidates: optionCandidates(place) };
+async function valuesAt(position: CompletionPosition): Promise<Completion> {
+  const { command, operands, option, typed, onlyOperands } = position;
+  if (option !== undefined) return valuesOf(option, position);
+  if (typed.startsWith("-") && !onlyOperands) return { kind: "words", candidates: optionCandidates(position) };
   const commands = operands.length > 0 || onlyOperands ? [] : commandsOf(command);
-  const argument = argumentOf(place);
-  const values = argument === undefined ? undefined : await valuesOf(argument, place);
-  const candidates = [
-    ...commands.map((one) => ({ value: one.name(), description: one.description() })),
-    ...(values?.candidates ?? []),
-  ];
+  const argument = argumentOf(position);
   // If neither a command nor an argument can follow, offer the options.
   if (argument === undefined && commands.length === 0 && !onlyOperands)
-    return { kind: "words", candidates: optionCandidates(place) };
-  return { kind: values?.kind ?? "words", candidates };
+    return { kind: "words", candidates: optionCandidates(position) };
+  const candidates = commands.map((one) => ({ value: one.name(), description: one.description() }));
+  if (argument === undefined) return { kind: "words", candidates };
+  const values = await valuesOf(argument, position);
+  return { kind: values.kind, candidates: [...candidates, ...values.candidates] };
 }
 
 /** Returns the options. Leaves out flags that the line has already; an option with a value may be repeated. */
@@ -51,13 +63,13 @@ const optionCandidates = ({ command, given }: CompletionPosition): readonly Cand
 export const placeholderOf = (requested: Option | Argument): string =>
   "flags" in requested ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(requested.flags)?.[1] ?? "") : requested.name();
 
-async function valuesOf(requested: Option | Argument, place: CompletionPosition): Promise<Completion> {
+async function valuesOf(requested: Option | Argument, position: CompletionPosition): Promise<Completion> {
   const name = placeholderOf(requested);
   const files = FILES.get(name);
   if (files !== undefined) return { kind: files, candidates: [] };
   const words = requested.argChoices ?? WORDS.get(name)?.();
   if (words !== undefined) return { kind: "words", candidates: words.map((value) => ({ value })) };
-  return { kind: "words", candidates: await requestedValues(name, place) };
+  return { kind: "words", candidates: await requestedValues(name, position) };
 }
 
 /** Returns values from the server, or none if the request fails: a message would disturb the user who is typing. */
@@ -72,12 +84,58 @@ async function requestedValues(
   if (values === undefined || typeof url !== "string") return [];
   const layers = command.registeredArguments.some((argument) => argument.name() === "layer") ? operands : [];
   try {
-    const client = new ServerClient(
-      { url, ...(user === undefined ? {} : { user }) },
-      { signal: AbortSignal.timeout(SERVER_TIMEOUT_MS) },
-    );
+    const signal = AbortSignal.timeout(SERVER_TIMEOUT_MS);
+    const client = new ServerClient({ url, ...(user === undefined ? {} : { user }) }, { signal });
     return await values(client, { command: command.name(), layers });
   } catch {
     return [];
   }
+}
+
+/** Returns the option that a word names, and the value of `--name=value`. */
+function optionOf(command: Command, word: string) {
+  const prefix = /^--[^=]*=/.exec(word)?.[0] ?? "";
+  const name = prefix === "" ? word : prefix.slice(0, -1);
+  const option = optionsOf(command).find(({ short, long }) => name === short || name === long);
+  return { option, prefix, value: prefix === "" ? undefined : word.slice(prefix.length) };
+}
+
+/** Returns the options that the command's help shows. */
+export const optionsOf = (command: Command): readonly Option[] => command.createHelp().visibleOptions(command);
+export const commandsOf = (command: Command): readonly Command[] => command.createHelp().visibleCommands(command);
+
+/** Returns the argument that an operand at this place belongs to. A variadic last argument takes all others. */
+function argumentOf({ command, operands }: CompletionPosition): Argument | undefined {
+  const last = command.registeredArguments.at(-1);
+  return command.registeredArguments[operands.length] ?? (last?.variadic === true ? last : undefined);
+}
+
+/** Parses the words as commander would, without running a command. `current`: the last word, up to the cursor. */
+function positionOf(program: Command, words: readonly string[], current: string): CompletionPosition {
+  let command = program;
+  let waiting: Option | undefined;
+  let onlyOperands = false;
+  const operands: string[] = [];
+  const given: { option: Option; value: string | undefined }[] = [];
+  for (const word of words) {
+    if (waiting !== undefined) {
+      given.push({ option: waiting, value: word });
+      waiting = undefined;
+    } else if (onlyOperands || !word.startsWith("-") || word === "-") {
+      const inner = operands.length === 0 ? commandsOf(command).find((known) => known.name() === word) : undefined;
+      if (inner === undefined || onlyOperands) operands.push(word);
+      else command = inner;
+    } else if (word === "--") onlyOperands = true;
+    else {
+      const { option, value } = optionOf(command, word);
+      if (option === undefined) continue;
+      if ((option.required || option.optional) && value === undefined) waiting = option;
+      else given.push({ option, value });
+    }
+  }
+  const position = { command, operands, given, onlyOperands };
+  const { option, prefix, value } = optionOf(command, current);
+  if (onlyOperands || waiting !== undefined || option === undefined || value === undefined)
+    return { ...position, option: waiting, prefix: "", typed: current };
+  return { ...position, option, prefix, typed: value };
 }

@@ -1,3 +1,4 @@
+import { ROLES } from "../../../http/options.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
 import { flag, hasControlCharacter, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 
@@ -34,7 +35,7 @@ export const ServerSchema = map({
   workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),
 });
 
-const Roles = someOf(oneOf(["admin", "operator", "viewer"]));
+const Roles = someOf(oneOf(ROLES));
 
 /** In Basic credentials the name ends at the first colon (RFC 7617). */
 export const isUserName = (name: string): boolean =>
