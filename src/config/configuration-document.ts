@@ -20,12 +20,12 @@ function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>
   return {
     ...plain,
     ...files,
-    ...(proxy === undefined ? {} : { proxy: proxy.replace(/\/\/[^/]*@/, `//${MASKED}@`) }),
+    proxy: proxy?.replace(/\/\/[^/]*@/, `//${MASKED}@`),
     timeoutSeconds: timeoutMs / 1000,
     // A vendor parameter may be a key of the upstream.
     vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
-    ...(username === undefined ? {} : { username: MASKED }),
-    ...(password === undefined ? {} : { password: MASKED }),
+    username: username === undefined ? undefined : MASKED,
+    password: password === undefined ? undefined : MASKED,
   };
 }
 
@@ -49,7 +49,7 @@ const plainLayer = ({ vectorLayers: _, ...layer }: Layer) => ({
   source: sourceDocument(layer.source),
   gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({
     gridSet: gridSet.id,
-    ...(extent === undefined ? {} : { extent: corners(extent) }),
+    extent: extent && corners(extent),
     zoomStart,
     zoomStop,
   })),
@@ -63,7 +63,7 @@ const evictionDocument = ({ pins, floors, ...plain }: EvictionOptions) => ({
   pins: pins.map(({ layer, gridSet, extent, zoomStart, zoomStop }) => ({
     layer,
     gridSet,
-    ...(extent === undefined ? {} : { extent: corners(extent) }),
+    extent: extent && corners(extent),
     zoomStart,
     zoomStop,
   })),
@@ -74,11 +74,14 @@ const evictionDocument = ({ pins, floors, ...plain }: EvictionOptions) => ({
 const webhookDocument = (webhook: Webhook) => ({
   url: `${webhookOrigin(webhook)}/${MASKED}`,
   events: webhook.events,
-  ...(webhook.layers === null ? {} : { layers: webhook.layers }),
+  layers: webhook.layers ?? undefined,
   secret: MASKED,
 });
 
-/** Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. */
+/**
+ * Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. YAML and JSON leave
+ * out undefined keys.
+ */
 export function configurationDocument(configuration: Configuration): Readonly<Record<string, unknown>> {
   const { server, users, layers } = configuration;
   const used = new Map(layers.flatMap((l) => l.gridSubsets).map(({ gridSet }) => [gridSet.id, gridSet]));

@@ -1,5 +1,6 @@
+import { corners } from "../../grid/grid-set-document.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
-import { type ImportedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
+import { type ImportedGrids, mergedGridSets } from "./import-grids.ts";
 
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
@@ -24,7 +25,7 @@ interface ImportedLayer {
   readonly grids: ImportedGrids;
 }
 
-/** Returns a configuration of these layers, in the shape of the configuration file. */
+/** Returns a configuration of these layers, in the shape of the configuration file. YAML leaves out undefined keys. */
 export function importedDocument(
   layers: readonly ImportedLayer[],
   catalogue: WmsCatalogue,
@@ -32,46 +33,41 @@ export function importedDocument(
 ): Readonly<Record<string, unknown>> {
   const gridSets = mergedGridSets(layers.map(({ grids }) => grids));
   return {
-    ...(gridSets.length === 0 ? {} : { gridSets: gridSets.map(gridSetDocument) }),
+    gridSets: listOrNone(
+      gridSets.map(({ extent, metersPerUnit, ...grid }) => ({ ...grid, extent: corners(extent), metersPerUnit })),
+    ),
     layers: layers.map(({ layer, grids }) => layerDocument(layer, grids, catalogue, settings)),
   };
 }
 
-const gridSetDocument = ({ id, srs, extent: { minX, minY, maxX, maxY }, metersPerUnit }: OwnGridSet) => ({
-  id,
-  srs,
-  extent: [minX, minY, maxX, maxY],
-  ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
-});
+const listOrNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 function layerDocument(
   layer: WmsCatalogueLayer,
   { gridSubsets }: ImportedGrids,
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,
   { url, prefix = "", username, passwordVariable }: ImportSettings,
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> {
   const offered = FORMATS.filter((format) => formats.includes(format));
   const side = Math.floor(Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY) / TILE);
-  const filters = parameterFilters(layer);
-  const legends = legendDocuments(layer);
   return {
     name: prefix + layer.name,
     title: layer.title,
-    ...(layer.abstract === "" ? {} : { description: layer.abstract }),
+    description: layer.abstract || undefined,
     source: {
       type: "wms",
       url,
       version,
       layers: [layer.name],
-      ...(username === undefined ? {} : { username }),
-      ...(passwordVariable === undefined ? {} : { password: `\${${passwordVariable}}` }),
+      username,
+      password: passwordVariable === undefined ? undefined : `\${${passwordVariable}}`,
     },
     gridSubsets,
     formats: offered.length === 0 ? ["image/png"] : offered,
-    ...(side >= METATILE ? {} : { metatile: [Math.max(1, side), Math.max(1, side)] }),
-    ...(filters.length === 0 ? {} : { parameterFilters: filters }),
-    ...(legends.length === 0 ? {} : { legends }),
-    ...(layer.queryable ? { queryable: true } : {}),
+    metatile: side >= METATILE ? undefined : [Math.max(1, side), Math.max(1, side)],
+    parameterFilters: listOrNone(parameterFilters(layer)),
+    legends: listOrNone(legendDocuments(layer)),
+    queryable: layer.queryable || undefined,
   };
 }
 
@@ -94,25 +90,16 @@ function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly R
 
 /** Returns the legends of the layer's named styles, and of the WMS's first style as the default. */
 function legendDocuments({ styles, legends }: WmsCatalogueLayer): readonly Record<string, unknown>[] {
-  const named = styles.filter((style) => style !== "");
   const [standard] = styles;
-  const offered = named.length > 1 ? named : [];
-  return [...(standard === undefined ? [] : [["", standard] as const]), ...offered.map((name) => [name, name] as const)]
-    .map(([style, name]) => ({ style, legend: legends.get(name) }))
-    .flatMap(({ style, legend }) =>
-      legend === undefined
-        ? []
-        : [
-            {
-              ...(style === "" ? {} : { style }),
-              width: legend.width,
-              height: legend.height,
-              format: legend.format,
-              // A GetLegendGraphic needs no address: the server asks the WMS, whose own address may be private.
-              ...(isLegendGraphic(legend.url) ? {} : { url: legend.url }),
-            },
-          ],
-    );
+  const named = styles.filter((style) => style !== "");
+  const offered = [[undefined, standard], ...(named.length > 1 ? named.map((name) => [name, name]) : [])];
+  return offered.flatMap(([style, name]) => {
+    const legend = name === undefined ? undefined : legends.get(name);
+    if (legend === undefined) return [];
+    const { width, height, format, url } = legend;
+    // A GetLegendGraphic needs no address: the server asks the WMS, whose own address may be private.
+    return [{ style, width, height, format, url: isLegendGraphic(url) ? undefined : url }];
+  });
 }
 
 function isLegendGraphic(url: string): boolean {
