@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { type Answer, type AnswerFlags, type Count, requestAndPrint, serverCommand } from "../client/answer.ts";
 import { selectionText } from "../output/job-text.ts";
 import { bytesText, durationText, factList, textTable } from "../output/text-table.ts";
-import { jobRequest } from "./make-job.ts";
-import { addFieldFlags, addRangeFlags, type ChoiceFlags, LAYERS, type RangeFlags } from "./range-flags.ts";
+import { addFieldFlags, addRangeFlags, type JobFlags, jobRequest, LAYERS } from "./job-flags.ts";
 
 const UNKNOWN = "not known";
 const fitText = (fits: boolean | null): string | undefined =>
@@ -53,11 +52,11 @@ export function estimateCommand(): Command {
     "<layer...>",
     LAYERS,
   );
-  return addFieldFlags(
-    addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too"),
-    "reseeds",
-  ).action((layers: readonly string[], flags: RangeFlags & ChoiceFlags & AnswerFlags & { reseed?: boolean }) => {
-    const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);
-    return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
-  });
+  addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too");
+  return addFieldFlags(command, "reseeds").action(
+    (layers: readonly string[], flags: JobFlags & AnswerFlags & { reseed?: boolean }) => {
+      const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);
+      return requestAndPrint(flags, showEstimate, "POST", "/api/v1/estimate", { document });
+    },
+  );
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { defined } from "../../lib/defined.ts";
 import {
   type Answer,
   type AnswerFlags,
@@ -13,8 +14,8 @@ import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showJob, showJobs } from "../output/job-text.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
+import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
 import { layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
-import { addTermsFlags, areTermsGiven, type TermsFlags, termsFields } from "./terms-flags.ts";
 
 /** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;
@@ -53,7 +54,8 @@ export function jobCommand(): Command {
     .addOption(waitOption())
     .action(async (id: number, flags: FollowFlags & TermsFlags) => {
       const client = new ServerClient(flags);
-      if (areTermsGiven(flags)) await client.request("PATCH", `/api/v1/jobs/${id}`, { document: termsFields(flags) });
+      const terms = defined(termsFields(flags));
+      if (Object.keys(terms).length > 0) await client.request("PATCH", `/api/v1/jobs/${id}`, { document: terms });
       if (flags.wait === true) return printEndedJob(id, flags, client);
       printAnswer(await client.request("GET", `/api/v1/jobs/${id}`), flags, showJob);
     });

@@ -3,10 +3,19 @@ import { type AnswerFlags, print, printAnswer, requestAndPrint, serverCommand } 
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { showSchedule, showSchedules } from "../output/schedule-text.ts";
-import { addConfirmFlag, type ConfirmFlags, type JobFlags, jobRequest, requestConfirmed } from "./make-job.ts";
-import { addFieldFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
+import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "./confirm.ts";
+import {
+  addFieldFlags,
+  addRangeFlags,
+  addRateFlags,
+  addRenderFlags,
+  type JobFlags,
+  jobRequest,
+  LAYERS,
+  parseWindowFlag,
+  type WindowFlag,
+} from "./job-flags.ts";
 import { supersedeOption, threadsOption, timeZoneOption, waitOption } from "./shared-options.ts";
-import { addRateFlags, parseWindowFlag, type WindowFlag } from "./terms-flags.ts";
 
 const SCHEDULES = "/api/v1/schedules";
 const pathOf = (name: string, action = ""): string => `${SCHEDULES}/${encodeURIComponent(name)}${action}`;

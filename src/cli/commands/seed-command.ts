@@ -1,12 +1,19 @@
 import type { Command } from "commander";
 import { serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
-import { addKeyFlag } from "../client/request-once.ts";
+import { addKeyFlag, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
-import { addConfirmFlag, type ConfirmFlags, type JobFlags, jobRequest, makeJob } from "./make-job.ts";
-import { addFieldFlags, addRangeFlags, addRenderFlags, LAYERS } from "./range-flags.ts";
+import { addConfirmFlag, type ConfirmFlags, requestConfirmed } from "./confirm.ts";
+import {
+  addFieldFlags,
+  addRangeFlags,
+  addRenderFlags,
+  addTermsFlags,
+  type JobFlags,
+  jobRequest,
+  LAYERS,
+} from "./job-flags.ts";
 import { supersedeOption, threadsOption, waitOption } from "./shared-options.ts";
-import { addTermsFlags } from "./terms-flags.ts";
 
 type SeedFlags = JobFlags & ConfirmFlags & FollowFlags;
 
@@ -22,6 +29,11 @@ export function seedCommand(type: "seed" | "reseed"): Command {
     .addOption(waitOption())
     .action(async (layers: readonly string[], flags: SeedFlags) => {
       const client = new ServerClient(flags);
-      await printMade(await makeJob(jobRequest(type, layers, flags), flags, client), flags, client);
+      const request = jobRequest(type, layers, flags);
+      const made = await requestConfirmed(
+        (confirm) => requestOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }),
+        flags,
+      );
+      await printMade(made, flags, client);
     });
 }

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
+import { defined } from "../../lib/defined.ts";
 import { requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { addRangeFlags, isRangeGiven, LAYERS, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
+import { addRangeFlags, LAYERS, layerFields, type RangeFlags, rangeFields } from "./job-flags.ts";
 import { waitOption } from "./shared-options.ts";
 import { showTruncated } from "./truncation-commands.ts";
 
@@ -25,12 +26,13 @@ export function truncateCommand(): Command {
     .addOption(waitOption("the job has"))
     .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
       const fields = layerFields(layers);
-      if (isRangeGiven(flags) || !("layer" in fields)) {
+      const range = defined(rangeFields(flags));
+      const hasRange = Object.keys(range).length > 0;
+      if (hasRange || !("layer" in fields)) {
         if (flags.soft === true)
           throw new CommandFailure("--soft goes with one whole layer, without a range", EXIT.usage);
         // Several layers without a range: truncate every stored combination of parameters.
-        const range = isRangeGiven(flags) ? rangeFields(flags) : { parameterSets: "*" };
-        const request = { ...fields, type: "truncate", ...range };
+        const request = { ...fields, type: "truncate", ...(hasRange ? range : { parameterSets: "*" }) };
         const client = new ServerClient(flags);
         return printMade(await requestOnce(client, "/api/v1/jobs", flags, request), flags, client);
       }

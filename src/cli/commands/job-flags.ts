@@ -1,32 +1,17 @@
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { defined } from "../../lib/defined.ts";
+import type { input } from "zod";
+import type { jobRequestSchema } from "../../http/api/jobs/job-document.ts";
 import { type FieldDocument, type FieldGroup, fieldEntries, selectFields } from "../../plan/job-fields.ts";
-import { collect, parseWhole } from "./shared-options.ts";
+import { collect, parseWhole, timeZoneOption } from "./shared-options.ts";
 
 /** The help text of the argument `<layer...>`. */
 export const LAYERS = "names, in which * stands for any characters (in quotes, for the shell)";
 
-/** Flags that select the tiles of a layer. The server has a default for each absent flag. */
-export interface RangeFlags {
-  readonly gridSet?: readonly string[];
-  readonly allGridSets?: boolean;
-  readonly zoom?: ZoomFlag;
-  readonly format?: readonly string[];
-  readonly allFormats?: boolean;
-  readonly bounds?: readonly number[];
-  readonly boundsCrs?: string;
-  /** Parsed GeoJSON, or WKT as a string. */
-  readonly area?: unknown;
-  readonly areaCrs?: string;
-  readonly tiles?: readonly string[];
-  /** Several values of one key select each of them. */
-  readonly parameter?: readonly KeyChoice[];
-  readonly parameterLike?: readonly KeyChoice[];
-  readonly parameterRange?: readonly KeyChoice[];
-  readonly parameterOlderThan?: readonly KeyChoice[];
-  readonly allParameters?: boolean;
-}
+/** The fields of a job request. Most flags have the name and the value of a field; absent flags have defaults there. */
+type JobRequest = input<typeof jobRequestSchema>;
+
+const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
 /** A choice as in a job request: one value, or an object that matches several values. */
 type Choice = string | object;
@@ -34,16 +19,38 @@ interface KeyChoice {
   readonly key: string;
   readonly choice: Choice;
 }
-const PARAMETER_FLAGS = ["parameter", "parameterLike", "parameterRange", "parameterOlderThan"] as const;
 
-/** Flags that filter and order those tiles, and limit how many of them may fail. */
-export interface ChoiceFlags extends FieldDocument {
-  readonly maxFailures?: number;
+/** Flags that select the tiles of a layer. Several values of one parameter's key select each of them. */
+export interface RangeFlags
+  extends Pick<JobRequest, "bounds" | "boundsCrs" | "area" | "areaCrs" | "tiles">,
+    Partial<Record<(typeof PARAMETER_FLAGS)[number], readonly KeyChoice[]>> {
+  readonly gridSet?: readonly string[];
+  readonly allGridSets?: boolean;
+  readonly zoom?: Pick<JobRequest, "zoomStart" | "zoomStop">;
+  readonly format?: readonly string[];
+  readonly allFormats?: boolean;
+  readonly allParameters?: boolean;
 }
 
-interface ZoomFlag {
-  readonly zoomStart: number;
-  readonly zoomStop: number;
+/** Flags that set how a job runs beside other jobs. */
+export interface TermsFlags extends Pick<JobRequest, "priority"> {
+  readonly rateLimit?: number | typeof NO_LIMIT;
+  readonly runWindow?: WindowFlag | typeof NO_LIMIT;
+  readonly timeZone?: string;
+}
+
+/** Flags of the commands that describe a job which renders. */
+export interface JobFlags extends RangeFlags, FieldDocument, TermsFlags, Pick<JobRequest, "maxFailures" | "supersede"> {
+  readonly threads?: number;
+}
+
+/** The value that removes a limit. commander has no null for the value of an option. */
+const NO_LIMIT = "none";
+
+/** Two times of day. The server validates them. */
+export interface WindowFlag {
+  readonly start: string;
+  readonly end: string;
 }
 
 export const addRangeFlags = (command: Command): Command =>
@@ -97,13 +104,28 @@ export const addRenderFlags = (command: Command): Command =>
     "renders",
   );
 
-export const choiceFields = (flags: ChoiceFlags) => ({
-  ...selectFields(flags),
-  ...defined({ maxFailures: flags.maxFailures }),
-});
+/** Adds these flags without the time zone: the time zone of a schedule applies to its cron expression too. */
+export const addRateFlags = (command: Command): Command =>
+  command
+    .option("--priority <priority>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
+    .option("--rate-limit <rate>", "tiles per second that are rendered at most, or none", orNone(parseRate))
+    .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag));
 
-export const isRangeGiven = (flags: RangeFlags): boolean =>
-  Object.values(rangeFields(flags)).some((field) => field !== undefined);
+export const addTermsFlags = (command: Command): Command =>
+  addRateFlags(command).addOption(timeZoneOption("of the run window"));
+
+/** Returns the request for a job. JSON leaves out the fields of absent flags. */
+export function jobRequest(type: "seed" | "reseed" | "truncate", layers: readonly string[], flags: JobFlags) {
+  const { maxFailures, threads: threadCount, supersede } = flags;
+  return {
+    ...layerFields(layers),
+    type,
+    ...rangeFields(flags),
+    ...selectFields(flags),
+    ...{ maxFailures, threadCount, supersede },
+    ...termsFields(flags),
+  };
+}
 
 /** Returns the layer field of a job request: `layer` for one name, `layers` for several names or a pattern. */
 export function layerFields(
@@ -113,17 +135,20 @@ export function layerFields(
   return layers.length === 1 && layer?.includes("*") === false ? { layer } : { layers };
 }
 
-/** Returns the range fields of a job request. A field of an absent flag is undefined, and JSON leaves it out. */
-export const rangeFields = (flags: RangeFlags) => ({
+/** Returns the range fields of a job request. A field of an absent flag is undefined. */
+export const rangeFields = ({ bounds, boundsCrs, area, areaCrs, tiles, ...flags }: RangeFlags) => ({
   ...oneOrMore("gridSet", "gridSets", flags.allGridSets === true ? "*" : flags.gridSet),
   ...flags.zoom,
   ...oneOrMore("format", "formats", flags.allFormats === true ? "*" : flags.format),
-  bounds: flags.bounds,
-  boundsCrs: flags.boundsCrs,
-  area: flags.area,
-  areaCrs: flags.areaCrs,
-  tiles: flags.tiles,
+  ...{ bounds, boundsCrs, area, areaCrs, tiles },
   ...parameterFields(flags),
+});
+
+/** Returns the terms for a job request or a PATCH of a job. A field of an absent flag is undefined. */
+export const termsFields = ({ priority, rateLimit, runWindow, timeZone }: TermsFlags) => ({
+  priority,
+  rateLimit: rateLimit === NO_LIMIT ? null : rateLimit,
+  runWindow: runWindow === NO_LIMIT ? null : runWindow && { from: runWindow.start, to: runWindow.end, timeZone },
 });
 
 const oneOrMore = <T>(one: string, more: string, given: readonly T[] | "*" | undefined) =>
@@ -144,7 +169,7 @@ function parameterFields(flags: RangeFlags): object {
   return isOne ? { parameters: only } : { parameterSets: sets };
 }
 
-function parseZoom(text: string): ZoomFlag {
+function parseZoom(text: string): RangeFlags["zoom"] {
   const [, first, last] = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(text) ?? [];
   const zoomStart = Number(first);
   const zoomStop = Number(last ?? first);
@@ -205,3 +230,23 @@ const parseRange = parseChoice("FROM..TO", (value) => {
     throw new InvalidArgumentError("It has the form KEY=FROM..TO; one of the two may be left out.");
   return { ...(from === "" ? {} : { from }), ...(to === "" ? {} : { to }) };
 });
+
+export function parseWindowFlag(text: string): WindowFlag {
+  const [, start, end] = /^([^-]+)-([^-]+)$/.exec(text) ?? [];
+  if (start === undefined || end === undefined) throw new InvalidArgumentError("It has the form 22:00-06:00.");
+  return { start: start.trim(), end: end.trim() };
+}
+
+const orNone =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | typeof NO_LIMIT =>
+    text === NO_LIMIT ? NO_LIMIT : parse(text);
+
+const parsePriority = (text: string): number | string =>
+  ["low", "normal", "high"].includes(text) ? text : parseWhole(1, 100)(text);
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (!/^(?:\d+|\d*\.\d+)$/.test(text) || rate <= 0) throw new InvalidArgumentError("A number above 0, or none.");
+  return rate;
+}

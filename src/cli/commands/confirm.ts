@@ -2,12 +2,9 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { parseAnswer } from "../client/answer.ts";
-import { type KeyFlags, requestOnce } from "../client/request-once.ts";
-import type { ServerClient } from "../client/server-client.ts";
+import type { KeyFlags } from "../client/request-once.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { type ChoiceFlags, choiceFields, layerFields, type RangeFlags, rangeFields } from "./range-flags.ts";
-import { type TermsFlags, termsFields } from "./terms-flags.ts";
 
 export interface ConfirmFlags extends KeyFlags {
   readonly yes?: boolean;
@@ -15,27 +12,6 @@ export interface ConfirmFlags extends KeyFlags {
 
 export const addConfirmFlag = (command: Command): Command =>
   command.option("--yes", "however large it is: asks nothing");
-
-/** Flags of the commands that describe a job which renders. */
-export interface JobFlags extends RangeFlags, ChoiceFlags, TermsFlags {
-  readonly threads?: number;
-  readonly supersede?: true;
-}
-
-/** Returns the request for a job. JSON leaves out the fields of absent flags. */
-export const jobRequest = (type: "seed" | "reseed" | "truncate", layers: readonly string[], flags: JobFlags) => ({
-  ...layerFields(layers),
-  type,
-  ...rangeFields(flags),
-  ...choiceFields(flags),
-  threadCount: flags.threads,
-  ...termsFields(flags),
-  supersede: flags.supersede,
-});
-
-/** Sends a job request to the server, confirmed if the server requires it. */
-export const makeJob = (request: object, flags: ConfirmFlags, client: ServerClient): Promise<string> =>
-  requestConfirmed((confirm) => requestOnce(client, "/api/v1/jobs", flags, { ...request, ...confirm }), flags);
 
 /** Sends a request that the server may want confirmed. `--yes` confirms it, else the user at the terminal does. */
 export async function requestConfirmed(
