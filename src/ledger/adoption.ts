@@ -15,14 +15,11 @@ export const adoptionMigrations: Migrations = {
   ],
 };
 
-/** A layer whose tiles are to be counted. The ids of its grid sets are needed to split directory names. */
+/** A layer, with the ids of its grid sets, by which the store splits directory names. */
 export interface AdoptedLayer {
   readonly name: string;
   readonly gridSets: readonly string[];
 }
-
-/** The members of the ledger that an adoption uses. */
-type AdoptingLedger = Pick<Ledger, "caches" | "tileSets" | "repair" | "writeAll">;
 
 export interface AdoptionProgress {
   /** Pyramids (grid set and parameters of a layer) still to be counted, including the current one. */
@@ -39,14 +36,14 @@ export interface AdoptionProgress {
  */
 export class Adoption {
   readonly #db: Database;
-  readonly #ledger: AdoptingLedger;
+  readonly #ledger: Ledger;
   readonly #store: InventoryStore;
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #left = new Map<string, StoredPyramid>();
-  /** Pyramids that were counted in whole, until they are checked for changes made while no server ran. */
+  /** The counted pyramids that have not been checked for changes made while no server ran. */
   readonly #unchecked = new Map<string, StoredPyramid>();
-  /** Pyramids of #left that have to be counted once more when the count under way has ended. */
+  /** The pyramids of `#left` that are counted once more after the current count. */
   readonly #again = new Set<string>();
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
@@ -57,7 +54,7 @@ export class Adoption {
 
   constructor(parts: {
     readonly db: Database;
-    readonly ledger: AdoptingLedger;
+    readonly ledger: Ledger;
     readonly store: InventoryStore;
     readonly log: Logger;
     /** True: the database may know less than the store holds, so everything is counted again. */
@@ -121,13 +118,18 @@ export class Adoption {
     try {
       return look();
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+      this.#logUnavailable(layer, error);
       return [];
     }
   }
 
-  /** Has pyramids counted again that got tiles back by a restoration: a count under way may have passed the tiles. */
+  /** Logs that the layer's part of the store is unavailable. @throws any other error */
+  #logUnavailable(layer: string, error: unknown): void {
+    if (!(error instanceof StoreError)) throw error;
+    this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
+  }
+
+  /** Counts pyramids again after an undo, because the current count may have passed the restored tiles already. */
   restored(pyramids: readonly StoredPyramid[]): void {
     for (const pyramid of pyramids) {
       this.#deleteRecord(pyramid);
@@ -150,13 +152,12 @@ export class Adoption {
       try {
         await this.#check(pyramid);
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.#log.error("the tiles of a layer cannot be looked for", { layer: pyramid.layer, reason: error.message });
+        this.#logUnavailable(pyramid.layer, error);
       }
       if (this.#stop.signal.aborted) return;
       this.#unchecked.delete(key);
     }
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    for (let [next] = this.#left; next !== undefined; [next] = this.#left) {
       const [key, pyramid] = next;
       await this.#adopt(pyramid);
       if (this.#stop.signal.aborted) return;
@@ -192,11 +193,6 @@ export class Adoption {
         if (this.#stop.signal.aborted) return;
       }
     }
-  }
-
-  #next(): [string, StoredPyramid] | undefined {
-    for (const entry of this.#left) return entry;
-    return undefined;
   }
 
   async #adopt(pyramid: StoredPyramid): Promise<void> {

@@ -19,7 +19,7 @@ export class DoubtedCells {
   readonly #parts: DoubtedCellParts;
   /** The blocks that have cells in doubt. */
   readonly #blocks = new Map<string, BlockAddress>();
-  /** Cells that were written shortly before the machine went down. */
+  /** Cells with a mark from before a reboot, whose files the loss of power may have cut off. */
   readonly #rebooted = new Set<string>();
 
   constructor(parts: DoubtedCellParts) {
@@ -34,7 +34,7 @@ export class DoubtedCells {
     this.countLater(block.at);
   }
 
-  /** Notes a block that has unknown cells. */
+  /** Notes a block with unknown cells. */
   countLater(at: BlockAddress): void {
     this.#blocks.set(blockKey(at), at);
   }
@@ -44,7 +44,7 @@ export class DoubtedCells {
     this.#rebooted.add(cellId(block, cell));
   }
 
-  /** Removes blocks that are gone: their cells need no counting. */
+  /** Removes the notes of blocks without rows. */
   remove(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
@@ -112,13 +112,19 @@ export class DoubtedCells {
     for (const { block, cell } of this.#parts.cells.in(record, rect)) this.countAgain(record, block, cell);
   }
 
-  /** Counts up to `limit` cells in doubt. Returns whether more are left. */
+  /** Counts up to `limit` cells in doubt that no writer has open. Returns whether more are left. */
   countSome(limit: number): boolean {
+    const { tileSets, blocks } = this.#parts;
     let left = limit;
     for (const [key, at] of this.#blocks) {
-      for (const { record, block, cell } of this.#closedOf(at)) {
-        if (left-- <= 0) return true;
-        this.count(record, block, cell);
+      const record = tileSets.byId(at.tileSetId);
+      if (record !== undefined) {
+        const block = blocks.at(at);
+        for (let cell = 0; cell < CELLS; cell++) {
+          if (block.known[cell] === 1 || block.writers[cell] !== 0) continue;
+          if (left-- <= 0) return true;
+          this.count(record, block, cell);
+        }
       }
       this.#blocks.delete(key);
     }
@@ -139,16 +145,5 @@ export class DoubtedCells {
         yield;
       }
     }
-  }
-
-  /** Yields the cells in doubt of a block that no writer has open. */
-  *#closedOf(
-    at: BlockAddress,
-  ): Generator<{ readonly record: TileSetRecord; readonly block: Block; readonly cell: number }> {
-    const record = this.#parts.tileSets.byId(at.tileSetId);
-    if (record === undefined) return;
-    const block = this.#parts.blocks.at(at);
-    for (let cell = 0; cell < CELLS; cell++)
-      if (block.known[cell] !== 1 && block.writers[cell] === 0) yield { record, block, cell };
   }
 }
