@@ -179,14 +179,15 @@ interface Migrating {
 
 function migrate({ db, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
   db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
+  // The column `floor` has the name of the module.
   refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
-  for (const { module: floor, steps } of migrations) {
+  for (const { module, steps } of migrations) {
     for (const [step, sql] of steps.entries()) {
-      if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(floor, step) !== undefined)
+      if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(module, step) !== undefined)
         continue;
       transaction(() => {
         db.exec(sql);
-        prepare("INSERT INTO migration VALUES (?, ?)").run(floor, step);
+        prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
       });
     }
   }
@@ -198,11 +199,11 @@ function migrate({ db, prepare, transaction }: Migrating, migrations: readonly M
  * @throws StateError
  */
 function refuseNewer(rows: readonly Row[], migrations: readonly Migrations[]): void {
-  const known = new Map(migrations.map(({ module: floor, steps }) => [floor, steps.length]));
+  const known = new Map(migrations.map(({ module, steps }) => [module, steps.length]));
   const unknown = rows
-    .map((row) => ({ floor: text(row, "floor"), step: int(row, "step") }))
-    .filter(({ floor, step }) => step >= (known.get(floor) ?? 0))
-    .map(({ floor, step }) => `${floor} ${step}`);
+    .map((row) => ({ module: text(row, "floor"), step: int(row, "step") }))
+    .filter(({ module, step }) => step >= (known.get(module) ?? 0))
+    .map(({ module, step }) => `${module} ${step}`);
   if (unknown.length === 0) return;
   throw new StateError(
     "newer_version",

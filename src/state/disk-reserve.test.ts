@@ -19,7 +19,7 @@ const reserve = (freeBytes: number): DiskReserve => {
   return new DiskReserve(file(), () => free);
 };
 
-test("the reserve is given up before a transaction that may not fit, and made again when there is room", () => {
+test("the reserve is given up before a transaction that may not fit, and made again when there is space", () => {
   const made = reserve(100 * MIB);
   expect([existsSync(file()), made.shortage]).toEqual([true, undefined]);
   const db = openDatabase(join(directory, "state.db"), { reserve: made });
