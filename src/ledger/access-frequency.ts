@@ -1,8 +1,8 @@
 /*
- * How much a cell is used, as one number that orders cells rightly at any later moment without being touched again.
+ * The access frequency of a cell is one number. The order of two cells by this number stays right without an update.
  *
- * These uses count: the first write, once, and every read of a tile that had been read before. First reads of a tile do
- * not count, so that a user who pans over the whole map once does not make all of the map frequently used.
+ * Two kinds of use count: the first write, and each read of a tile after its first read. A first read does not count, so
+ * that a user who pans over the whole map once does not make all of the map frequently used.
  *
  * Each use counts 1 and is worth half as much after every half-life H: the frequency of a cell at time t is the sum over
  * its uses of 2^((use - t) / H). The order of two cells does not depend on t, so the part without t is stored: the

@@ -40,7 +40,7 @@ export class BlockTable {
   readonly #parts: BlockTableParts;
   readonly #blocks = new Map<string, Block>();
   readonly #dirty = new Set<Block>();
-  /** Blocks of which only the use has changed, and the time at which the first of them changed. */
+  /** Blocks with a change of their use alone, and the time of the first such change. */
   readonly #used = new Set<Block>();
   #usedSinceMs = 0;
   #willTrim = false;
@@ -89,7 +89,7 @@ export class BlockTable {
     const key = blockKey(address);
     let block = this.#blocks.get(key);
     if (block !== undefined) {
-      // Map order is age: a block that is used again goes to the end.
+      // The map is in the order of the latest use: moves the block to the end.
       this.#blocks.delete(key);
       this.#blocks.set(key, block);
       return block;
@@ -105,7 +105,7 @@ export class BlockTable {
     return block;
   }
 
-  /** Trims in a microtask: the code that is running may still use all the blocks that it got. */
+  /** Trims in a microtask, because the caller may still use all blocks that it has got. */
   #trimSoon(): void {
     if (this.#willTrim) return;
     this.#willTrim = true;

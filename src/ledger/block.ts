@@ -15,15 +15,15 @@ const CELL_BYTES = 1 + NUMBERS * 8;
 /** Which cell is evicted first: the one whose last use is longest ago, or the one with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
-/** A cell that was used after it was written, and its access frequency. */
+/** A cell with reads after its first write, and its access frequency. */
 export interface UsedCell {
   readonly cell: number;
   readonly frequency: number;
 }
 
 /**
- * Returns whether the frequency is more than the first write left, or the last one in a cell that was found in the
- * store.
+ * Returns whether a cell has been read. The frequency of a cell without reads is that of its first write or, after a
+ * count of the store, that of its latest tile.
  */
 const isUsed = (oldestMs: number, lastUseMs: number, frequency: number): boolean =>
   frequency > decayedFrequency(0, oldestMs, 1) && frequency !== decayedFrequency(0, lastUseMs, 1);
@@ -140,8 +140,8 @@ export class Block {
   }
 
   /**
-   * Records reads of a cell, `repeats` of them of tiles that had been read before. Returns false when the cell is
-   * empty.
+   * Records reads of a cell; `repeats` is the number of reads of tiles with an earlier read. Returns false for an empty
+   * cell.
    */
   used(cell: number, nowMs: number, repeats: number): boolean {
     if (this.cellTiles[cell] === 0) return false;
@@ -255,24 +255,25 @@ export class Block {
     at: BlockAddress,
     row: EncodedBlock & { readonly tiles: number; readonly checksum: number | null },
   ): Block {
-    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw new CorruptRow("its checksum is another");
+    if (row.checksum !== null && row.checksum !== checksumOf(row)) throw new CorruptRow("its checksum does not match");
     const block = new Block(at, true);
     const presence = inflateRawSync(row.presence, { maxOutputLength: PRESENCE_BYTES });
     if (presence.byteLength !== PRESENCE_BYTES) throw new CorruptRow("its presence is too short");
-    if (!isMask(row.unknown)) throw new CorruptRow("its mask of unknown cells is none");
+    if (!isMask(row.unknown)) throw new CorruptRow("its mask of unknown cells is malformed");
     block.presence.set(presence);
     const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
     const full = new Uint8Array(CELLS);
     for (const offset of cellOffsets(cells)) {
       const cell = cells.readUInt8(offset);
-      if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("it has a cell twice, or one that there is not");
+      if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("a number of a cell is too large or occurs twice");
       full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
     }
     // Rows of older versions have no checksum.
-    if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n))) throw new CorruptRow("a number of a cell is none");
+    if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n)))
+      throw new CorruptRow("a number of a cell is negative or not finite");
     if (![...block.cellBytes, ...block.cellAllocated].every(Number.isSafeInteger))
-      throw new CorruptRow("the bytes of a cell are no whole number");
+      throw new CorruptRow("the bytes of a cell are not a whole number");
     for (const cell of maskCells(row.unknown)) block.known[cell] = 0;
     for (const [byte, bits] of block.presence.entries()) {
       if (bits === 0) continue;
@@ -281,9 +282,9 @@ export class Block {
       block.cellTiles[cell] = (block.cellTiles[cell] ?? 0) + tiles;
       block.tiles += tiles;
     }
-    if (block.tiles !== row.tiles) throw new CorruptRow("it has another number of tiles than it says");
+    if (block.tiles !== row.tiles) throw new CorruptRow("its number of tiles does not match its presence");
     if (block.cellTiles.some((tiles, cell) => tiles > 0 !== (full[cell] === 1)))
-      throw new CorruptRow("its tiles are in other cells than it says");
+      throw new CorruptRow("its cells do not match its presence");
     return block;
   }
 
@@ -312,7 +313,7 @@ function checksumOf({ presence, cells, unknown, tiles }: EncodedBlock & { readon
   return crc32(`${tiles} ${unknown}`, cells.byteLength === 0 ? sum : crc32(cells, sum));
 }
 
-/** A row of the ledger that is not as it was written. */
+/** The content of a row of the ledger is damaged. */
 export class CorruptRow extends Error {
   constructor(message: string) {
     super(message);

@@ -23,7 +23,7 @@ export interface CellDifference {
 }
 
 /**
- * Counts tiles that came into the store without the ledger, and compares the ledger with the store: for adoption and
+ * Counts tiles that other programs have stored or removed, and compares the ledger with the store: for adoption and
  * verification.
  */
 export class CacheCounts {

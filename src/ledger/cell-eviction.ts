@@ -12,7 +12,7 @@ export interface CellUses {
   readonly x: number;
   readonly y: number;
   readonly z: number;
-  /** Reads of tiles that had been read before. The first read of a tile does not count towards the access frequency. */
+  /** Reads of tiles after their first read, which does not count towards the access frequency. */
   readonly repeats: number;
 }
 

@@ -22,7 +22,7 @@ export interface OpenCells {
 export class CellWriters {
   readonly #in: LedgerInternals;
   readonly #watch: WriteWatch;
-  /** The number of `open` calls that have not been closed, by layer. Has no entry for 0. */
+  /** The number of writers with open cells, by layer. Has no entry for 0. */
   readonly #writers = new Map<string, number>();
 
   constructor(internals: LedgerInternals) {
@@ -57,7 +57,7 @@ export class CellWriters {
     return this.#writers.has(layer);
   }
 
-  /** Opens the cells of tiles that are about to be removed. A tile set without a record needs no mark. */
+  /** Opens the cells of tiles before their removal. A tile set without a record needs no mark. */
   openTiles(
     pyramid: StoredPyramid,
     tiles: readonly { readonly format: string; readonly x: number; readonly y: number; readonly z: number }[],

@@ -12,7 +12,7 @@ const z = 9;
 const WHOLE = { z, minX: 0, minY: 0, maxX: 511, maxY: 511 };
 
 /** Tiles in three blocks, flushed. */
-async function kept() {
+async function storedTiles() {
   const store = createMemoryStore();
   const db = openDatabase(":memory:");
   db.migrate([ledgerMigrations]);
@@ -67,7 +67,7 @@ const damage: fc.Arbitrary<{ column: Column; damaged: (was: SqlValue) => SqlValu
 test("a ledger begins over corrupt rows: their blocks are counted from the store, and the sums are the store's", async () => {
   await fc.assert(
     fc.asyncProperty(damage, fc.nat(2), fc.boolean(), async ({ column, damaged }, bx, isMarked) => {
-      const { db, store, begin, corrupt } = await kept();
+      const { db, store, begin, corrupt } = await storedTiles();
       const row = db.prepare(`SELECT ${column} AS was FROM block WHERE bx = ?`).get(bx);
       db.prepare(`UPDATE block SET ${column} = ? WHERE bx = ?`).run(damaged(row?.["was"] ?? null), bx);
       // What a kill has left open is read when the ledger begins.
@@ -87,7 +87,7 @@ test("a ledger begins over corrupt rows: their blocks are counted from the store
 });
 
 test("a mark that cannot be read stands for all cells of its block", async () => {
-  const { db, begin, store } = await kept();
+  const { db, begin, store } = await storedTiles();
   db.prepare("INSERT OR REPLACE INTO mark SELECT tile_set, z, bx, by, 'zz', '', 0 FROM block WHERE bx = 0").run();
   for (const { x, y } of store.recount(tileSet, { ...WHOLE, maxX: 127 }, false)) store.delete({ tileSet, x, y, z });
   const ledger = begin();
@@ -97,7 +97,7 @@ test("a mark that cannot be read stands for all cells of its block", async () =>
 });
 
 test("cells are opened all or none: when one cannot be, the others are closed again", async () => {
-  const { db, begin } = await kept();
+  const { db, begin } = await storedTiles();
   const ledger = begin();
   const broken: TileSet = {
     ...tileSet,

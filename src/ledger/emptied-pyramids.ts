@@ -4,9 +4,8 @@ import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
 import { pyramidKey, type TileSetRecord } from "./tile-set-table.ts";
 
 /**
- * Removes what a pyramid leaves when its last tile has gone: the rows of its tile sets, its directories, and the
- * description of its parameters. Clients choose the values of some parameters, so only the number of tiles limits that
- * of pyramids.
+ * Removes the remains of pyramids without tiles: the rows of the tile sets, the directories, and the description of the
+ * parameters. Clients choose the values of some parameters, so only the number of tiles limits the number of pyramids.
  *
  * A pyramid with an open cell stays: a writer opens its cells before it writes a tile or the description. The
  * directories are removed first and the rows last: after a kill in between the rows are still there, and the next start
@@ -52,7 +51,7 @@ export class EmptiedPyramids {
     this.#later(pyramid);
   }
 
-  /** Returns whether a pyramid is known to hold no tile. A pyramid that is still to be counted is not. */
+  /** Returns whether a pyramid has been counted in whole and has no tile. */
   #isEmpty(pyramid: StoredPyramid): boolean {
     const { tileSets } = this.#in;
     const records = tileSets.of(pyramid);

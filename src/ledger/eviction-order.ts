@@ -15,7 +15,7 @@ export interface ColdCell {
   readonly bytes: number;
 }
 
-/** Blocks that are read from the database at once. */
+/** The number of blocks in one read of the database. */
 const PAGE = 64;
 /** Blocks without a cell to evict after which a search ends, because a writer waits for it. */
 const MOST_LOOKS = 1_000;

@@ -47,7 +47,7 @@ type Step =
   | { kind: "remove"; x: number; y: number }
   | { kind: "use"; x: number; y: number; repeats: number }
   | { kind: "evict"; order: "LRU" | "LFU"; cells: number }
-  | { kind: "flush" | "kill" | "drop" | "dropZoom" | "forgetLedger" };
+  | { kind: "flush" | "kill" | "truncate" | "truncateZoom" | "loseLedger" };
 
 const place = { x: fc.nat(300), y: fc.nat(300) };
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -76,7 +76,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("flush" as const) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom("kill", "drop", "dropZoom", "forgetLedger") }),
+    arbitrary: fc.record({ kind: fc.constantFrom("kill", "truncate", "truncateZoom", "loseLedger") }),
   },
 );
 
@@ -94,7 +94,7 @@ function compare(ledger: Ledger, model: ReadonlyMap<string, number>): void {
   expect(Number(ledger.total.allocated)).toBe(allocated);
 }
 
-test("whatever is written, removed, evicted, dropped and killed, the sums equal what the store holds", async () => {
+test("whatever is written, removed, evicted, truncated and killed, the sums equal what the store holds", async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
@@ -167,12 +167,12 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
           case "flush":
             at.ledger.flush();
             break;
-          case "drop":
+          case "truncate":
             at.store.truncate(String(clock), at.store.plan({ kind: "layer", layer: "a" }), "reclaim");
             at.ledger.truncated.truncate({ layer: "a" });
             model.clear();
             break;
-          case "dropZoom": {
+          case "truncateZoom": {
             const zooms = { first: Z, last: Z };
             at.store.truncate(String(clock), at.store.plan({ kind: "pyramid", ...pyramid, zooms }), "reclaim");
             at.ledger.truncated.truncateLevels(pyramid, Z, Z);
@@ -184,7 +184,7 @@ test("whatever is written, removed, evicted, dropped and killed, the sums equal 
             killed();
             compare(at.ledger, model);
             break;
-          case "forgetLedger":
+          case "loseLedger":
             // Stands for a cache of another server, which is counted afterwards.
             at.db.close();
             for (const name of readdirSync(root)) if (name.startsWith("state.db")) rmSync(join(root, name));
@@ -233,7 +233,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   clock += 2_000;
   at.ledger.flush();
   clock += 200_000;
-  // The first cell's mark has settled; of the second nothing is marked any more either, but it is young.
+  // The mark of the first cell ended more than two minutes ago. The mark of the next cell ends with the next flush.
   await write(100);
   await write(101);
   clock += 2_000;
@@ -264,7 +264,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   ]);
 });
 
-test("levels are dropped under open cells: they stay marked, are not evicted, and a kill loses nothing", async () => {
+test("levels are truncated under open cells: they stay marked, are not evicted, and a kill loses nothing", async () => {
   const at = open(directory, "state.db");
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
   const cells = at.ledger.writers.open(tileSet, rect);
@@ -298,7 +298,7 @@ test("a cell that one writer has lost while another has it open is counted when 
   db.close();
 });
 
-test("marks settle, and use is written, however the wall clock is set back", async () => {
+test("marks end, and use is written, however the wall clock is set back", async () => {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
@@ -311,7 +311,7 @@ test("marks settle, and use is written, however the wall clock is set back", asy
   wallMs -= 3_600_000;
   elapsedMs += 2_000;
   ledger.flush();
-  expect(ledger.needsFlush, "the mark is settled").toBe(false);
+  expect(ledger.needsFlush, "the mark has ended").toBe(false);
   ledger.eviction.used([{ tileSet, x: 0, y: 0, z: Z, repeats: 3 }]);
   wallMs -= 3_600_000;
   elapsedMs += 6_000;

@@ -37,12 +37,12 @@ export class Ledger {
   readonly writers: CellWriters;
   /** Records of truncated tiles. */
   readonly truncated: TruncatedRecords;
-  /** Counts of caches that came into the store without the ledger, and comparisons with the store. */
+  /** Counts of tiles without a record, and comparisons with the store. */
   readonly caches: CacheCounts;
   /** Use and eviction of cells. */
   readonly eviction: CellEviction;
   readonly #in: LedgerInternals;
-  /** The cells that were marked when this process began. */
+  /** The cells with a mark from the last process. */
   readonly #recalled: TileSetRect[] = [];
 
   constructor(parts: LedgerParts, internals: LedgerInternals = buildLedgerInternals(parts)) {

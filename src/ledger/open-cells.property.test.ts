@@ -470,7 +470,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
     arbitrary: step(
-      "drop",
+      "truncate",
       fc.tuple(fc.constantFrom("layer", "pyramid", "zoom"), fc.constantFrom(...PARAMETERS), z, fc.boolean()),
       (scene, ...what) => scene.truncate(...what),
     ),

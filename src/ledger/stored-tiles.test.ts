@@ -14,7 +14,7 @@ import { ledgerMigrations } from "./ledger-migrations.ts";
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "nuthatch-kept-"));
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-stored-"));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 

@@ -43,7 +43,7 @@ export interface RestoredTileSet {
   readonly replaced: TileSetRecord | undefined;
 }
 
-/** Values of the column `dead` of a tile set. Other modules see only the tile sets that are alive. */
+/** Values of the column `dead` of a tile set. Other modules see only tile sets with the value `ALIVE`. */
 const ALIVE = 0;
 const GONE = 1;
 const ASIDE = 2;
@@ -226,9 +226,7 @@ export class TileSetTable {
     if (formats?.size === 0) this.#byPyramid.delete(key);
   }
 
-  /**
-   * Gives up tile sets that were set aside. Their rows stay, dead, for `reclaimSome`. Inside the caller's transaction.
-   */
+  /** Makes the rows of tile sets that were set aside dead, for `reclaimSome`. Inside the caller's transaction. */
   discard(aside: number): void {
     this.#db.prepare("UPDATE tile_set SET dead = ? WHERE dead = ? AND aside = ?").run(GONE, ASIDE, aside);
   }

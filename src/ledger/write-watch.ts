@@ -3,7 +3,7 @@ import { type Block, CELLS } from "./block.ts";
 import { type CellPosition, cellId, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 
-/** The cells that were written, by their ids. */
+/** The written cells, by their ids. */
 type Seen = Map<string, CellPosition>;
 
 /**
@@ -19,7 +19,7 @@ export class WriteWatch {
     this.#in = internals;
   }
 
-  /** Notes a cell that is being written, in the watches of its layer. */
+  /** Notes a cell with a writer in the watches of its layer. */
   notice(tileSet: TileSet, block: Block, cell: number): void {
     for (const { layer, seen } of this.#watches) if (layer === tileSet.layer) note(seen, tileSet, block, cell);
   }

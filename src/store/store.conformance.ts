@@ -99,7 +99,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
     for (const [i, other] of others.entries()) expect(store.stat(at(1, 1, 3, other))?.bytes).toBe(i + 1);
   });
-  test("a dropped layer is gone, in every grid set and format, and others stay", async () => {
+  test("a truncated layer is gone, in every grid set and format, and others stay", async () => {
     const store = make();
     await store.put(at(1, 1, 3), of(1), yes);
     await store.put(at(1, 1, 3, { gridSet: "EPSG:4326x2", parametersId: ID, format: "image/jpeg" }), of(1), yes);
@@ -113,7 +113,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     await store.put(at(1, 1, 3), of(2), yes);
     expect(store.stat(at(1, 1, 3))?.bytes).toBe(2);
   });
-  test("dropping zooms of a pyramid takes exactly those, and not a grid set whose name goes on", async () => {
+  test("truncating zooms of a pyramid removes exactly those, and not a grid set whose name goes on", async () => {
     const store = make();
     for (const z of [2, 3, 4])
       for (const gridSet of ["EPSG:4326", "EPSG:4326x2"]) await store.put(at(1, 1, z, { gridSet }), of(1), yes);

@@ -52,7 +52,7 @@ describe("file store", () => {
     ["layer", "a", "unavailable"],
     ["level", "a/g_00", "unavailable"],
     ["bucket", "a/g_00/0_0", "corrupt"],
-  ])("a file in the place of a %s's directory is no drop: a put throws", async (_, path, code) => {
+  ])("a file in the place of a %s's directory is no truncation: a put throws", async (_, path, code) => {
     const at = root();
     const store = createFileStore({ root: at, fsync: false, instance: "test" });
     const place = join(at, path);
@@ -100,7 +100,7 @@ describe("file store", () => {
     expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
   });
 
-  test("a put whose directory is dropped under it stores nothing", async () => {
+  test("a put whose directory is truncated under it stores nothing", async () => {
     const store = createFileStore({ root: root(), fsync: false, instance: "test" });
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), () => true);
     let requested = 0;
