@@ -13,9 +13,9 @@ import { FairQueue } from "./fair-queue.ts";
 import type { Task } from "./task.ts";
 
 /** A fair queue whose tasks begin and end when the test says so. */
-function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
+function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
   let nowMs = Date.UTC(2026, 0, 1);
-  let maxRunningTasks = places;
+  let maxRunningTasks = permits;
   const catalogue = catalogueOf(Object.entries(layers).map(([name, jobs]) => layerNamed(name, { jobs })));
   const fairQueue = new FairQueue({
     catalogue: () => catalogue,
@@ -107,7 +107,7 @@ function dealing(places: number, layers: Readonly<Record<string, LayerJobs>>) {
   }
 }
 
-test("places follow priorities times the weights of layers, and the least of them has its share", () => {
+test("permits follow priorities times the weights of layers, and the least of them has its share", () => {
   const at = dealing(4, { a: { weight: 1 }, b: { weight: 3 } });
   at.add(1, 8, { layer: "a" }, { priority: 1 });
   at.add(2, 8, { layer: "a" }, { priority: 10 });

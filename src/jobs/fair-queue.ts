@@ -11,8 +11,8 @@ import type { Task } from "./task.ts";
 export class FairQueue {
   readonly #parts: Pick<JobRunnerParts, "catalogue" | "options" | "monotonicNow">;
   readonly #turns = new FairOrder<ActiveJob>();
-  #places = 0;
-  readonly #placesByLayer = new Map<string, number>();
+  /** The number of taken permits by layer. Layers without one are absent. */
+  readonly #permits = new Map<string, number>();
   /** The id of the first truncate of each layer. */
   #firstTruncates: ReadonlyMap<string, number> | undefined;
 
@@ -34,7 +34,7 @@ export class FairQueue {
    * Returns the job whose turn it is and a waiting task of the job. Undefined: no permit is free, or no task may run.
    */
   next(nowMs: number): { readonly job: ActiveJob; readonly task: Task } | undefined {
-    if (this.#places >= this.#parts.options().maxRunningTasks) return undefined;
+    if (this.#taken() >= this.#parts.options().maxRunningTasks) return undefined;
     for (const job of this.#turns.inOrder()) {
       const task = this.#hasPermit(job.request.layer, 0) ? this.#waiting(job, nowMs) : undefined;
       if (task !== undefined) return { job, task };
@@ -45,8 +45,7 @@ export class FairQueue {
   /** Records that a task has taken a permit. */
   took(job: ActiveJob, task: Task): void {
     const { layer } = job.request;
-    this.#places++;
-    this.#placesByLayer.set(layer, (this.#placesByLayer.get(layer) ?? 0) + 1);
+    this.#permits.set(layer, (this.#permits.get(layer) ?? 0) + 1);
     const { weight } = this.#parts.catalogue().layers.get(layer)?.jobs ?? { weight: 1 };
     this.#turns.took(job, job.terms.priority * weight);
     if (job.terms.rateLimit !== null) job.rateLimiter.hold(task);
@@ -54,10 +53,9 @@ export class FairQueue {
 
   gaveBack(job: ActiveJob, task: Task): void {
     const { layer } = job.request;
-    const left = (this.#placesByLayer.get(layer) ?? 0) - 1;
-    this.#places--;
-    if (left > 0) this.#placesByLayer.set(layer, left);
-    else this.#placesByLayer.delete(layer);
+    const left = (this.#permits.get(layer) ?? 0) - 1;
+    if (left > 0) this.#permits.set(layer, left);
+    else this.#permits.delete(layer);
     job.rateLimiter.release(task);
   }
 
@@ -69,8 +67,9 @@ export class FairQueue {
     const { layer } = job.request;
     const { maxRunningTasks } = this.#parts.options();
     // A reload may have lowered a limit below the number of taken permits.
-    if (this.#places > maxRunningTasks || !this.#hasPermit(layer, 1)) return true;
-    const areAllTaken = this.#places >= maxRunningTasks;
+    const taken = this.#taken();
+    if (taken > maxRunningTasks || !this.#hasPermit(layer, 1)) return true;
+    const areAllTaken = taken >= maxRunningTasks;
     // While permits are left, only jobs of a layer that has reached its own limit wait.
     if (!areAllTaken && this.#hasPermit(layer, 0)) return false;
     const nowMs = this.#parts.monotonicNow();
@@ -109,9 +108,15 @@ export class FairQueue {
     return waiting.find((task) => task.status === 1) ?? waiting[0];
   }
 
+  #taken(): number {
+    let taken = 0;
+    for (const permits of this.#permits.values()) taken += permits;
+    return taken;
+  }
+
   #hasPermit(layer: string, freed: 0 | 1): boolean {
     const most = this.#parts.catalogue().layers.get(layer)?.jobs.maxTasks ?? Number.POSITIVE_INFINITY;
-    return (this.#placesByLayer.get(layer) ?? 0) - freed < most;
+    return (this.#permits.get(layer) ?? 0) - freed < most;
   }
 
   /**
