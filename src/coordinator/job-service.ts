@@ -1,9 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { ActiveJob } from "../jobs/active-job.ts";
-import { areaView } from "../jobs/area-view.ts";
 import type { FailedTilePage } from "../jobs/failed-tile.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobStore } from "../jobs/job-store.ts";
+import { areaView } from "../jobs/job-view.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
 import type { NewJob } from "../jobs/stored-job.ts";
 import type { Catalogue } from "../layer/catalogue.ts";

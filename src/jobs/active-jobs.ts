@@ -1,5 +1,6 @@
-import type { JobFilter, JobView, TaskRow } from "../plan/job-request.ts";
-import { seedRangesOf } from "../plan/seed-ranges.ts";
+import { type Layer, metatileFor } from "../layer/layer.ts";
+import { combinationsOf } from "../plan/combination.ts";
+import type { JobFilter, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
@@ -63,4 +64,23 @@ export class ActiveJobs {
     const nowMs = this.#parts.monotonicNow();
     return this.#parts.jobs.list(filter).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
+}
+
+/** Returns the ranges that a seed stores or counts as stored, which eviction spares. Empty for a truncate. */
+function seedRangesOf(request: JobRequest, configured: Layer | undefined): SeedRange[] {
+  const { layer, format } = request;
+  if (request.type === "truncate" || format === null) return [];
+  const [width, height] = request.metatile ?? metatileFor(configured, format);
+  // A metatile at the border also stores tiles beyond the range.
+  return request.ranges.flatMap(({ gridSet, rects }) => {
+    const wider = rects.map((r) => ({
+      z: r.z,
+      minX: r.minX - width + 1,
+      minY: r.minY - height + 1,
+      maxX: r.maxX + width - 1,
+      maxY: r.maxY + height - 1,
+    }));
+    const combinations = combinationsOf(request) ?? [];
+    return combinations.map(({ parametersId }) => ({ layer, gridSet, format, parametersId, rects: wider }));
+  });
 }

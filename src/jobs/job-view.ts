@@ -1,7 +1,9 @@
+import { cornersOf } from "../grid/area.ts";
+import type { Selection } from "../grid/selection.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { type Counts, JobCounts, processedTiles } from "../plan/job-counts.ts";
 import { showFields } from "../plan/job-fields.ts";
-import { type JobRequest, type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
+import { type AreaView, type JobRequest, type JobTiles, type JobView, NO_FAILURE_LIMIT } from "../plan/job-request.ts";
 import type { JobTerms } from "../plan/job-terms.ts";
 import { windowTimes } from "../plan/run-window.ts";
 import { setDocument } from "../plan/value-choice.ts";
@@ -97,3 +99,17 @@ const roundedRate = ({ tilesPerSecond, timeLeft }: JobRate): JobRate => ({
   tilesPerSecond: tilesPerSecond === null ? null : Math.round(tilesPerSecond * 100) / 100,
   timeLeft,
 });
+
+/** Returns the area that limits a job as GeoJSON. Null: no area. */
+export function areaView(selection: Selection | undefined): AreaView | null {
+  if (selection?.kind !== "area") return null;
+  return {
+    type: "MultiPolygon",
+    coordinates: selection.polygons.map((polygon) =>
+      polygon.map((ring) => {
+        const corners = cornersOf(ring);
+        return [...corners, ...corners.slice(0, 1)];
+      }),
+    ),
+  };
+}
