@@ -45,7 +45,7 @@ test.each([
   [[{}, {}], "done", "done", false],
   [[{}, { outcome: "done_with_failures" }], "done", "done_with_failures", false],
   [[{ outcome: "done_with_failures" }, { state: "aborted", outcome: "aborted" }], "aborted", "aborted", false],
-] as const)("jobs that are %j are %s together", (jobs, state, outcome, paused) => {
+] as const)("a batch of jobs that are %j is %s", (jobs, state, outcome, paused) => {
   expect(
     batchOf(
       1,

@@ -124,7 +124,7 @@ test("a job that had done everything when the server died is done after the star
   const [whole, truncate] = [submit(seed), submit({ ...seed, type: "truncate" })];
   persist(() => {
     const stored = jobs.find(whole);
-    if (stored === undefined) throw new Error("the job was not kept");
+    if (stored === undefined) throw new Error("the job was not stored");
     const zooms = stored.progress.zooms.map((zoom) => ({ ...zoom, stored: 10n, failed: 6n }));
     jobs.save({ ...stored, progress: { ...stored.progress, zooms } });
     for (const task of [1, 2]) jobs.saveTask(task, "done", 16n);
@@ -238,7 +238,7 @@ test("a second request to pause a job is answered when the job has stopped", asy
   expect(states).toEqual(["pending true", "pending true"]);
 });
 
-test("a list of the jobs of a state has none of another state, also while jobs yield their places", async () => {
+test("a list of the jobs of a state has none of another state, also while jobs give back their permits", async () => {
   let steps = 0;
   const work: Work = {
     async step() {

@@ -253,14 +253,14 @@ export class JobStore {
   /** Returns the jobs that match a filter, newest first. */
   list(filter: JobFilter): StoredJob[] {
     const { requestedWith: requested } = filter;
-    const together = requested === undefined ? undefined : JSON.stringify(this.#requestedWith(requested));
+    const batch = requested === undefined ? undefined : JSON.stringify(this.#requestedWith(requested));
     const { where, values } = conditionsOf([
       ["layer = ?", filter.layer],
       ["state = ?", filter.state],
       ["type = ?", filter.type],
       ["schedule = ?", filter.schedule],
       ["id IN (SELECT value FROM json_each(?))", filter.ids && JSON.stringify(filter.ids)],
-      ["id IN (SELECT value FROM json_each(?))", together],
+      ["id IN (SELECT value FROM json_each(?))", batch],
       ["id < ?", filter.after],
     ]);
     const rows = this.#db

@@ -162,7 +162,7 @@ export class MetatileAttempts {
     return triesLeft > 0 ? { failed, isLast } : "give up";
   }
 
-  /** Waits before a retry: at least as long as the upstream has asked for, within bounds. */
+  /** Waits before a retry: at least as long as its Retry-After, within bounds. */
   async #pause(ms: number, { retryAfterMs = 0 }: RenderFailure, signal: AbortSignal): Promise<void> {
     const { stop, random } = this.#parts;
     await stop.sleep(Math.max(jittered(ms, random()), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)), signal);

@@ -75,9 +75,9 @@ class MostUsedRanges {
     if (excess <= 0) return;
     const frequencies = Float64Array.from(this.#frequencies.values()).sort();
     const least = frequencies[excess] ?? 0;
-    let places = this.#most - frequencies.filter((frequency) => frequency > least).length;
+    let left = this.#most - frequencies.filter((frequency) => frequency > least).length;
     for (const [number, frequency] of this.#frequencies)
-      if (frequency < least || (frequency === least && places-- <= 0)) this.#frequencies.delete(number);
+      if (frequency < least || (frequency === least && left-- <= 0)) this.#frequencies.delete(number);
   }
 
   numbers(): BigUint64Array {

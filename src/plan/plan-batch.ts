@@ -40,7 +40,7 @@ export interface BatchRequest {
   readonly parameterSets?: readonly RequestedSet[] | "*";
 }
 
-/** Jobs that are accepted together: all or none. */
+/** The jobs of one request, which are accepted all or none. */
 export interface PlannedJobs {
   /** At least one. Jobs of the same tiles share ranges and selection. */
   readonly requests: readonly JobRequest[];

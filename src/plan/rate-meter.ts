@@ -13,7 +13,7 @@ interface Sample {
 }
 
 /**
- * The least time between samples, and the number of samples kept: the rate is that of the last two minutes, or longer
+ * The least time between samples, and the number of samples: the rate is that of the last two minutes, or longer
  * if progress is slow.
  */
 const THROTTLE_MS = 1_000;

@@ -59,7 +59,7 @@ test("names mean themselves, known or not; a pattern means known ones", () => {
   expect(selectedValues({ kind: "like", pattern: "w*" }, ["WIDE", "BROAD"], upper)).toEqual(["WIDE"]);
 });
 
-describe("what is kept", () => {
+describe("stored combinations", () => {
   const filters: readonly ParameterFilter[] = [
     { type: "string", key: "STYLES", default: "day", values: ["day", "night"], normalize: "LOWER" },
     { type: "regex", key: "TIME", default: "", regex: ".*" },

@@ -61,19 +61,19 @@ export class ScheduleRuns {
     return countPlanned(planned, this.#parts.counter);
   }
 
-  /** Makes or skips the run of a schedule that was due at `lookedMs`. */
-  due(name: string, lookedMs: number): Promise<void> {
-    return this.#inTurn(() => this.#runDue(name, lookedMs));
+  /** Makes or skips the run of a schedule that was due at `nowMs`. */
+  due(name: string, nowMs: number): Promise<void> {
+    return this.#inTurn(() => this.#runDue(name, nowMs));
   }
 
-  async #runDue(name: string, lookedMs: number): Promise<void> {
+  async #runDue(name: string, nowMs: number): Promise<void> {
     const { schedules, persist, log } = this.#parts;
     const schedule = schedules.find(name);
     const dueMs = schedule?.nextMs ?? null;
-    if (this.#closing || schedule === undefined || dueMs === null || dueMs > lookedMs) return;
+    if (this.#closing || schedule === undefined || dueMs === null || dueMs > nowMs) return;
     const { plan, createdBy } = schedule;
-    const when = { atMs: lookedMs, dueMs, by: null };
-    const nextMs = nextTime(plan.time, lookedMs) ?? null;
+    const when = { atMs: nowMs, dueMs, by: null };
+    const nextMs = nextTime(plan.time, nowMs) ?? null;
     const write = (run: ScheduleRun, thenMs = nextMs): void => {
       schedules.addRun(name, run);
       schedules.setNext(name, thenMs);
@@ -82,15 +82,15 @@ export class ScheduleRuns {
       persist(() => write({ ...when, result, reason }, thenMs));
       log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
     };
-    const lateMs = lookedMs - dueMs;
+    const lateMs = nowMs - dueMs;
     if (plan.missed === "skip" && lateMs > MISSED_AFTER_MS) {
       // A later time of the schedule may be late by so little that it is not missed.
-      const lastMs = nextTime(plan.time, lookedMs - MISSED_AFTER_MS - 1);
-      const thenMs = lastMs !== undefined && lastMs <= lookedMs ? lastMs : nextMs;
+      const lastMs = nextTime(plan.time, nowMs - MISSED_AFTER_MS - 1);
+      const thenMs = lastMs !== undefined && lastMs <= nowMs ? lastMs : nextMs;
       skip("skipped", `missed: its time was ${Math.round(lateMs / 1000)} s before`, thenMs);
       return;
     }
-    const counted = await this.#prepared(schedule, lookedMs);
+    const counted = await this.#prepared(schedule, nowMs);
     // An operator has paused, replaced or removed the schedule meanwhile.
     if (schedules.nextMs(name) !== dueMs) return;
     if (!counted.ok) {

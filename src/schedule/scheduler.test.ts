@@ -155,7 +155,7 @@ function plan(cron: string, more: Partial<SchedulePlan> & { zone?: string; hours
 /** Looks at a moment; answers how many jobs there are then. */
 async function lookAt(life: Life, iso: string): Promise<number> {
   nowMs = Date.parse(iso);
-  await life.scheduler.look();
+  await life.scheduler.check();
   return life.jobs().length;
 }
 
@@ -310,7 +310,7 @@ describe("a window over midnight", () => {
     expect(renderStatus(life)).toMatchObject({ paused: false, reason: null });
   });
 
-  test("leaves alone what an operator has paused, or let go on while it was closed", async () => {
+  test("leaves alone a job that an operator has paused, or resumed while the window was closed", async () => {
     at("2026-07-02T10:00Z");
     let life = live();
     await life.service.addSchedule("nightly", plan("0 23 * * *", { zone: "Europe/Zurich", hours }), null);
@@ -405,7 +405,7 @@ test("the last runs are remembered and no more", async () => {
   await life.service.addSchedule("nightly", plan("* * * * *"), null);
   for (let minute = 0; minute < MOST_RUNS + 10; minute++) {
     nowMs += 60_000;
-    await life.scheduler.look();
+    await life.scheduler.check();
   }
   expect(await runsOf(life)).toHaveLength(MOST_RUNS);
 });
@@ -616,10 +616,10 @@ describe("a schedule of several jobs", () => {
     };
     let killed = (): void => undefined;
     nowMs = Date.parse("2026-05-01T13:00Z");
-    void life.scheduler.look();
+    void life.scheduler.check();
     await isPlanned;
-    // A second look does not begin a run again that is being planned.
-    void life.scheduler.look();
+    // A second check does not begin a run again that is being planned.
+    void life.scheduler.check();
     const next = relive();
     expect(await lookAt(next, "2026-05-01T13:01Z")).toBe(1);
     expect(await runsOf(next)).toEqual(["2026-05-01T13:00 job 1"]);

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #timer: NodeJS.Timeout | undefined;
-  #lookedMs: number | undefined;
+  #checkedMs: number | undefined;
   /** Names of schedules whose run is being made or waits for another run. */
   readonly #making = new Set<string>();
 
@@ -24,7 +24,7 @@ export class Scheduler {
   }
 
   start(): void {
-    void this.look();
+    void this.check();
     this.#arm();
   }
 
@@ -35,10 +35,10 @@ export class Scheduler {
   }
 
   /** Starts the due runs and checks the windows. Never rejects. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const nowMs = this.#parts.now();
-    const isSetBack = this.#lookedMs === undefined || nowMs < this.#lookedMs;
-    this.#lookedMs = nowMs;
+    const isSetBack = this.#checkedMs === undefined || nowMs < this.#checkedMs;
+    this.#checkedMs = nowMs;
     // After a fault the next minute's check tries again.
     await this.#attempt("windows of jobs", () => this.#parts.windows.checkAll());
     if (isSetBack) await this.#attempt("next runs of schedules", () => this.#bringForward(nowMs));

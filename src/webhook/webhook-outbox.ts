@@ -75,9 +75,9 @@ export class WebhookOutbox {
   count(webhook?: string): number {
     const row =
       webhook === undefined
-        ? this.#db.prepare("SELECT COUNT(*) AS kept FROM webhook_delivery").get()
-        : this.#db.prepare("SELECT COUNT(*) AS kept FROM webhook_delivery WHERE webhook = ?").get(webhook);
-    return row === undefined ? 0 : int(row, "kept");
+        ? this.#db.prepare("SELECT COUNT(*) AS pending FROM webhook_delivery").get()
+        : this.#db.prepare("SELECT COUNT(*) AS pending FROM webhook_delivery WHERE webhook = ?").get(webhook);
+    return row === undefined ? 0 : int(row, "pending");
   }
 
   removeOldest(webhook: string): void {
@@ -91,7 +91,7 @@ export class WebhookOutbox {
 
   /** Removes the deliveries to all other webhooks. @returns the number of removed deliveries */
   removeOthers(webhooks: readonly string[]): number {
-    const places = webhooks.map(() => "?").join(", ");
-    return this.#db.prepare(`DELETE FROM webhook_delivery WHERE webhook NOT IN (${places})`).run(...webhooks).changes;
+    const values = webhooks.map(() => "?").join(", ");
+    return this.#db.prepare(`DELETE FROM webhook_delivery WHERE webhook NOT IN (${values})`).run(...webhooks).changes;
   }
 }

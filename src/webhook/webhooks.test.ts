@@ -86,7 +86,7 @@ function life(
   };
   const reported = new Webhooks(parts);
   const announce = (moment: JobMoment, layer = "a") => db.transaction(() => reported.announce(moment, layer, view));
-  return { told: reported, clock, sent, logged, announce, most: () => most };
+  return { webhooks: reported, clock, sent, logged, announce, most: () => most };
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -99,23 +99,23 @@ test("a webhook gets the events of its own types and layers, and none that was r
   at.announce("paused", "b");
   expect(() =>
     db.transaction(() => {
-      at.told.announce("done", "b", view);
+      at.webhooks.announce("done", "b", view);
       throw new Error("the disk is full");
     }),
   ).toThrow("the disk is full");
-  expect(at.told.metrics()).toEqual({ delivered: 0, failed: 0, pending: 2 });
-  at.told.tick();
+  expect(at.webhooks.metrics()).toEqual({ delivered: 0, failed: 0, pending: 2 });
+  at.webhooks.tick();
   await settled();
   expect(at.sent.map(({ to }) => to)).toEqual(["all", "paused"]);
-  expect(at.told.metrics()).toEqual({ delivered: 2, failed: 0, pending: 0 });
+  expect(at.webhooks.metrics()).toEqual({ delivered: 2, failed: 0, pending: 0 });
 });
 
 test("a failed delivery is repeated with growing pauses under the same id, for a day; the log names the failure without the address", async () => {
   const at = life([hook("down")], async () => "status 500");
   at.announce("done");
   const end = at.clock.ms + 2 * 86_400_000;
-  while (at.clock.ms < end && at.told.metrics().pending > 0) {
-    at.told.tick();
+  while (at.clock.ms < end && at.webhooks.metrics().pending > 0) {
+    at.webhooks.tick();
     await settled();
     at.clock.ms += 500;
     // Nothing is due sooner than the longest pause from some point on.
@@ -127,7 +127,7 @@ test("a failed delivery is repeated with growing pauses under the same id, for a
   expect(new Set(at.sent.map(({ id }) => id)).size).toBe(1);
   const last = at.sent.at(-1)?.ms ?? 0;
   expect([last > 1_000_000 + 80_000_000, last <= 1_000_000 + 86_400_000]).toEqual([true, true]);
-  expect(at.told.metrics()).toEqual({ delivered: 0, failed: 1, pending: 0 });
+  expect(at.webhooks.metrics()).toEqual({ delivered: 0, failed: 1, pending: 0 });
   expect(at.logged).toHaveLength(2);
   expect(at.logged.join()).not.toMatch(/token|s3cret/);
 });
@@ -137,48 +137,48 @@ test("few are in flight at a time, and a webhook that hangs holds up no other", 
     webhook.id === "hangs" ? new Promise(() => undefined) : Promise.resolve(undefined),
   );
   for (let n = 0; n < 10; n++) at.announce("done");
-  at.told.tick();
+  at.webhooks.tick();
   for (let n = 0; n < 20; n++) await settled();
   expect(at.sent.filter(({ to }) => to === "hangs")).toHaveLength(2);
   expect(at.most()).toBeLessThanOrEqual(4);
-  expect(at.told.metrics()).toEqual({ delivered: 10, failed: 0, pending: 10 });
+  expect(at.webhooks.metrics()).toEqual({ delivered: 10, failed: 0, pending: 10 });
 });
 
 test("after a restart undelivered events are sent, and those of removed webhooks are deleted", async () => {
   const first = life([hook("a"), hook("b")], async () => "ECONNREFUSED");
   first.announce("done");
-  first.told.tick();
+  first.webhooks.tick();
   await settled();
   const second = life([hook("a")], async () => undefined);
   second.clock.ms = first.clock.ms + 1000;
-  second.told.reconfigured();
-  second.told.tick();
+  second.webhooks.reconfigured();
+  second.webhooks.tick();
   await settled();
   expect(second.sent.map(({ to, id }) => [to, id])).toEqual([["a", first.sent[0]?.id]]);
-  expect(second.told.metrics()).toEqual({ delivered: 1, failed: 1, pending: 0 });
-  await second.told.close();
+  expect(second.webhooks.metrics()).toEqual({ delivered: 1, failed: 1, pending: 0 });
+  await second.webhooks.close();
 });
 
 test("a wall clock that is set neither puts a delivery off nor has it given up", async () => {
   let isDown = true;
   const at = life([hook("w")], async () => (isDown ? "status 500" : undefined));
   at.announce("done");
-  at.told.tick();
+  at.webhooks.tick();
   await settled();
   for (const stepMs of [-3_600_000, 10 * 86_400_000, -86_400_000]) {
     at.clock.stepMs = stepMs;
     const { length } = at.sent;
     at.clock.ms += 10_000;
-    at.told.tick();
+    at.webhooks.tick();
     await settled();
     expect(at.sent).toHaveLength(length + 1);
   }
   isDown = false;
   at.clock.ms += 10_000;
-  at.told.tick();
+  at.webhooks.tick();
   await settled();
-  at.told.tick();
-  expect(at.told.metrics()).toEqual({ delivered: 1, failed: 0, pending: 0 });
+  at.webhooks.tick();
+  expect(at.webhooks.metrics()).toEqual({ delivered: 1, failed: 0, pending: 0 });
 });
 
 test("deliveries that were written before the clock was set back are due at the next start", async () => {
@@ -186,7 +186,7 @@ test("deliveries that were written before the clock was set back are due at the 
   before.clock.ms += 30 * 86_400_000;
   before.announce("done");
   const after = life([hook("w")], async () => undefined);
-  after.told.tick();
+  after.webhooks.tick();
   await settled();
   expect(after.sent).toHaveLength(1);
 });
@@ -201,19 +201,19 @@ test("beyond 10,000 deliveries of a webhook the oldest go, whatever is rolled ba
       .map((row) => [int(row, "pending"), int(row, "oldest")])[0];
   const announceMany = (count: number) =>
     db.transaction(() => {
-      for (let n = 0; n < count; n++) at.told.announce("done", "a", view);
+      for (let n = 0; n < count; n++) at.webhooks.announce("done", "a", view);
     });
   announceMany(10_000);
   expect(() =>
     db.transaction(() => {
-      at.told.announce("done", "a", view);
+      at.webhooks.announce("done", "a", view);
       throw new Error("the disk is full");
     }),
   ).toThrow("the disk is full");
-  expect([numbers(), at.told.metrics().failed]).toEqual([[10_000, 1], 0]);
-  at.told.tick();
+  expect([numbers(), at.webhooks.metrics().failed]).toEqual([[10_000, 1], 0]);
+  at.webhooks.tick();
   announceMany(3);
-  expect([numbers(), at.told.metrics().failed]).toEqual([[10_000, 4], 3]);
+  expect([numbers(), at.webhooks.metrics().failed]).toEqual([[10_000, 4], 3]);
   // The delivery in flight has been removed as one of the oldest, so its end frees no space.
   answer(undefined);
   await settled();

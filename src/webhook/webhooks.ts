@@ -121,12 +121,12 @@ export class Webhooks {
     const { outbox, webhooks, monotonicNow } = this.#parts;
     for (const webhook of webhooks()) {
       const busy = [...this.#inFlight.values()].filter((other) => other.webhook === webhook.id).length;
-      const places = Math.min(AT_ONCE_EACH - busy, AT_ONCE - this.#inFlight.size);
-      if (places <= 0) continue;
+      const free = Math.min(AT_ONCE_EACH - busy, AT_ONCE - this.#inFlight.size);
+      if (free <= 0) continue;
       const due = outbox
-        .due(webhook.id, monotonicNow(), LONGEST_WAIT_MS, busy + places)
+        .due(webhook.id, monotonicNow(), LONGEST_WAIT_MS, busy + free)
         .filter(({ number }) => !this.#inFlight.has(number));
-      for (const delivery of due.slice(0, places))
+      for (const delivery of due.slice(0, free))
         this.#inFlight.set(delivery.number, { webhook: webhook.id, done: this.#deliver(webhook, delivery) });
     }
   }
