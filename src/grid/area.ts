@@ -1,3 +1,4 @@
+import { firstWhere } from "../lib/first-where.ts";
 import { atOnce } from "../lib/slices.ts";
 import { type AreaParts, type Bands, bandAt, EDGES_PER_PAUSE, type Polygon, partsOf, type Ring } from "./area-parts.ts";
 import type { Extent, TileRect, TileY, Zoom } from "./grid-set.ts";
@@ -189,14 +190,8 @@ export class AreaIndex implements TileSelection {
     const level = this.#levels.get(z);
     if (level === undefined) return undefined;
     const bottom = level.y + y * level.height;
-    let low = 0;
-    let high = this.#storeys.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#storeys[middle]?.[1] ?? 0) <= bottom) low = middle + 1;
-      else high = middle;
-    }
-    const storey = this.#storeys[low];
+    const storeys = this.#storeys;
+    const storey = storeys[firstWhere(storeys.length, (i) => (storeys[i]?.[1] ?? 0) > bottom)];
     return storey === undefined ? undefined : Math.max(y, Math.floor((storey[0] - level.y) / level.height));
   }
 }

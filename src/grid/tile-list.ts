@@ -1,3 +1,4 @@
+import { firstWhere } from "../lib/first-where.ts";
 import type { TileIndex, TileRect, TileY, Zoom } from "./grid-set.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
@@ -66,13 +67,6 @@ export class TileListIndex implements TileSelection {
 
   nextRow(z: Zoom, y: TileY): number | undefined {
     const order = this.#levels.get(z)?.order ?? [];
-    let low = 0;
-    let high = order.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((order[middle] ?? 0) < y) low = middle + 1;
-      else high = middle;
-    }
-    return order[low];
+    return order[firstWhere(order.length, (i) => (order[i] ?? 0) >= y)];
   }
 }

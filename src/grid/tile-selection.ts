@@ -1,3 +1,4 @@
+import { firstWhere } from "../lib/first-where.ts";
 import { atOnce } from "../lib/slices.ts";
 import type { TileRect, TileX, TileY, Zoom } from "./grid-set.ts";
 
@@ -54,17 +55,8 @@ export function isSelected(selection: TileSelection, z: Zoom, x: TileX, y: TileY
 }
 
 /** Returns the index of the first span that ends at x or later; `spans` must be ascending. */
-export function spanFrom(spans: readonly Span[], x: number): number {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const span = spans[middle];
-    if (span !== undefined && span.last < x) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const spanFrom = (spans: readonly Span[], x: number): number =>
+  firstWhere(spans.length, (i) => (spans[i]?.last ?? x) >= x);
 
 /**
  * Merges spans in any order into the fewest that contain the same numbers: ascending, and no two of them touch. Sorts
