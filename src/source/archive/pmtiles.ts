@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
-import { formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { formatOfExtension } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
@@ -22,14 +22,18 @@ export async function openPmtiles(path: string): Promise<Archive> {
   try {
     const found = await file.stat();
     if (!found.isFile()) throw unreadable("it is no file");
-    const { PMTiles, ResolvedValueCache } = await import("pmtiles");
+    const { PMTiles, ResolvedValueCache, tileTypeExt } = await import("pmtiles");
     const archive = new PMTiles(
       sourceOf(file, path),
       new ResolvedValueCache(MOST_DIRECTORIES, false, unpacking(DIRECTORY_LIMIT)),
       unpacking(ARCHIVE_READ_LIMIT),
     );
     return {
-      facts: () => guarded(async () => factsOf(await archive.getHeader(), () => archive.getMetadata())),
+      facts: () =>
+        guarded(async () => {
+          const header = await archive.getHeader();
+          return factsOf(header, tileTypeExt(header.tileType), () => archive.getMetadata());
+        }),
       tile: ({ z, x, fromTop }) =>
         guarded(async () => {
           const answer = z > LAST_LEVEL ? undefined : await archive.getZxy(z, x, fromTop);
@@ -98,19 +102,11 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
   }
 }
 
-/** Numbers of the specification, 3.1. */
-const TILE_TYPES: ReadonlyMap<number, string> = new Map([
-  [1, "pbf"],
-  [2, "png"],
-  [3, "jpeg"],
-  [4, "webp"],
-  [5, "avif"],
-]);
-
-async function factsOf(header: Header, readMetadata: () => Promise<unknown>): Promise<ArchiveFacts> {
+async function factsOf(header: Header, extension: string, readMetadata: () => Promise<unknown>): Promise<ArchiveFacts> {
   const { specVersion, minZoom, maxZoom, tileCompression } = header;
   if (specVersion !== 3) throw damaged(`it is of version ${specVersion}, not 3`);
-  const format = formatOfType(header.tileType);
+  const format = formatOfExtension(extension.slice(1));
+  if (format === undefined) throw damaged(`its header names a type of tiles that is not known, ${header.tileType}`);
   if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
   if (Number(tileCompression) > 3) throw damaged("its tiles are compressed in a way that is not known here");
   return {
@@ -121,13 +117,6 @@ async function factsOf(header: Header, readMetadata: () => Promise<unknown>): Pr
     // Pictures need none of it.
     vectorLayers: format.kind === "data" ? vectorLayersOf(await readMetadata()) : undefined,
   };
-}
-
-function formatOfType(type: number): TileFormat {
-  const extension = TILE_TYPES.get(type);
-  const format = extension === undefined ? undefined : formatOfExtension(extension);
-  if (format === undefined) throw damaged(`its header names a type of tiles that is not known, ${type}`);
-  return format;
 }
 
 /** Turns an error of the library into a `SourceError` for a damaged archive. */
