@@ -1,5 +1,6 @@
 import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
+import { defined } from "../lib/defined.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { Legend } from "./legend.ts";
@@ -309,7 +310,7 @@ export function gridSubset(
     zoomStart,
     zoomStop,
     coverage,
-    ...(options.extent === undefined ? {} : { extent: options.extent }),
+    ...defined({ extent: options.extent }),
   };
 }
 

@@ -7,11 +7,11 @@ import { geographicBox } from "../geographic-box.ts";
 import { offeredRange, WEB_GRID } from "../tile-parts.ts";
 
 /*
- * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and of Common (19-072) what it needs. Every function gives JSON
- * with absolute links under `base`, which ends in `/ogc`.
+ * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and the parts of Common (19-072) that it needs. Every function
+ * returns JSON with absolute links under `base`, which ends in `/ogc`. Members that are undefined are not written.
  */
 
-/** A grid set under the name by which it is asked for: its own, or the OGC's for one that is the same. */
+/** A grid set under one of the names that requests use: its own, or the OGC's name of the same grid set. */
 export interface NamedGrid {
   readonly id: string;
   readonly subset: GridSubset;
@@ -24,8 +24,9 @@ const WELL_KNOWN = [
   { id: "WorldCRS84Quad", gridSet: "EPSG:4326" },
 ];
 const REGISTER = "http://www.opengis.net/def/tilematrixset/OGC/1.0/";
+const SCALE_SETS = "http://www.opengis.net/def/wkss/OGC/1.0/";
 
-/** A layer's grid sets, those that the OGC knows under its names too. */
+/** Returns the grid sets of a layer. Those that the OGC defines are listed under its names too. */
 export function namedGrids(layer: Layer): readonly NamedGrid[] {
   const own = layer.gridSubsets.map((subset) => ({ id: subset.gridSet.id, subset, uri: undefined }));
   const known = WELL_KNOWN.flatMap(({ id, gridSet }) => {
@@ -43,13 +44,7 @@ export function allGrids(catalogue: Catalogue): ReadonlyMap<string, NamedGrid> {
   return found;
 }
 
-const link = (rel: string, href: string, type: string, title?: string) => ({
-  rel,
-  href,
-  type,
-  ...(title === undefined ? {} : { title }),
-});
-const JSON_TYPE = "application/json";
+const link = (rel: string, href: string) => ({ rel, href, type: "application/json" });
 const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
 /** The kind of tiles of a collection: pictures (`/map/tiles`) or data (`/tiles`). */
@@ -82,12 +77,12 @@ export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
   title: "Nuthatch",
   description: "A tile cache for maps",
   links: [
-    link("self", base, JSON_TYPE),
-    link("conformance", `${base}/conformance`, JSON_TYPE),
-    link("data", `${base}/collections`, JSON_TYPE),
-    link(TILING_SCHEMES, `${base}/tileMatrixSets`, JSON_TYPE),
+    link("self", base),
+    link("conformance", `${base}/conformance`),
+    link("data", `${base}/collections`),
+    link(TILING_SCHEMES, `${base}/tileMatrixSets`),
     ...KINDS.filter((kind) => layersOf(catalogue, kind).length > 0).map((kind) =>
-      link(TILESETS[kind], `${base}/${TILES_PATHS[kind]}`, JSON_TYPE),
+      link(TILESETS[kind], `${base}/${TILES_PATHS[kind]}`),
     ),
   ],
 });
@@ -116,8 +111,8 @@ export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => (
   tileMatrixSets: [...allGrids(catalogue).values()].map(({ id, subset, uri }) => ({
     id,
     title: subset.gridSet.title ?? id,
-    ...(uri === undefined ? {} : { uri }),
-    links: [link("self", `${base}/tileMatrixSets/${encodeURIComponent(id)}`, JSON_TYPE)],
+    uri,
+    links: [link("self", `${base}/tileMatrixSets/${encodeURIComponent(id)}`)],
   })),
 });
 
@@ -131,14 +126,11 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
   return {
     id,
     title: gridSet.title ?? id,
-    ...(uri === undefined ? {} : { uri }),
+    uri,
     crs: lonLat ? CRS84 : crsOf(gridSet),
     orderedAxes: yFirst ? axes : axes.reverse(),
-    ...(uri === undefined
-      ? {}
-      : {
-          wellKnownScaleSet: `http://www.opengis.net/def/wkss/OGC/1.0/${lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"}`,
-        }),
+    wellKnownScaleSet:
+      uri === undefined ? undefined : SCALE_SETS + (lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"),
     tileMatrices: gridSet.matrices.map((matrix, z) => {
       const { x, y } = topLeftCorner(gridSet, z);
       return {
@@ -157,7 +149,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
 }
 
 export const collections = (catalogue: Catalogue, base: string): unknown => ({
-  links: [link("self", `${base}/collections`, JSON_TYPE)],
+  links: [link("self", `${base}/collections`)],
   collections: [...catalogue.layers.values()].map((layer) => collection(layer, base)),
 });
 
@@ -167,14 +159,12 @@ export function collection(layer: Layer, base: string): unknown {
   return {
     id: layer.name,
     title: layer.title || layer.name,
-    ...(layer.description === "" ? {} : { description: layer.description }),
-    ...(box === undefined
-      ? {}
-      : { extent: { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } } }),
+    description: layer.description || undefined,
+    extent: box && { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } },
     links: [
-      link("self", url, JSON_TYPE),
+      link("self", url),
       ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
-        link(TILESETS[kind], tilesUrl(base, layer, kind), JSON_TYPE),
+        link(TILESETS[kind], tilesUrl(base, layer, kind)),
       ),
     ],
   };
@@ -189,8 +179,8 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
     crs: id === "WorldCRS84Quad" ? CRS84 : crsOf(subset.gridSet),
     tileMatrixSetURI: uri ?? `${base}/tileMatrixSets/${encodeURIComponent(id)}`,
     links: [
-      link("self", url, JSON_TYPE),
-      link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`, JSON_TYPE),
+      link("self", url),
+      link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`),
       ...formatsOf(layer, kind).map(({ mimeType, extension }) => ({
         rel: "item",
         href: `${url}/{tileMatrix}/{tileRow}/{tileCol}?f=${extension}`,
@@ -202,30 +192,25 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
 }
 
 export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
-  links: [link("self", tilesUrl(base, layer, kind), JSON_TYPE)],
+  links: [link("self", tilesUrl(base, layer, kind))],
   tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
 });
 
-/** Of all layers: the dataset is what the server holds. */
+/** Returns the tile sets of the dataset, which is all layers. */
 export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
-  links: [link("self", `${base}/${TILES_PATHS[kind]}`, JSON_TYPE)],
+  links: [link("self", `${base}/${TILES_PATHS[kind]}`)],
   tilesets: layersOf(catalogue, kind).flatMap((layer) =>
     namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
   ),
 });
 
-/** Tile set metadata (OGC 17-083r4, 8), with the limits of what the layer offers, and what its vector tiles hold. */
+/** Returns tile set metadata (OGC 17-083r4, 8): the limits of the layer, and the layers in its vector tiles. */
 export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
   ...tilesetItem(grid, layer, kind, base),
-  ...(kind === "map" || layer.vectorLayers === undefined
-    ? {}
-    : {
-        layers: layer.vectorLayers.map(({ id, description }) => ({
-          id,
-          dataType: "vector",
-          ...(description === undefined ? {} : { description }),
-        })),
-      }),
+  layers:
+    kind === "map"
+      ? undefined
+      : layer.vectorLayers?.map(({ id, description }) => ({ id, dataType: "vector", description })),
   tileMatrixSetLimits: grid.subset.gridSet.matrices.flatMap((matrix, z) => {
     const range = offeredRange(grid.subset, z, "top");
     if (range === undefined) return [];

@@ -131,7 +131,7 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   );
 }
 
-/** Any box and size: the question goes on to the upstream, in the CRS of a grid set of the layer. */
+/** Parses GetFeatureInfo of any box and size. The query is passed on to the upstream, in the CRS of a grid set. */
 function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const name = query.get("QUERY_LAYERS") ?? query.get("LAYERS") ?? "";
   const layer = findLayer(catalogue, name);
@@ -172,17 +172,20 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
   return ok({ kind: "info", query: { layer: layer.value, request } });
 }
 
-/** A map larger than this is no map of a browser; its window of tiles may be as large. */
+/** The longest side of a map in pixels, and the most pixels of its window of tiles. No browser shows a larger map. */
 const MAX_SIDE = 4096;
 const MAX_WINDOW_PIXELS = 4096 * 4096;
 const MAX_TILES = 256;
 /** A level that is coarser than the map by less than this is sharp enough. */
 const BLUR = 1.05;
 
-/** A window is whole pixels, and one more on each side of a part of one: a side of no length takes memory too. */
+/**
+ * Returns the pixels of a window's side. A window has whole pixels and one more on each side, so a short side counts
+ * too.
+ */
 const pixels = (span: number, resolution: number): number => Math.max(3, span / resolution);
 
-/** The finest level that the map needs, a coarser one where that takes too many tiles. */
+/** Composes a map from the finest level that it needs, or from a coarser one if that takes too many tiles. */
 function mapOf(
   parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
   { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
@@ -213,7 +216,10 @@ function mapOf(
   );
 }
 
-/** OGC 06-042, table E.1: what is wrong with a style or a dimension has names of its own. */
+/**
+ * Parses the values of parameter filters. A wrong style or dimension has its own exception code (OGC 06-042, table
+ * E.1).
+ */
 function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRefusal> {
   const parameters = parametersWithStyle(layer, query, query.get("STYLES"));
   if (parameters.ok) return parameters;
@@ -224,7 +230,7 @@ function parseFilters(layer: Layer, query: Query): Result<Parameters, ProtocolRe
 
 type Axes = "x, y" | "y, x";
 
-/** The subsets of the CRS asked for, and the order of the axes in BBOX (WMS 1.3.0, 6.7.2: the CRS's own). */
+/** Returns the subsets of the requested CRS, and the order of the axes in BBOX (WMS 1.3.0, 6.7.2: that of the CRS). */
 function parseCrs(
   layer: Layer,
   query: Query,
@@ -298,16 +304,8 @@ function nearestTile(subset: GridSubset, box: Extent): Fit | undefined {
 }
 
 function nearestLevel(grid: GridSet, resolution: number): number {
-  let best = 0;
-  let least = Number.POSITIVE_INFINITY;
-  grid.matrices.forEach((matrix, z) => {
-    const off = Math.abs(matrix.resolution - resolution);
-    if (off < least) {
-      best = z;
-      least = off;
-    }
-  });
-  return best;
+  const differences = grid.matrices.map((matrix) => Math.abs(matrix.resolution - resolution));
+  return differences.indexOf(Math.min(...differences));
 }
 
 /**
@@ -316,9 +314,8 @@ function nearestLevel(grid: GridSet, resolution: number): number {
  */
 function bestFit(subsets: readonly GridSubset[], box: Extent): Fit | undefined {
   const fits = subsets
-    .map((subset) => nearestTile(subset, box))
-    .filter((fit) => fit !== undefined && fit.error <= CORNER_TOLERANCE)
-    .filter((fit) => fit !== undefined);
+    .flatMap((subset) => nearestTile(subset, box) ?? [])
+    .filter((fit) => fit.error <= CORNER_TOLERANCE);
   const offered = fits.filter((fit) => isOffered(fit));
   return (offered.length > 0 ? offered : fits).sort((a, b) => a.error - b.error)[0];
 }

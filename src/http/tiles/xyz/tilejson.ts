@@ -17,7 +17,7 @@ import {
 } from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
-/** `{layer}[/{gridSet}]`, the web's grid set when none is named. `rest` is what follows `/tilejson`. */
+/** Parses `{layer}[/{gridSet}]`; the default is the web's grid set. `rest` is the path after `/tilejson`. */
 export function parseTileJson(
   catalogue: Catalogue,
   rest: readonly string[],
@@ -35,7 +35,7 @@ export function parseTileJson(
   return parameters.ok ? ok(tileJson(layer.value, subset.value, format.value, parameters.value)) : parameters;
 }
 
-/** TileJSON 3.0.0, section 3. The scheme is the web's: y from the top. */
+/** Describes a layer in a grid set (TileJSON 3.0.0, section 3). y counts from the top. */
 const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, parameters: Parameters): RequestedTile => ({
   kind: "document",
   name: `tilejson/${layer.name}\n${subset.gridSet.id}\n${format.extension}\n${parameters.id}`,
@@ -47,13 +47,13 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
     return JSON.stringify({
       tilejson: "3.0.0",
       name: layer.title || layer.name,
-      ...(layer.description === "" ? {} : { description: layer.description }),
+      description: layer.description || undefined,
       scheme: "xyz",
       tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
       minzoom: subset.zoomStart,
       maxzoom: subset.zoomStop,
       bounds: [minX, minY, maxX, maxY],
-      ...(format.kind === "data" && layer.vectorLayers !== undefined ? { vector_layers: layer.vectorLayers } : {}),
+      vector_layers: format.kind === "data" ? layer.vectorLayers : undefined,
     });
   },
 });
