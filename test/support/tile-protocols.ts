@@ -126,14 +126,14 @@ export const served: ServedTile = {
 
 /** Answers every read with one tile and records the requests. Layer `broken` fails. */
 class FakeReader implements TileReader {
-  readonly asked: TileRequest[] = [];
+  readonly requests: TileRequest[] = [];
   outcome: (request: TileRequest) => TileOutcome | Promise<TileOutcome> = (request) =>
     request.layer.name === "broken"
       ? { kind: "failure", failure: { code: "upstream_busy", message: "The upstream is down", retryAfterSeconds: 7 } }
       : { kind: "tile", tile: served };
 
   read(request: TileRequest): TileOutcome | Promise<TileOutcome> {
-    this.asked.push(request);
+    this.requests.push(request);
     return this.outcome(request);
   }
 }
@@ -159,7 +159,7 @@ export interface ProtocolServer extends AsyncDisposable {
   /** Resolves when `handle` has let go of a request, with what it threw. */
   readonly faults: unknown[];
   readonly baseUrl: string;
-  ask(
+  request(
     target: string,
     options?: { readonly method?: string; readonly headers?: Record<string, string> },
   ): Promise<Reply>;
@@ -220,7 +220,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
     reader,
     faults,
     baseUrl,
-    ask: (target, options = {}) =>
+    request: (target, options = {}) =>
       new Promise((resolve, reject) => {
         const call = httpRequest(
           { port, path: target, method: options.method ?? "GET", headers: options.headers ?? {}, agent: false },

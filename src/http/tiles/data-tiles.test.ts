@@ -51,7 +51,7 @@ test("a vector tile has its Content-Type at every protocol, by whatever name its
     expect([status, headers["content-type"]], target).toEqual([200, MVT]);
     expect(body.equals(BYTES)).toBe(true);
   }
-  expect(protocols.reader.asked.map(({ format }) => format.mimeType)).toEqual(targets.map(() => MVT));
+  expect(protocols.reader.requests.map(({ format }) => format.mimeType)).toEqual(targets.map(() => MVT));
   const json = await get(protocols, "/xyz/topp:states/2/1/0.geojson");
   expect(json.headers["content-type"]).toBe("application/json");
 });
@@ -173,7 +173,7 @@ test("pictures are no data tiles in OGC API - Tiles, and data is no map", async 
   expect(await tile("map/tiles/WebMercatorQuad/2/0/1?f=pbf")).toBe(400);
   expect(await tile("map/tiles/WebMercatorQuad/2/0/1")).toBe(200);
   expect(await tile("tiles/WebMercatorQuad/2/0/1")).toBe(200);
-  expect(protocols.reader.asked.map(({ format }) => format.extension)).toEqual(["png", "pbf"]);
+  expect(protocols.reader.requests.map(({ format }) => format.extension)).toEqual(["png", "pbf"]);
   await using plain = await startProtocols();
   expect((await get(plain, "/ogc/collections/topp:states/tiles")).status).toBe(404);
 });

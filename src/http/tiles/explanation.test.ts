@@ -120,7 +120,7 @@ describe("?explain", () => {
       `${WMTS}&explain`,
       `${WMS}&explain=true`,
     ]) {
-      const { status, headers, body } = await protocols.ask(target, user);
+      const { status, headers, body } = await protocols.request(target, user);
       expect([status, headers["content-type"], headers["cache-control"]], target).toEqual([
         200,
         "application/json",
@@ -128,12 +128,12 @@ describe("?explain", () => {
       ]);
       expect(JSON.parse(body), target).toMatchObject({ tile: { x: 2, y: 5, z: 3 }, state: "missing" });
     }
-    expect(protocols.reader.asked).toEqual([]);
+    expect(protocols.reader.requests).toEqual([]);
   });
 
   it("says which tile the layer does not offer, and why", async () => {
     await using protocols = await startProtocols();
-    const look = async (target: string) => JSON.parse((await protocols.ask(target, user)).body);
+    const look = async (target: string) => JSON.parse((await protocols.request(target, user)).body);
     const outside = { state: "outside", store: null, layer: "topp:states", gridSet: "EPSG:4326" };
     const beyond = { ...outside, reason: "outside_coverage", tile: { x: 0, y: 0, z: 3 } };
     expect(await look("/xyz/topp:states/EPSG:4326/3/0/7.png?explain")).toMatchObject(beyond);
@@ -154,19 +154,19 @@ describe("?explain", () => {
 
   it("needs an account, also for a public layer, and only tiles have one", async () => {
     await using protocols = await startProtocols();
-    expect(await protocols.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
+    expect(await protocols.request("/xyz/topp:states/EPSG:4326/3/2/2.png?explain")).toMatchObject({
       status: 401,
       body: "An explanation needs a user name and a password",
     });
-    const ask = (target: string) => protocols.ask(target, user);
-    expect((await ask("/service/wmts?request=GetCapabilities&explain")).status).toBe(400);
-    expect((await ask("/xyz/none/3/2/2.png?explain")).status).toBe(404);
-    expect((await ask("/xyz/topp:states/EPSG:4326/3/x/2.png?explain")).status).toBe(400);
+    const request = (target: string) => protocols.request(target, user);
+    expect((await request("/service/wmts?request=GetCapabilities&explain")).status).toBe(400);
+    expect((await request("/xyz/none/3/2/2.png?explain")).status).toBe(404);
+    expect((await request("/xyz/topp:states/EPSG:4326/3/x/2.png?explain")).status).toBe(400);
   });
 
   it("is a word in another parameter's value like any other", async () => {
     await using protocols = await startProtocols();
-    const { headers } = await protocols.ask("/xyz/topp:states/EPSG:4326/3/2/2.png?CQL_FILTER=NAME=%27explain%27");
+    const { headers } = await protocols.request("/xyz/topp:states/EPSG:4326/3/2/2.png?CQL_FILTER=NAME=%27explain%27");
     expect(headers["content-type"]).toBe("image/png");
   });
 });

@@ -10,7 +10,7 @@ const TILE = "/xyz/topp:states/2/1/0.png";
 describe("a tile", () => {
   it("comes with GWC's headers and those of HTTP", async () => {
     await using protocols = await startProtocols();
-    const { status, headers, body } = await protocols.ask(TILE);
+    const { status, headers, body } = await protocols.request(TILE);
     expect([status, body]).toEqual([200, "a tile"]);
     expect(headers).toMatchObject({
       "content-type": "image/png",
@@ -44,7 +44,7 @@ describe("a tile", () => {
       protocols.reader.outcome = () => ({ kind: "tile", tile: { ...served, etag, bytes: Uint8Array.from(first) } });
       for (const target of ["/xyz/topp:states/2/1/0.jpeg-png", tmsRow, wmts]) {
         for (const method of ["GET", "HEAD"]) {
-          const { status, headers } = await protocols.ask(target, { method });
+          const { status, headers } = await protocols.request(target, { method });
           expect([status, headers["content-type"]], `${method} ${target}`).toEqual([200, expected]);
         }
       }
@@ -53,7 +53,7 @@ describe("a tile", () => {
 
   it("whose layer names no time for clients says nothing about caching", async () => {
     await using protocols = await startProtocols();
-    const { headers } = await protocols.ask("/xyz/a%2Fb@c%25%C3%A9/0/0/0.png");
+    const { headers } = await protocols.request("/xyz/a%2Fb@c%25%C3%A9/0/0/0.png");
     expect([headers["cache-control"], headers.expires]).toEqual([undefined, undefined]);
     expect(headers["geowebcache-layer"]).toBe("a%2Fb%40c%25%C3%A9");
   });
@@ -61,7 +61,7 @@ describe("a tile", () => {
   it("of a layer with rules by zoom says what holds at its level, as GWC does", async () => {
     await using protocols = await startProtocols();
     const reported = async (z: number) => {
-      const { headers } = await protocols.ask(`/xyz/aging/${z}/0/0.png`);
+      const { headers } = await protocols.request(`/xyz/aging/${z}/0/0.png`);
       return [headers["cache-control"], headers.expires];
     };
     expect(await reported(1)).toEqual(["max-age=31536000, must-revalidate", "Fri, 01 Jan 2027 00:00:00 GMT"]);
@@ -71,22 +71,22 @@ describe("a tile", () => {
 
   it("is answered before handle returns when the reader has it", async () => {
     await using protocols = await startProtocols();
-    const first = await protocols.ask(TILE);
-    const again = await protocols.ask(TILE);
+    const first = await protocols.request(TILE);
+    const again = await protocols.request(TILE);
     expect(again).toEqual({ ...first, headers: { ...first.headers, date: again.headers.date } });
-    expect(protocols.reader.asked.map((r) => r.index)).toEqual([
+    expect(protocols.reader.requests.map((r) => r.index)).toEqual([
       { x: 1, y: 3, z: 2 },
       { x: 1, y: 3, z: 2 },
     ]);
-    expect(protocols.reader.asked[1], "parsed once").toBe(protocols.reader.asked[0]);
+    expect(protocols.reader.requests[1], "parsed once").toBe(protocols.reader.requests[0]);
   });
 
   it("that changes while its address is remembered comes with its new headers", async () => {
     await using protocols = await startProtocols();
-    await protocols.ask(TILE);
+    await protocols.request(TILE);
     const tile = { ...served, bytes: Buffer.from("another"), etag: '"def"', cacheResult: "MISS" as const };
     protocols.reader.outcome = () => Promise.resolve({ kind: "tile", tile });
-    const { headers, body } = await protocols.ask(TILE);
+    const { headers, body } = await protocols.request(TILE);
     expect([headers.etag, headers["content-length"], headers["geowebcache-cache-result"], body]).toEqual([
       '"def"',
       "7",
@@ -98,15 +98,15 @@ describe("a tile", () => {
   it("is that of the new catalogue after a reload", async () => {
     let current: Catalogue = catalogue;
     await using protocols = await startProtocols({ catalogue: () => current });
-    expect((await protocols.ask(TILE)).status).toBe(200);
+    expect((await protocols.request(TILE)).status).toBe(200);
     current = catalogueOf([]);
-    expect(await protocols.ask(TILE)).toMatchObject({ status: 404, body: "Unknown layer: topp:states" });
+    expect(await protocols.request(TILE)).toMatchObject({ status: 404, body: "Unknown layer: topp:states" });
   });
 
   it("is 304 without a body for a client that has the tile", async () => {
     await using protocols = await startProtocols();
-    const ask = (headers: Record<string, string>) => protocols.ask(TILE, { headers });
-    const { status, headers, body } = await ask({ "if-none-match": '"abc"' });
+    const request = (headers: Record<string, string>) => protocols.request(TILE, { headers });
+    const { status, headers, body } = await request({ "if-none-match": '"abc"' });
     expect([status, body, headers.etag, headers["cache-control"], headers["content-type"]]).toEqual([
       304,
       "",
@@ -129,13 +129,13 @@ describe("a tile", () => {
       [{ "if-modified-since": "Sat, 99 Foo 2024 04:05:05 GMT" }, 200],
     ];
     for (const [given, expected] of statuses) {
-      expect((await ask(given)).status, JSON.stringify(given)).toBe(expected);
+      expect((await request(given)).status, JSON.stringify(given)).toBe(expected);
     }
   });
 
   it("is headers alone to HEAD", async () => {
     await using protocols = await startProtocols();
-    const { status, headers, body } = await protocols.ask(TILE, { method: "HEAD" });
+    const { status, headers, body } = await protocols.request(TILE, { method: "HEAD" });
     expect([status, headers["content-length"], headers.etag, body]).toEqual([200, "6", '"abc"', ""]);
   });
 
@@ -143,11 +143,11 @@ describe("a tile", () => {
     await using protocols = await startProtocols();
     const path = "/xyz/secret/0/0/0.png";
     for (const _ of [1, 2]) {
-      const refused = await protocols.ask(path);
+      const refused = await protocols.request(path);
       expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, 'Basic realm="Nuthatch"']);
     }
-    expect(protocols.reader.asked).toEqual([]);
-    const given = await protocols.ask(path, { headers: { authorization: "Basic bWU6bWU=" } });
+    expect(protocols.reader.requests).toEqual([]);
+    const given = await protocols.request(path, { headers: { authorization: "Basic bWU6bWU=" } });
     expect([given.status, given.headers["cache-control"]]).toEqual([200, "max-age=60, must-revalidate, private"]);
   });
 });
@@ -155,18 +155,18 @@ describe("a tile", () => {
 describe("no tile", () => {
   it("is reported in the format of the protocol when the upstream fails", async () => {
     await using protocols = await startProtocols();
-    const plain = await protocols.ask("/xyz/broken/0/0/0.png");
+    const plain = await protocols.request("/xyz/broken/0/0/0.png");
     expect(plain).toMatchObject({
       status: 503,
       body: "The upstream is down",
       headers: { "content-type": "text/plain", "cache-control": "no-store", "retry-after": "7" },
     });
-    const kvp = await protocols.ask(
+    const kvp = await protocols.request(
       "/service/wmts?request=GetTile&layer=broken&format=image/png&tilematrixset=EPSG:900913&tilematrix=0&tilerow=0&tilecol=0",
     );
     expect([kvp.status, kvp.headers["content-type"]]).toEqual([503, "text/xml"]);
     expect(kvp.body).toContain("<ExceptionText>The upstream is down</ExceptionText>");
-    const wms = await protocols.ask(
+    const wms = await protocols.request(
       "/service/wms?request=GetMap&layers=broken&format=image/png&srs=EPSG:900913&width=256&height=256&bbox=-20037508.34,-20037508.34,20037508.34,20037508.34",
     );
     expect([wms.status, wms.headers["content-type"]]).toEqual([503, "application/vnd.ogc.se_xml"]);
@@ -190,24 +190,24 @@ describe("no tile", () => {
       ["/service/wmts/rest/broken/EPSG:900913/0/0/9?format=image/png", 404, "text/plain"],
     ];
     for (const [target, status, type] of reported) {
-      const reply = await protocols.ask(target);
+      const reply = await protocols.request(target);
       expect([reply.status, reply.headers["content-type"]], target).toEqual([status, type]);
       expect(reply.headers["access-control-allow-origin"], target).toBe("*");
     }
-    const { body } = await protocols.ask("/service/wmts?request=GetTile&layer=%3Ca%26%C3%B6");
+    const { body } = await protocols.request("/service/wmts?request=GetTile&layer=%3Ca%26%C3%B6");
     expect(body).toContain('<Exception exceptionCode="InvalidParameterValue" locator="LAYER">');
     expect(body).toContain("Unknown layer: &lt;a&amp;&#246;");
   });
 
   it("but the preflight is the answer to OPTIONS, and 405 to every other method", async () => {
     await using protocols = await startProtocols();
-    const options = await protocols.ask("/xyz/secret/0/0/0.png", { method: "OPTIONS" });
+    const options = await protocols.request("/xyz/secret/0/0/0.png", { method: "OPTIONS" });
     expect([options.status, options.body, options.headers.allow]).toEqual([200, "", "GET, HEAD, OPTIONS"]);
     expect(options.headers["access-control-allow-methods"]).toBe("GET, HEAD, OPTIONS");
-    const post = await protocols.ask("/xyz/nope/0/0/0.png", { method: "POST" });
+    const post = await protocols.request("/xyz/nope/0/0/0.png", { method: "POST" });
     expect([post.status, post.headers.allow]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect(post.body).toContain("GET, HEAD, OPTIONS");
-    expect((await protocols.ask("/service/nope", { method: "POST" })).status).toBe(404);
+    expect((await protocols.request("/service/nope", { method: "POST" })).status).toBe(404);
   });
 
   it("does no harm when the client has left", async () => {
@@ -226,9 +226,9 @@ describe("no tile", () => {
     await requested;
     await new Promise<void>((resolve) => socket.destroy().on("close", () => resolve()));
     protocols.reader.outcome = () => ({ kind: "tile", tile: served });
-    await protocols.ask(TILE);
+    await protocols.request(TILE);
     give({ kind: "tile", tile: served });
-    expect((await protocols.ask(TILE)).status).toBe(200);
+    expect((await protocols.request(TILE)).status).toBe(200);
     expect(protocols.faults).toEqual([]);
   });
 
@@ -237,9 +237,9 @@ describe("no tile", () => {
     protocols.reader.outcome = () => {
       throw new Error("bug");
     };
-    expect((await protocols.ask(TILE)).status).toBe(500);
+    expect((await protocols.request(TILE)).status).toBe(500);
     protocols.reader.outcome = () => Promise.reject(new Error("bug"));
-    expect((await protocols.ask(TILE)).status).toBe(500);
+    expect((await protocols.request(TILE)).status).toBe(500);
     expect(protocols.faults).toHaveLength(2);
   });
 });
@@ -257,11 +257,11 @@ describe("a document", () => {
       ["/service/wms?request=GetCapabilities&version=1.3.0", "text/xml;charset=UTF-8"],
     ];
     for (const [target, type] of targets) {
-      const first = await protocols.ask(target, { headers: { accept: "image/png" } });
+      const first = await protocols.request(target, { headers: { accept: "image/png" } });
       expect([first.status, first.headers["content-type"]], target).toEqual([200, type]);
       expect(first.body).toContain(protocols.baseUrl);
       const etag = first.headers.etag ?? "";
-      const again = await protocols.ask(target, { headers: { "if-none-match": etag } });
+      const again = await protocols.request(target, { headers: { "if-none-match": etag } });
       expect([again.status, again.body, again.headers.etag], target).toEqual([304, "", etag]);
     }
   });

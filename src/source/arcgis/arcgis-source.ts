@@ -7,12 +7,12 @@ import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { RenderRequest, Source } from "../source.ts";
 import { tileOf } from "../tiles/tile-template.ts";
 
-/** A map service of an ArcGIS Server: its `export`, or the tiles of its cache. */
+/** Creates the source of an ArcGIS map service: its `export`, or the tiles of its cache. */
 export const createArcgisSource = (options: ArcgisSourceOptions, report?: ReportHealth): Source =>
   createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
 
 /**
- * The address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in
+ * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the service's own, ending in
  * `/MapServer`.
  * @throws SourceError in mode `tile` where the picture is not a single tile
  */
@@ -60,7 +60,10 @@ function exportQuery(
   };
 }
 
-/** The server renders no WebP, and its PNG of 8 bits has no half transparent pixels: what else is wanted is made from this. */
+/**
+ * Returns the format to request. Other formats are made from PNG: the server has no WebP, and its PNG8 no half
+ * transparency.
+ */
 const exportFormat = ({ upstreamType }: TileFormat): string => (upstreamType === "image/jpeg" ? "jpg" : "png32");
 
 /** Parameters that a filter may name: filters have capital letters, the server's documents do not. */

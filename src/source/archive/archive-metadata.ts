@@ -6,7 +6,10 @@ import { isMap } from "../../lib/is-map.ts";
 const MOST_LAYERS = 1000;
 const MOST_FIELDS = 1000;
 
-/** The `vector_layers` of MBTiles' and PMTiles' metadata, as far as they are what TileJSON wants; undefined: there are none. */
+/**
+ * Returns the `vector_layers` in the metadata of MBTiles or PMTiles that TileJSON can describe. Undefined: there are
+ * none.
+ */
 export function vectorLayersOf(metadata: unknown): readonly VectorLayer[] | undefined {
   const list = isMap(metadata) ? metadata["vector_layers"] : undefined;
   if (!Array.isArray(list)) return undefined;
@@ -30,7 +33,7 @@ function vectorLayer(item: Readonly<Record<string, unknown>>): VectorLayer | und
   };
 }
 
-/** West, south, east, north as an extent of the world; undefined: no box that has an area. */
+/** Returns west, south, east, north as an extent within the world. Undefined: the box has no area. */
 export function boundsOf(numbers: readonly number[]): Extent | undefined {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = numbers;
   const minX = Math.max(-180, west);
@@ -40,6 +43,6 @@ export function boundsOf(numbers: readonly number[]): Extent | undefined {
   return minX < maxX && minY < maxY ? { minX, minY, maxX, maxY } : undefined;
 }
 
-/** Whether these can be an archive's levels. */
+/** Returns whether an archive can have these levels. */
 export const areLevels = (first: number, last: number): boolean =>
   Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= 30;

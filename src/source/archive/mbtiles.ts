@@ -43,7 +43,7 @@ export async function openMbtiles(file: string): Promise<Archive> {
       return {
         facts: async () => guarded(() => factsOf((sql) => db.prepare(sql).get([]))),
         tile: async ({ z, x, fromBottom }) => guarded(() => bytesOf(tile.get([z, x, fromBottom]))),
-        /** The file itself is let go of when the statements are collected. */
+        /** The file is closed when the statements are collected. */
         async [Symbol.asyncDispose]() {
           db.close();
         },

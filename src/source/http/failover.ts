@@ -1,7 +1,7 @@
 import { type BackOff, pauseAfterWait } from "../../lib/back-off.ts";
 import { isOutage, SourceError } from "../source.ts";
 
-/** How long an address that is down is not used. The pause doubles with each failure in a row. */
+/** The pauses of an address that is down. A pause doubles with each failure in a row. */
 const PAUSES: BackOff = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Mirror {
@@ -29,7 +29,7 @@ export class Failover {
   readonly #report: (url: string, isUp: boolean) => void;
 
   /**
-   * `now`: milliseconds of a clock that never goes back. `tell` is called when an address goes down, and when it is
+   * `now`: milliseconds of a clock that never goes back. `report` is called when an address goes down, and when it is
    * back.
    */
   constructor(urls: readonly string[], now: () => number, report: (url: string, isUp: boolean) => void = () => {}) {

@@ -56,7 +56,7 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   );
 }
 
-/** The document in an answer to GetFeatureInfo, as it came. @throws SourceError, for an exception document too */
+/** Returns the answer to GetFeatureInfo unchanged. @throws SourceError, for an exception document too */
 export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
   if (
@@ -68,7 +68,7 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
-/** The picture, or the JSON, in an answer to GetLegendGraphic. @throws SourceError */
+/** Returns the answer to GetLegendGraphic: a picture, or JSON. @throws SourceError */
 export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);
   const { contentType, body } = answer;
@@ -104,7 +104,7 @@ const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ],
 ]);
 
-/** A fault of the HTTP client, without the address it holds. */
+/** Converts a fault of the HTTP client to an error without the address. */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   if (error instanceof ProxyRefusal) return new SourceError("refused", error.message, { cause: error });

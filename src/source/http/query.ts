@@ -15,11 +15,11 @@ export function withQuery(address: URL | string, ...wanted: readonly Readonly<Re
   return url;
 }
 
-/** The values of a layer's parameter filters that are set, by key. */
+/** Returns the parameters that are not empty. */
 export const setParameters = (parameters: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ""));
 
-/** A number without an exponent, which few servers read. */
+/** Formats a number without an exponent, which few servers read. */
 export const decimal = (value: number): string => {
   const text = String(value);
   return /e/i.test(text) ? trimEndOf(trimEndOf(value.toFixed(20), "0"), ".") : text;

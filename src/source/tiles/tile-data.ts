@@ -8,7 +8,7 @@ import { SourceError } from "../source.ts";
 /** Clients cannot use tiles of a hundredth of this size. A tile that unpacks to more is taken for an attack. */
 export const DATA_LIMIT = 32 * 1024 * 1024;
 
-/** The tile in an answer. @throws SourceError */
+/** Returns the tile in an answer. @throws SourceError */
 export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
   checkStatus(answer);
   if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)

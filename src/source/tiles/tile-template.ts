@@ -3,7 +3,7 @@ import { type RenderRequest, SourceError } from "../source.ts";
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** The names in braces, in their order, without the braces. */
+/** Returns the names in braces, in their order, without the braces. */
 export const placeholdersOf = (template: string): readonly string[] =>
   [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? "");
 
@@ -17,7 +17,7 @@ export const fillTemplate = (template: string, valueFor: (name: string) => strin
     return value === undefined ? whole : encodeURIComponent(value).replaceAll("%3A", ":");
   });
 
-/** A tile as upstreams count it: both orders of rows are in use. */
+/** A tile in the numbers of upstreams, which use both orders of rows. */
 export interface UpstreamTile {
   readonly z: number;
   readonly x: number;
@@ -25,7 +25,10 @@ export interface UpstreamTile {
   readonly fromBottom: number;
 }
 
-/** @throws SourceError where the picture is not a single tile, which the configuration rules out */
+/**
+ * Returns the tile of a request. @throws SourceError if the picture is not a single tile, which the configuration
+ * prevents
+ */
 export function tileOf({ tile, gridSet }: RenderRequest): UpstreamTile {
   if (tile === undefined) throw new SourceError("exception", "this upstream has single tiles only");
   const { x, y, z } = tile;

@@ -4,13 +4,13 @@ import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
-/** A WMTS 1.0.0, RESTful or with key-value pairs. */
+/** Creates the source of a WMTS 1.0.0, RESTful or with key-value pairs. */
 export const createWmtsSource = (options: WmtsSourceOptions, report?: ReportHealth): Source =>
   createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, report);
 
 /**
- * The GetTile of a tile (OGC 07-057r7): RESTful (10.2) where the address has placeholders, whose case does not matter;
- * otherwise with key-value pairs (8.2.1). Rows count from the top.
+ * Returns the GetTile of a tile (OGC 07-057r7): RESTful (10.2) if the address has placeholders, whose case does not
+ * matter; else with key-value pairs (8.2.1). Rows count from the top.
  * @throws SourceError where the picture is not a single tile, or its level has no name
  */
 export function wmtsUrl(address: string, options: WmtsSourceOptions, request: RenderRequest): URL {

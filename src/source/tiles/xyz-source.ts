@@ -5,11 +5,11 @@ import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
-/** Tiles under addresses made from a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
+/** Creates the source of tiles whose addresses follow a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
 export const createXyzSource = (options: XyzSourceOptions, report?: ReportHealth): Source =>
   createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, report);
 
-/** The address of a tile. @throws SourceError where the picture is not a single tile */
+/** Returns the address of a tile. @throws SourceError if the picture is not a single tile */
 export function xyzUrl(address: string, options: XyzSourceOptions, request: RenderRequest): URL {
   const { z, x, fromTop, fromBottom } = tileOf(request);
   const { subdomains } = options;
@@ -37,8 +37,8 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
 }
 
 /**
- * One digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has none.
- * By division, as bit operations end at level 31.
+ * Returns one digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has
+ * none. Uses division, because bit operations end at level 31.
  */
 export function quadkey(x: TileX, y: TileY, z: Zoom): string {
   let key = "";

@@ -57,7 +57,7 @@ interface Element {
   text: string;
 }
 
-/** Elements by local name. Entities beyond XML's own are left as they are: a DTD is not read. */
+/** Parses XML to elements with local names. Reads no DTD, so entities that are not XML's own stay unchanged. */
 function parse(xml: string): Result<Element, string> {
   const parser = new SaxesParser({ xmlns: false });
   let fault: string | undefined;
@@ -194,7 +194,7 @@ function boxOf(element: Element): WmsCatalogueLayer["box"] {
   return box.every(Number.isFinite) ? box : undefined;
 }
 
-/** 1.3.0 has the axes in the order of the CRS and says CRS, 1.1.1 has x first and says SRS. */
+/** Returns the box of a CRS. In 1.3.0 (attribute CRS) the axes have the order of the CRS, in 1.1.1 (SRS) x is first. */
 function boxInCrs(element: Element): (readonly [string, Extent])[] {
   const { attributes } = element;
   const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();

@@ -4,7 +4,7 @@ import type { WmsSourceOptions } from "../../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { FeatureInfoRequest, LegendRequest, Question, RenderRequest } from "../source.ts";
 
-/** Stands where the BBOX goes; no configuration holds it. */
+/** Replaces the BBOX in a prepared address. No configuration contains it. */
 const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
 
 /**
@@ -57,7 +57,7 @@ function boxOf({ version }: WmsSourceOptions, { gridSet, extent }: Pick<RenderRe
   return box.map(decimal).join(",");
 }
 
-/** The GetMap of a picture. `box`: in place of its own BBOX. */
+/** Returns the GetMap of a picture. `box` replaces its own BBOX. */
 export function wmsUrl(
   address: string,
   options: WmsSourceOptions,
@@ -82,7 +82,9 @@ export function questionUrl(address: string, options: WmsSourceOptions, question
   }
 }
 
-/** The GetLegendGraphic of a style (OGC 05-078r4, 12.2): it speaks of one layer; GeoServer takes a list, too. */
+/**
+ * Returns the GetLegendGraphic of a style (OGC 05-078r4, 12.2). The standard has one layer; GeoServer accepts a list.
+ */
 function legendUrl(address: string, options: WmsSourceOptions, { style, format, options: more }: LegendRequest): URL {
   return withQuery(address, {
     SERVICE: "WMS",
@@ -98,7 +100,7 @@ function legendUrl(address: string, options: WmsSourceOptions, { style, format, 
   });
 }
 
-/** The GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
+/** Returns the GetFeatureInfo of a pixel (WMS 1.1.1, 7.3; 1.3.0, 7.4). */
 function featureInfoUrl(address: string, options: WmsSourceOptions, request: FeatureInfoRequest): URL {
   const [x, y] = options.version === "1.3.0" ? ["I", "J"] : ["X", "Y"];
   return urlOf(address, options, request, boxOf(options, request), {

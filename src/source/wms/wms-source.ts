@@ -3,7 +3,7 @@ import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import type { Source } from "../source.ts";
 import { questionUrl, WmsAddresses } from "./wms-request.ts";
 
-/** A WMS 1.1.1 or 1.3.0. */
+/** Creates the source of a WMS 1.1.1 or 1.3.0. */
 export function createWmsSource(options: WmsSourceOptions, report?: ReportHealth): Source {
   const addresses = new WmsAddresses(options);
   return createHttpSource(

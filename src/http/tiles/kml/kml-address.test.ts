@@ -8,14 +8,14 @@ const TYPE = "application/vnd.google-earth.kml+xml";
 describe("a super-overlay", () => {
   test("leads by its links from the first level to the last, and every picture is a tile", async () => {
     await using protocols = await startProtocols();
-    const root = await protocols.ask("/service/kml/full.png.kml");
+    const root = await protocols.request("/service/kml/full.png.kml");
     expect([root.status, root.headers["content-type"]]).toEqual([200, TYPE]);
     const links = textsOf(root.body, "href");
     expect(links).toEqual(["x0y0z0", "x1y0z0"].map((tile) => `${protocols.baseUrl}/service/kml/full/${tile}.png.kml`));
     let at = links[1] ?? "";
     let level = 0;
     for (; at.endsWith(".kml"); level++) {
-      const node = await protocols.ask(at.slice(protocols.baseUrl.length));
+      const node = await protocols.request(at.slice(protocols.baseUrl.length));
       expect([node.status, node.headers["content-type"]], at).toEqual([200, TYPE]);
       const hrefs = textsOf(node.body, "href");
       expect(hrefs).toHaveLength(level === 10 ? 1 : 5);
@@ -23,14 +23,14 @@ describe("a super-overlay", () => {
       at = hrefs[0] ?? "";
     }
     expect(level).toBe(11);
-    const tile = await protocols.ask(at.slice(protocols.baseUrl.length));
+    const tile = await protocols.request(at.slice(protocols.baseUrl.length));
     expect([tile.status, tile.headers["content-type"]]).toEqual([200, "image/png"]);
-    expect(protocols.reader.asked.map(({ index }) => index)).toEqual([{ x: 1024, y: 0, z: 10 }]);
+    expect(protocols.reader.requests.map(({ index }) => index)).toEqual([{ x: 1024, y: 0, z: 10 }]);
   });
 
   test("places a tile by its extent, above those of the level before", async () => {
     await using protocols = await startProtocols();
-    const { body } = await protocols.ask("/service/kml/full/x3y1z1.png.kml");
+    const { body } = await protocols.request("/service/kml/full/x3y1z1.png.kml");
     expect(body).toContain(
       "<GroundOverlay><drawOrder>1</drawOrder><Icon><href>" +
         `${protocols.baseUrl}/service/kml/full/x3y1z1.png</href></Icon><LatLonBox><north>90</north><south>0</south><east>180</east><west>90</west></LatLonBox></GroundOverlay>`,
@@ -42,12 +42,12 @@ describe("a super-overlay", () => {
 
   test("hands its parameters on, escaped, and names what it may hold", async () => {
     await using protocols = await startProtocols();
-    const { body } = await protocols.ask("/service/kml/topp:states.png.kml?CQL_FILTER=A%3D'%26%3C'&STYLES=pop");
+    const { body } = await protocols.request("/service/kml/topp:states.png.kml?CQL_FILTER=A%3D'%26%3C'&STYLES=pop");
     const [link = ""] = textsOf(body, "href");
     const query = new URL(link).searchParams;
     expect([query.get("CQL_FILTER"), query.get("STYLES")]).toEqual(["A='&<'", "pop"]);
     expect(textsOf(body, "name")[0]).toBe("States & <provinces>");
-    expect((await protocols.ask(link.slice(protocols.baseUrl.length))).status).toBe(200);
+    expect((await protocols.request(link.slice(protocols.baseUrl.length))).status).toBe(200);
   });
 
   test("is not there where there is no such tile, grid set, format or document", async () => {
@@ -69,6 +69,6 @@ describe("a super-overlay", () => {
       ["/service/kml/topp:states/a/b.png", 404],
       ["/service/kml/deep.png.kml", 404],
     ];
-    for (const [target, status] of cases) expect((await protocols.ask(target)).status, target).toBe(status);
+    for (const [target, status] of cases) expect((await protocols.request(target)).status, target).toBe(status);
   });
 });

@@ -31,8 +31,8 @@ const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
 });
 
 /**
- * GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the tiles.
- * `rest` is what follows it.
+ * Parses GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the
+ * tiles. `rest` is the path after it.
  */
 export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const [first = "", second] = rest;

@@ -16,7 +16,7 @@ import { queryOf } from "../tile-parts.ts";
 /** The tile set that all documents of one super-overlay share. */
 export type KmlLayer = Pick<TileRequest, "layer" | "subset" | "format" | "parameters">;
 
-/** A region is looked at from this many pixels on. What lies above it stays beneath, so that nothing is ever empty. */
+/** A client shows a region from this many pixels on. The levels above stay beneath it, so that no part is empty. */
 const MIN_LOD_PIXELS = 128;
 /** The limit of tiles of one level that a document links to. */
 export const MOST_LINKS = 256;
@@ -50,7 +50,7 @@ export function overlayNode(kml: KmlLayer, tile: TileIndex, baseUrl: string): st
   ]);
 }
 
-/** Also in grid sets whose levels do not halve: a tile then hangs below every one that it touches. */
+/** Returns the tiles of level z that touch an extent. Where levels do not halve, a tile has several parents. */
 function childrenOf({ gridSet, coverage }: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
   const offered = coverage[z];
   const met = offered === undefined ? undefined : rectOf(gridSet, z, extent);

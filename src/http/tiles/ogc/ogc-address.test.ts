@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type ProtocolServer, startProtocols } from "../../../../test/support/tile-protocols.ts";
 
 const read = async (protocols: ProtocolServer, address: string) => {
-  const reply = await protocols.ask(address);
+  const reply = await protocols.request(address);
   expect([address, reply.status, reply.headers["content-type"]]).toEqual([address, 200, "application/json"]);
   return JSON.parse(reply.body);
 };
@@ -39,9 +39,9 @@ test("a tile set has its limits and a template that works, with rows from the to
     .replace("{tileMatrix}", limits.tileMatrix)
     .replace("{tileRow}", limits.minTileRow)
     .replace("{tileCol}", limits.maxTileCol);
-  const tile = await protocols.ask(address.slice(protocols.baseUrl.length));
+  const tile = await protocols.request(address.slice(protocols.baseUrl.length));
   expect([tile.status, tile.headers["content-type"]]).toEqual([200, "image/png"]);
-  expect(protocols.reader.asked.at(-1)).toMatchObject({
+  expect(protocols.reader.requests.at(-1)).toMatchObject({
     index: { x: 1, y: 1, z: 1 },
     subset: { gridSet: { id: "EPSG:4326" } },
   });
@@ -76,7 +76,7 @@ test("f chooses the format, and wrong or unknown values are reported", async () 
     ["?f=jpg", "image/jpeg"],
     ["?f=image/jpeg", "image/jpeg"],
   ] as const)
-    expect((await protocols.ask(`${tiles}/WebMercatorQuad/1/0/1${query}`)).headers["content-type"]).toBe(type);
+    expect((await protocols.request(`${tiles}/WebMercatorQuad/1/0/1${query}`)).headers["content-type"]).toBe(type);
   for (const [address, status] of [
     [`${tiles}/WebMercatorQuad/1/0/2`, 404],
     [`${tiles}/WebMercatorQuad/1/x/0`, 400],
@@ -90,7 +90,7 @@ test("f chooses the format, and wrong or unknown values are reported", async () 
     ["/ogc/nope", 404],
     ["/ogc/%zz", 400],
   ] as const)
-    expect([address, (await protocols.ask(address)).status]).toEqual([address, status]);
+    expect([address, (await protocols.request(address)).status]).toEqual([address, status]);
 });
 
 test("the dataset's tile sets are those of all layers; its tiles are of the layer that is named, else of the first", async () => {
@@ -104,7 +104,7 @@ test("the dataset's tile sets are those of all layers; its tiles are of the laye
     }),
   );
   const layerOf = async (address: string) => {
-    const { status, headers } = await protocols.ask(address);
+    const { status, headers } = await protocols.request(address);
     return [status, headers["geowebcache-layer"]];
   };
   expect(await layerOf("/ogc/map/tiles/WebMercatorQuad/1/0/1?f=png")).toEqual([200, "topp:states"]);
@@ -113,5 +113,5 @@ test("the dataset's tile sets are those of all layers; its tiles are of the laye
   const named = await read(protocols, "/ogc/map/tiles/WorldCRS84Quad?collections=limited");
   expect(named.title).toBe("limited: WorldCRS84Quad");
   for (const nowhere of ["/ogc/map", "/ogc/map/tiles/none", "/ogc/tiles/none", "/ogc/map/tiles?collections=none"])
-    expect((await protocols.ask(nowhere)).status, nowhere).toBe(404);
+    expect((await protocols.request(nowhere)).status, nowhere).toBe(404);
 });

@@ -61,7 +61,8 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
 }
 
 /**
- * `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first that has such ones.
+ * Parses `[map/]tiles[/{tileMatrixSet}[/…]]`: tiles of the layer that `collections` names, else of the first layer that
+ * has the kind and the tile matrix set.
  */
 function parseDataset(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   const kind = rest[0] === "map" ? "map" : "vector";

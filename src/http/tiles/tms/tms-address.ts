@@ -24,8 +24,8 @@ interface TileMap {
 }
 
 /**
- * `{layer}@{gridSet}@{ext}`; `{layer}` and `{layer}@{gridSet or ext}` take the layer's first for what is missing. A name
- * that holds `@` is found because the longest layer name wins.
+ * Parses `{layer}@{gridSet}@{ext}`. In `{layer}` and `{layer}@{gridSet or ext}` the layer's first grid set or format
+ * replaces a missing part. The longest layer name wins, so a name may contain `@`.
  */
 function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refusal> {
   const parts = text.split("@");

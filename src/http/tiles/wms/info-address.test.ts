@@ -8,21 +8,21 @@ const WMS =
 
 test("GetFeatureInfo is requested by WMTS keys and values, WMTS paths and WMS", async () => {
   await using protocols = await startProtocols();
-  const kvp = await protocols.ask(`${KVP}&I=255&J=0`);
+  const kvp = await protocols.request(`${KVP}&I=255&J=0`);
   expect([kvp.status, kvp.headers["content-type"], kvp.body]).toEqual([200, "text/plain", "full 255,0 of 256 x 256"]);
-  const rest = await protocols.ask("/service/wmts/rest/full/EPSG:4326/1/0/1/7/9?format=text/html");
+  const rest = await protocols.request("/service/wmts/rest/full/EPSG:4326/1/0/1/7/9?format=text/html");
   expect([rest.status, rest.headers["content-type"], rest.body]).toEqual([200, "text/html", "full 9,7 of 256 x 256"]);
-  const styled = await protocols.ask("/service/wmts/rest/full//EPSG:4326/1/0/1/7/9?format=text/html");
+  const styled = await protocols.request("/service/wmts/rest/full//EPSG:4326/1/0/1/7/9?format=text/html");
   expect(styled.body).toBe("full 9,7 of 256 x 256");
-  const wms = await protocols.ask(`${WMS}&X=399&Y=299`);
+  const wms = await protocols.request(`${WMS}&X=399&Y=299`);
   expect([wms.status, wms.body]).toEqual([200, "full 399,299 of 400 x 300"]);
-  const wms13 = await protocols.ask(`${WMS.replace("1.1.1", "1.3.0")}&I=1&J=2`);
+  const wms13 = await protocols.request(`${WMS.replace("1.1.1", "1.3.0")}&I=1&J=2`);
   expect(wms13.body).toBe("full 1,2 of 400 x 300");
 });
 
 test("a document of the upstream runs no script on our origin, and is cached by no client", async () => {
   await using protocols = await startProtocols();
-  const { headers } = await protocols.ask(`${KVP}&I=1&J=1`);
+  const { headers } = await protocols.request(`${KVP}&I=1&J=1`);
   expect(headers).toMatchObject({
     "content-security-policy": "sandbox",
     "x-content-type-options": "nosniff",
@@ -38,21 +38,21 @@ test("pixels beside the tile have the standard's code (OGC 07-057r7, table 36)",
     ["I=0", "MissingParameterValue", "J"],
     ["I=x&J=0", "MissingParameterValue", "I"],
   ] as const) {
-    const reply = await protocols.ask(`${KVP}&${query}`);
+    const reply = await protocols.request(`${KVP}&${query}`);
     expect([query, reply.status]).toEqual([query, 400]);
     expect(reply.body).toContain(`exceptionCode="${code}" locator="${locator}"`);
   }
-  const badFormat = await protocols.ask(`${KVP.replace("text/plain", "a%0d%0aX:%20y/b")}&I=0&J=0`);
+  const badFormat = await protocols.request(`${KVP.replace("text/plain", "a%0d%0aX:%20y/b")}&I=0&J=0`);
   expect(badFormat.body).toContain('exceptionCode="InvalidParameterValue" locator="INFOFORMAT"');
-  const beside = await protocols.ask(`${WMS}&X=400&Y=0`);
+  const beside = await protocols.request(`${WMS}&X=400&Y=0`);
   expect([beside.status, beside.body]).toEqual([400, expect.stringContaining('code="InvalidPoint"')]);
 });
 
 test("a layer that knows pictures only says so, and capabilities offer it only where a layer is queryable", async () => {
   await using protocols = await startProtocols();
-  const reply = await protocols.ask(`${KVP.replace("=full", "=broken").replaceAll("4326", "900913")}&I=0&J=0`);
+  const reply = await protocols.request(`${KVP.replace("=full", "=broken").replaceAll("4326", "900913")}&I=0&J=0`);
   expect([reply.status, reply.body]).toEqual([400, expect.stringContaining("OperationNotSupported")]);
-  const { body } = await protocols.ask("/service/wmts?REQUEST=GetCapabilities");
+  const { body } = await protocols.request("/service/wmts?REQUEST=GetCapabilities");
   expect(body).toContain('<ows:Operation name="GetFeatureInfo">');
   expect(body.match(/<InfoFormat>/g)).toHaveLength(4);
   expect(body).toContain("{TileRow}/{TileCol}/{J}/{I}?format=text/html");

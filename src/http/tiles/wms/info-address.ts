@@ -6,7 +6,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 
-/** What most map servers answer with; others are passed on as asked. */
+/** The formats of most map servers, for the capabilities. Requests may name others. */
 export const INFO_FORMATS: readonly string[] = [
   "text/plain",
   "text/html",

@@ -52,7 +52,7 @@ describe("GetLegendGraphic", () => {
     const layer = { ...full, expireClientSeconds: atEveryZoom(60) };
     await using protocols = await startProtocols({ catalogue: () => withLegends(layer, [{ style: "", ...size }]) });
     const query = "&STYLE=default&FORMAT=image/png&WIDTH=30&SCALE=1e6&LEGEND_OPTIONS=fontSize:9&SLD=http://evil/";
-    const { status, headers, body } = await protocols.ask(GOOD + query);
+    const { status, headers, body } = await protocols.request(GOOD + query);
     expect([status, headers["content-type"], headers["cache-control"], headers["content-security-policy"]]).toEqual([
       200,
       "image/png",
@@ -77,7 +77,7 @@ describe("GetLegendGraphic", () => {
       ["default", "thin"],
       ["wide", "wide"],
     ])
-      expect(JSON.parse((await protocols.ask(`${GOOD}&STYLE=${style}`)).body).style).toBe(sent);
+      expect(JSON.parse((await protocols.request(`${GOOD}&STYLE=${style}`)).body).style).toBe(sent);
   });
 
   test("is refused where no upstream can answer, or a value is malformed", async () => {
@@ -90,7 +90,7 @@ describe("GetLegendGraphic", () => {
       [`${GOOD}&BGCOLOR=red`, 400, "BGCOLOR: expected"],
     ];
     for (const [target, status, words] of cases) {
-      const reply = await protocols.ask(target);
+      const reply = await protocols.request(target);
       expect([reply.status, reply.body.includes(words)], target).toEqual([status, true]);
     }
   });

@@ -37,8 +37,8 @@ export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): st
 }
 
 /**
- * What is passed on beside layer, style and format, where it has the form. SLD and SLD_BODY are not: they would have the
- * upstream fetch and render what the client likes.
+ * The parameters beside layer, style and format that are passed on, and their form. SLD and SLD_BODY are not passed on:
+ * with them a client could make the upstream fetch any address and render any style.
  */
 const OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ["WIDTH", /^[1-9]\d{0,3}$/],

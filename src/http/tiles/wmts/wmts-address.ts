@@ -32,8 +32,8 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
 });
 
 /**
- * `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for GetFeatureInfo `/{j}/{i}`
- * behind it (GWC's addresses). `rest` is what follows `/service/wmts/rest`.
+ * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, and for GetFeatureInfo `/{j}/{i}`
+ * after it (GWC's addresses). `rest` is the path after `/service/wmts/rest`.
  */
 export function parseWmtsRest(
   catalogue: Catalogue,
@@ -121,7 +121,10 @@ const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
   refuse({ ...refusal, exception: { code, locator } });
 const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
-/** WMTS by key and value: GWC's checks in GWC's order, with its exception codes (`docs/explanation/geowebcache.md`, Tile services). */
+/**
+ * Parses WMTS by key and value. Makes GWC's checks in its order, with its codes (`docs/explanation/geowebcache.md`,
+ * Tile services).
+ */
 export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const request = query.get("REQUEST") ?? "";
   switch (request.toLowerCase()) {

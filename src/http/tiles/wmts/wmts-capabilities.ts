@@ -98,7 +98,7 @@ const boxElement = (box: Extent): string => `    <ows:WGS84BoundingBox>
       <ows:UpperCorner>${box.maxX} ${box.maxY}</ows:UpperCorner>
     </ows:WGS84BoundingBox>`;
 
-/** What a grid set's CRS covers: without it GDAL transforms the geographic box, and asks for tiles that are not there. */
+/** Returns the box of a subset in its CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
 function crsBoxElement(subset: GridSubset): string {
   const { minX, minY, maxX, maxY } = subsetExtent(subset);
   const [lower, upper] = isYFirst(subset.gridSet)

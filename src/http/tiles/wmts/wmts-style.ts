@@ -33,7 +33,7 @@ export function styleNames(layer: Layer): readonly string[] {
   return [first, ...others];
 }
 
-/** The parameters of a request whose protocol has a style of its own: it feeds STYLES. */
+/** Parses the parameters of a request whose protocol has its own style key. That style is the value of STYLES. */
 export function parametersWithStyle(
   layer: Layer,
   query: Query,
@@ -45,7 +45,7 @@ export function parametersWithStyle(
   return parseParameters(layer.parameterFilters, given, "ignore");
 }
 
-/** Of a request that {@link parametersWithStyle} refuses, the key whose value no filter takes. */
+/** Returns the key whose value no filter accepts, for a request that {@link parametersWithStyle} refuses. */
 export function refusedKey(layer: Layer, query: Query): string {
   const others = layer.parameterFilters.filter((f) => f.key !== "STYLES");
   return others.find((f) => !parseParameters([f], query, "ignore").ok)?.key ?? "STYLES";

@@ -12,8 +12,8 @@ test("quadkeys, GWC's ve, gmaps and mgmaps lead to the tiles of the web's grid s
     "/service/gmaps?layers=topp:states&zoom=3&x=3&y=5&format=image/png",
     "/service/mgmaps?layers=topp:states&zoom=14&x=3&y=5&format=image/png",
   ]) {
-    const { status } = await protocols.ask(address);
-    expect([address, status, protocols.reader.asked.pop()]).toEqual([
+    const { status } = await protocols.request(address);
+    expect([address, status, protocols.reader.requests.pop()]).toEqual([
       address,
       200,
       expect.objectContaining({ index: { x: 3, y: 2, z: 3 } }),
@@ -31,8 +31,8 @@ test("a quadkey is its tile's, whatever the tile", async () => {
       let key = "";
       for (let level = z - 1; level >= 0; level--)
         key += String((Math.floor(x / 2 ** level) % 2) + 2 * (Math.floor(y / 2 ** level) % 2));
-      await protocols.ask(`/quadkey/topp:states/${key}.png`);
-      expect(protocols.reader.asked.pop()?.index).toEqual({ z, x, y: 2 ** z - 1 - y });
+      await protocols.request(`/quadkey/topp:states/${key}.png`);
+      expect(protocols.reader.requests.pop()?.index).toEqual({ z, x, y: 2 ** z - 1 - y });
     }),
     { numRuns: 50 },
   );
@@ -52,7 +52,7 @@ test("a malformed address is 400, an unknown one 404", async () => {
     ["/service/mgmaps?layers=topp:states&zoom=18&x=0&y=0", 400, "0 to 17"],
     ["/service/ve?layers=topp:states", 400, "quadkey"],
   ] as const) {
-    const reply = await protocols.ask(address);
+    const reply = await protocols.request(address);
     expect([address, reply.status, reply.body]).toEqual([address, status, expect.stringContaining(words)]);
   }
 });

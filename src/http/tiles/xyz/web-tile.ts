@@ -48,7 +48,7 @@ function parseKey(field: string, key: string): Result<{ z: number; x: number; y:
   return ok({ z: key.length, x, y });
 }
 
-/** `{layer}/{quadkey}.{ext}`. `rest` is what follows `/quadkey`. */
+/** Parses `{layer}/{quadkey}.{ext}`. `rest` is the path after `/quadkey`. */
 export function parseQuadkey(
   catalogue: Catalogue,
   rest: readonly string[],
@@ -62,7 +62,7 @@ export function parseQuadkey(
   return at.ok ? webTile(catalogue, name, { extension }, at.value, query) : at;
 }
 
-/** GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
+/** Parses GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
 export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTile, Refusal> {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
   return at.ok
@@ -73,7 +73,7 @@ export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTil
 /** The levels of `/service/mgmaps` count down from here. */
 const MOBILE_TOP = 17;
 
-/** GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
+/** Parses GWC's `/service/gmaps` and `/service/mgmaps`: `layers`, `zoom`, `x`, `y`, `format`. */
 export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "down"): Result<RequestedTile, Refusal> {
   const zoom = wholeNumber("zoom", query.get("ZOOM") ?? "");
   if (!zoom.ok) return zoom;

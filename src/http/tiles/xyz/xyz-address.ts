@@ -15,7 +15,7 @@ import {
   WEB_GRID,
 } from "../tile-parts.ts";
 
-/** `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is what follows `/xyz`. */
+/** Parses `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is the path after `/xyz`. */
 export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
   if (rest.length !== 4 && rest.length !== 5) {
     return notFound("An XYZ address is /xyz/{layer}/{z}/{x}/{y}.{ext} or /xyz/{layer}/{gridSet}/{z}/{x}/{y}.{ext}");
