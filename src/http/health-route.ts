@@ -8,7 +8,8 @@ import type { PublicResource } from "./resource.ts";
  * while the server can serve. Undefined for any other path.
  */
 export function healthResource(path: string, readiness: () => Readiness): PublicResource | undefined {
-  switch (path) {
+  // A slash at the end is tolerated, as everywhere.
+  switch (path.replace(/\/$/, "")) {
     case "/livez":
       return { document: () => textAnswer(200, "ok") };
     case "/readyz":

@@ -14,6 +14,8 @@ for (const path of [
   "/geowebcache/livez",
   "/geowebcache/readyz",
   "/geowebcache/healthz",
+  "/livez/",
+  "/geowebcache/readyz/",
 ]) {
   transcript(`GET ${path} is 200`, `\n> GET ${path}\n< 200 text/plain\n< Cache-Control: no-store\n<\n< ok`);
   transcript(`HEAD ${path} is 200 without a body`, `\n> HEAD ${path}\n< 200 text/plain\n< Content-Length: 2`);
