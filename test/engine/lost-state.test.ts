@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -77,4 +77,26 @@ test("neither a kill nor an orderly end is taken for a loss, and an orderly end 
   running.server = stopped;
   expect((await status(stopped)).stateLoss).toBeNull();
   await expectExact(stopped);
+});
+
+test("an end at once by a second signal is not taken for a loss", async () => {
+  const at = await worked();
+  const { upstream } = running;
+  // The upstream does not answer, so the first signal waits for the renders.
+  if (upstream !== undefined) upstream.behaviour = () => "handled";
+  const id = await seed(at, "b", { ...world, zoomStart: 5, zoomStop: 5 });
+  await until("a tile is being rendered", async () => (upstream?.inFlight() === 0 ? undefined : true));
+  process.kill(at.pid, "SIGTERM");
+  await until("the server accepts nothing more", () =>
+    fetch(`${at.url}/livez`).then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  await at.kill("SIGTERM");
+  const again = await at.restart();
+  running.server = again;
+  expect((await status(again)).stateLoss).toBeNull();
+  expect((await job(again, id)).state).toBe("running");
+  await expectExact(again);
 });

@@ -43,8 +43,7 @@ function obeySignals(starting: Promise<RunningServer>): void {
     ["SIGINT", 130],
   ] as const) {
     process.on(signal, () => {
-      // A second signal ends the process at once.
-      if (ending) process.exit(code);
+      if (ending) endAtOnce(signal, code);
       ending = true;
       starting
         .then((server) => server.close())
@@ -60,6 +59,17 @@ function obeySignals(starting: Promise<RunningServer>): void {
       .then((server) => server.reload())
       .catch((error: unknown) => process.stderr.write(`nuthatch: the reload failed: ${String(error)}\n`));
   });
+}
+
+/**
+ * Ends the process as the signal does when nobody handles it. `process.exit` would end the threads, and with them close
+ * the database, whose log is then missing though the server did not end in order: the next start would report a loss.
+ */
+function endAtOnce(signal: NodeJS.Signals, code: number): never {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  // The first process of a container ignores a signal that it does not handle.
+  process.exit(code);
 }
 
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
