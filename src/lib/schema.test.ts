@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { badField, refusalMessage } from "./refusal.ts";
-import { checkBy, decodeBy, fieldName, refusalOf, refuseIn } from "./schema.ts";
+import { refuse } from "./result.ts";
+import { checkBy, decodeBy, fieldName, parsedBy, refusalOf } from "./schema.ts";
 
 const schema = z.strictObject({
   name: z.string({ error: "the name of a layer" }).min(1),
@@ -17,7 +18,7 @@ const schema = z.strictObject({
   isGiven: z.boolean().optional(),
   window: z
     .string()
-    .transform((text, context) => refuseIn(context, badField("window", "two times", text)))
+    .transform(parsedBy((text) => refuse(badField("window", "two times", text))))
     .optional(),
 });
 

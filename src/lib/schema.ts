@@ -13,7 +13,7 @@ export interface SchemaProblem {
   readonly value: unknown;
   /** True: the schema does not know the field, which is the last element of `path`. */
   readonly isUnknownField: boolean;
-  /** The refusal of a domain parser that a schema has called; see `refuseIn`. */
+  /** The refusal of a domain parser that a schema has called; see `parsedBy`. */
   readonly refusal?: Refusal;
 }
 
@@ -57,11 +57,15 @@ export const fieldName = (path: readonly PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Refuses the value of a transform with the refusal of a domain parser, which names the field itself. */
-export function refuseIn(context: z.RefinementCtx, refusal: Refusal): z.ZodNever["_output"] {
-  context.addIssue({ code: "custom", message: refusalMessage(refusal), params: { [REFUSAL]: refusal } });
-  return z.NEVER;
-}
+/** Returns the transform of a schema that a domain parser makes. A refusal of the parser names the field itself. */
+export const parsedBy =
+  <V, T>(parse: (value: V) => Result<T, Refusal>) =>
+  (value: V, context: z.RefinementCtx): T => {
+    const parsed = parse(value);
+    if (parsed.ok) return parsed.value;
+    context.addIssue({ code: "custom", message: refusalMessage(parsed.error), params: { [REFUSAL]: parsed.error } });
+    return z.NEVER;
+  };
 
 function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): readonly SchemaProblem[] {
   const path = [...before, ...issue.path];

@@ -38,17 +38,14 @@ const OLDEST_EACH = 8;
  */
 const QUEUED_IN_ALL = 4_096;
 
-interface Address {
-  failures: number;
-  /** Attempts that were wrong without a hash and wait for their answer. */
-  waiting: number;
-}
-
-/** The attempts at one name from one address. */
+/** The attempts from one address, at one name, or at one name from one address. */
 interface Attempts {
   failures: number;
-  /** Attempts that wait to be hashed or are being hashed. */
-  queued: number;
+  /**
+   * Attempts that wait: of an address, those that were wrong without a hash and wait for their answer; of a name from an
+   * address, those that wait to be hashed or are being hashed.
+   */
+  waiting: number;
 }
 
 /** The sender of an attempt. */
@@ -58,15 +55,13 @@ export interface Sender {
   readonly name: string;
 }
 
-/** The attempts at one name from all addresses. */
-interface Name {
-  failures: number;
-}
-
 interface Queued {
-  readonly from: Address;
+  /** From its address. */
+  readonly from: Attempts;
+  /** At its name from its address. */
   readonly attempts: Attempts;
-  readonly named: Name;
+  /** At its name from all addresses. */
+  readonly named: Attempts;
   /** The pair was right before, so it is no guess. */
   readonly known: boolean;
   readonly verification: () => Promise<boolean>;
@@ -101,9 +96,9 @@ export function networkOf(address: string): string {
  */
 export class Throttle {
   readonly #clock: Clock;
-  readonly #addresses: LRUCache<string, Address>;
+  readonly #addresses: LRUCache<string, Attempts>;
   readonly #attempts: LRUCache<string, Attempts>;
-  readonly #names: LRUCache<string, Name>;
+  readonly #names: LRUCache<string, Attempts>;
   readonly #queue: Queued[] = [];
   /** Separate from the queue: right passwords do not wait for comparisons that only wrong ones need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
@@ -120,24 +115,12 @@ export class Throttle {
     this.#names = new LRUCache(bounds);
   }
 
-  #of(address: string): Address {
-    const network = networkOf(address);
-    const known = this.#addresses.get(network) ?? { failures: 0, waiting: 0 };
-    this.#addresses.set(network, known);
-    return known;
+  #of(address: string): Attempts {
+    return recorded(this.#addresses, networkOf(address));
   }
 
   #attemptsOf({ address, name }: Sender): Attempts {
-    const key = JSON.stringify([networkOf(address), name]);
-    const known = this.#attempts.get(key) ?? { failures: 0, queued: 0 };
-    this.#attempts.set(key, known);
-    return known;
-  }
-
-  #named(name: string): Name {
-    const known = this.#names.get(name) ?? { failures: 0 };
-    this.#names.set(name, known);
-    return known;
+    return recorded(this.#attempts, JSON.stringify([networkOf(address), name]));
   }
 
   /**
@@ -153,12 +136,12 @@ export class Throttle {
   ): Promise<boolean | undefined> {
     const from = this.#of(sender.address);
     const attempts = this.#attemptsOf(sender);
-    if (gone.aborted || (!known && attempts.queued >= QUEUED_PER_NAME)) return Promise.resolve(undefined);
+    if (gone.aborted || (!known && attempts.waiting >= QUEUED_PER_NAME)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => this.#refuse(this.#queue.indexOf(queued));
-      const named = this.#named(sender.name);
+      const named = recorded(this.#names, sender.name);
       const queued: Queued = { from, attempts, named, known, verification, gone, leave, resolve };
-      attempts.queued++;
+      attempts.waiting++;
       this.#queue.push(queued);
       gone.addEventListener("abort", leave, { once: true });
       if (this.#queue.length > QUEUED_IN_ALL) this.#refuse(this.#last());
@@ -168,7 +151,7 @@ export class Throttle {
 
   #refuse(index: number): void {
     const { attempts, resolve } = this.#takeOut(index);
-    attempts.queued--;
+    attempts.waiting--;
     resolve(undefined);
   }
 
@@ -178,7 +161,7 @@ export class Throttle {
       this.#hashing++;
       const right = verification().finally(() => {
         this.#hashing--;
-        attempts.queued--;
+        attempts.waiting--;
         this.#next();
       });
       resolve(right);
@@ -230,12 +213,12 @@ export class Throttle {
    * is then answered as wrong.
    */
   async wrong(sender: Sender): Promise<void> {
-    for (const failed of [this.#attemptsOf(sender), this.#named(sender.name)])
+    for (const failed of [this.#attemptsOf(sender), recorded(this.#names, sender.name)])
       failed.failures = Math.min(failed.failures + 1, MOST_FAILURES);
     await this.#delay(this.#of(sender.address));
   }
 
-  async #delay(from: Address): Promise<void> {
+  async #delay(from: Attempts): Promise<void> {
     const ms = pauseAfter(from.failures + 1, DELAYS);
     from.failures = Math.min(from.failures + 1, MOST_FAILURES);
     await this.#clock.sleep(ms);
@@ -257,6 +240,13 @@ export class Throttle {
     }
     return "waited";
   }
+}
+
+/** Returns the attempts of a key, and renews the time for which the cache stores them. */
+function recorded(cache: LRUCache<string, Attempts>, key: string): Attempts {
+  const known = cache.get(key) ?? { failures: 0, waiting: 0 };
+  cache.set(key, known);
+  return known;
 }
 
 /** Returns the rank of an entry; the smallest comes first. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { refuseIn } from "../../../lib/schema.ts";
+import { ok } from "../../../lib/result.ts";
+import { parsedBy } from "../../../lib/schema.ts";
 import { type DecodedFields, fieldEntries } from "../../../plan/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job-terms.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
@@ -51,12 +52,14 @@ const runWindow = z.preprocess(
             : undefined,
       },
     )
-    .transform(({ from, to, timeZone: name }, context) => {
-      const window = parseWindow(from, to, ["runWindow.from", "runWindow.to"]);
-      if (!window.ok) return refuseIn(context, window.error);
-      const timeZone = parseTimeZone(name, "runWindow.timeZone");
-      return timeZone.ok ? { window: window.value, timeZone: timeZone.value } : refuseIn(context, timeZone.error);
-    })
+    .transform(
+      parsedBy(({ from, to, timeZone: name }) => {
+        const window = parseWindow(from, to, ["runWindow.from", "runWindow.to"]);
+        if (!window.ok) return window;
+        const timeZone = parseTimeZone(name, "runWindow.timeZone");
+        return timeZone.ok ? ok({ window: window.value, timeZone: timeZone.value }) : timeZone;
+      }),
+    )
     .meta({
       description: "When it may work; the end may be on the next day. Not in a schedule",
       required: ["from", "to"],
@@ -120,10 +123,7 @@ export const jobRequestSchema = z.strictObject({
   formats: entriesOrAll("MIME types", "all of each layer; not beside format").optional(),
   parameterSets: z
     .unknown()
-    .transform((value, context) => {
-      const sets = decodeSets(value, MOST_ENTRIES);
-      return sets.ok ? sets.value : refuseIn(context, sets.error);
-    })
+    .transform(parsedBy((value) => decodeSets(value, MOST_ENTRIES)))
     .optional()
     .meta({
       description:
@@ -144,10 +144,7 @@ export const jobRequestSchema = z.strictObject({
   format: text.optional(),
   parameters: z
     .unknown()
-    .transform((value, context) => {
-      const parameters = decodeParameters(value);
-      return parameters.ok ? parameters.value : refuseIn(context, parameters.error);
-    })
+    .transform(parsedBy(decodeParameters))
     .optional()
     .meta({ type: "object", additionalProperties: { type: "string" } }),
   bounds: z
@@ -175,10 +172,7 @@ export const jobRequestSchema = z.strictObject({
     .meta({ description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT", ...epsg }),
   tiles: z
     .unknown()
-    .transform((value, context) => {
-      const tiles = decodeTiles(value);
-      return tiles.ok ? tiles.value : refuseIn(context, tiles.error);
-    })
+    .transform(parsedBy(decodeTiles))
     .optional()
     .meta({
       description: "Not beside bounds, area or zooms; y from the top",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
-import { refuseIn } from "../../../lib/schema.ts";
+import { parsedBy } from "../../../lib/schema.ts";
 import { parseWindow, type RunWindow } from "../../../plan/run-window.ts";
 import { MISSED_RULES } from "../../../schedule/schedule.ts";
 import { timeOfDay } from "../jobs/job-document.ts";
@@ -22,10 +22,7 @@ const window = z.preprocess(
           code === "invalid_type" ? 'an object such as {"start":"22:00","end":"06:00"}' : undefined,
       },
     )
-    .transform((times, context) => {
-      const decoded = windowOf(times);
-      return decoded.ok ? decoded.value : refuseIn(context, decoded.error);
-    }),
+    .transform(parsedBy(windowOf)),
 );
 
 interface Times {
