@@ -44,9 +44,9 @@ function shell(command: string): Promise<Told> {
 const recipe = (sentence: string, command: string, expected: Partial<Told> & { readonly says?: RegExp }): void =>
   test(sentence, async () => {
     const { says, ...exact } = expected;
-    const told = await shell(command);
-    expect(told, command).toMatchObject(exact);
-    if (says !== undefined) expect(told.body, command).toMatch(says);
+    const answer = await shell(command);
+    expect(answer, command).toMatchObject(exact);
+    if (says !== undefined) expect(answer.body, command).toMatch(says);
   });
 
 recipe(

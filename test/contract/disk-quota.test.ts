@@ -110,7 +110,7 @@ describe("a change in JSON is a difference; the answer is the whole, and what a 
   for (const policy of ["LRU", "lfu"])
     changes(`policy ${policy}`, `"globalExpirationPolicyName":"${policy}"`, full({ policy: policy.toUpperCase() }));
   for (const units of ["B", "KiB", "MiB", "GiB", "TiB"])
-    changes(`units ${units}, the value kept`, `"globalQuota":{"units":"${units}"}`, full({ storage: units }));
+    changes(`units ${units}, the value unchanged`, `"globalQuota":{"units":"${units}"}`, full({ storage: units }));
   changes("a value alone, as given", '"globalQuota":{"value":"1.50"}', full({ value: "1.50" }));
   changes("a value as a number", '"globalQuota":{"value":2.25}', full({ value: "2.25" }));
   changes(
@@ -131,7 +131,7 @@ describe("a change in JSON is a difference; the answer is the whole, and what a 
 });
 
 transcript(
-  "layer quotas are replaced as a list, kept by a change that does not name them, and cleared by []",
+  "layer quotas are replaced as a list, unchanged by a change that does not name them, and cleared by []",
   `
   > PUT /rest/diskquota.json
   >

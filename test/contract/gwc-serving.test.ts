@@ -100,7 +100,7 @@ describe("5.1 a tile", () => {
 `,
   );
   transcript(
-    "that is kept is a hit, and not modified by its tag or its date; a date that is none is no date (GWC: 400)",
+    "that is stored is a hit, and not modified by its tag or its date; a date that is none is no date (GWC: 400)",
     `
   > GET /xyz/ws:roads/7/1/1.png
   < 200 image/png
@@ -134,12 +134,12 @@ describe("5.1 a tile", () => {
     const path = `${at().url}/xyz/ws:roads/7/2/2.png`;
     const first = await fetch(path);
     await first.arrayBuffer();
-    const asked = upstream().asked.length;
+    const before = upstream().asked.length;
     const again = await fetch(path);
     await again.arrayBuffer();
     const unchanged = await fetch(path, { headers: { "If-None-Match": first.headers.get("etag") ?? "" } });
     expect([first.status, again.status, unchanged.status]).toEqual([200, 200, 304]);
-    expect(upstream().asked).toHaveLength(asked);
+    expect(upstream().asked).toHaveLength(before);
   });
 });
 
@@ -192,7 +192,7 @@ describe("5.2 WMTS by key and value: what is wrong is 400 with an exception repo
   wrong("a style that the layer lacks (GWC: 500)", `${GOOD}&style=zz`, "InvalidParameterValue", "STYLE");
   wrong("a value that a filter refuses (GWC: 500)", `${GOOD}&elevation=99`, "InvalidParameterValue", "ELEVATION");
   wrong(
-    "of several mistakes the first in GWC's order is told",
+    "of several mistakes the first in GWC's order is reported",
     without("format", given("tilecol", "99")),
     "MissingParameterValue",
     "FORMAT",
@@ -325,7 +325,7 @@ describe("5.4 WMS-C", () => {
   );
 
   transcript(
-    "capabilities list tile sets when they are asked for tiled",
+    "capabilities list tile sets if the request has tiled",
     `
   > GET /service/wms?request=GetCapabilities&version=1.1.1&tiled=true
   < 200 application/vnd.ogc.wms_xml
@@ -334,7 +334,7 @@ describe("5.4 WMS-C", () => {
 `,
   );
   transcript(
-    "feature info goes to the upstream as asked",
+    "feature info goes to the upstream as requested",
     `
   > GET /service/wms?request=GetFeatureInfo&version=1.1.1&layers=ws:roads&query_layers=ws:roads&srs=EPSG:4326&bbox=1,2,3,4&width=100&height=90&x=7&y=9&info_format=text/plain
   < 200 text/plain

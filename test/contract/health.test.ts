@@ -41,14 +41,14 @@ test("a server that drains is not ready, still alive, and says why", async () =>
   try {
     // A tile in flight keeps the server from ending; a connection opened before is how a probe still gets in.
     const tile = fetch(`${server.url}/xyz/ws:roads/0/0/0.png`);
-    await until("the tile is asked for", async () => (upstream.inFlight() > 0 ? true : undefined));
+    await until("the tile is requested", async () => (upstream.inFlight() > 0 ? true : undefined));
     const ending = server.kill("SIGTERM");
-    const told = await until("new connections are refused, or told that it drains", async () => {
+    const outcome = await until("new connections are refused, or answered that the server drains", async () => {
       const answer = await fetch(`${server.url}/readyz`).catch(() => "refused" as const);
       if (answer === "refused") return "refused";
       return answer.status === 503 ? await answer.text() : undefined;
     });
-    expect(["refused", "shutting down"]).toContain(told);
+    expect(["refused", "shutting down"]).toContain(outcome);
     release();
     expect((await tile).status).toBe(200);
     expect(await ending).toBe(0);

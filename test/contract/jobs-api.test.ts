@@ -6,7 +6,7 @@ import { layers } from "./layers.ts";
 const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true, before: KILL_ALL });
 
 transcript(
-  "a job holds what was asked, its state, its tasks and its counts, with integers as integers",
+  "a job shows the request, its state, its tasks and its counts, with integers as integers",
   `
   > POST /rest/seed/ws:roads.json
   >

@@ -9,7 +9,7 @@ const CREATE = '{"layer":"ws:roads","gridSet":"EPSG:4326","bounds":[0,0,10,10],"
 
 for (const mount of ["", "/geowebcache"]) {
   transcript(
-    `a job is created under "${mount}", is told whole with its Location, and its tasks are on the classic list`,
+    `a job is created under "${mount}", is returned whole with its Location, and its tasks are on the classic list`,
     `
     > POST ${mount}/api/v1/jobs
     >
@@ -284,7 +284,7 @@ transcript(
 );
 
 transcript(
-  "how a job runs is told, and changed as long as it has not ended; what is wrong is refused by name",
+  "the terms of a job are shown, and changed as long as it has not ended; a wrong field is refused by name",
   `
   > POST /api/v1/jobs
   >
@@ -369,7 +369,7 @@ describe("methods", () => {
 describe("a job over an area", () => {
   const SQUARE = '{"type":"Polygon","coordinates":[[[-170,-80],[-100,-80],[-100,-20],[-170,-80]]]}';
   transcript(
-    "it is told with the box around it and its own GeoJSON, and its total is of the area alone",
+    "it is shown with the box around it and its own GeoJSON, and its total is of the area alone",
     `
     > POST /api/v1/jobs
     >

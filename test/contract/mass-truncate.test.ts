@@ -31,7 +31,7 @@ listed(
 );
 listed("directly under the base URL too", "/masstruncate", "", "http://localhost/masstruncate");
 listed(
-  "the href names the host and the mount as asked, without query and .xml",
+  "the href names the host and the mount of the request, without query and .xml",
   "/geowebcache/rest/masstruncate.xml?x=1&y=%3C",
   "> Host: example.org:81",
   "http://example.org:81/geowebcache/rest/masstruncate",
@@ -157,7 +157,7 @@ const refused = (sentence: string, body: string, answer: string, path = "/rest/m
   `,
   );
 refused(
-  "an unknown layer is told in both clients' words",
+  "an unknown layer is refused in both clients' words",
   "<truncateLayer><layerName>no:such</layerName></truncateLayer>",
   "Unknown layer: no:such\nCould not find layer no:such",
 );
@@ -251,8 +251,8 @@ test("truncateLayer clears every grid set, format and parameter set for readers 
     body: LAYER,
   });
   expect([response.status, await response.text()]).toEqual([200, ""]);
-  const kept = await usage(server);
-  expect(kept.layers.find((l) => l.layer === "ws:roads")).toMatchObject({ tiles: 0, bytes: 0 });
+  const after = await usage(server);
+  expect(after.layers.find((l) => l.layer === "ws:roads")).toMatchObject({ tiles: 0, bytes: 0 });
   const other = await results(["/xyz/a+b/2/1/1.png"]);
   expect(other).toEqual(["200 HIT"]);
   expect((await results(paths)).filter((r) => r === "200 HIT")).toEqual([]);

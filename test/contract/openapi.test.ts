@@ -74,8 +74,8 @@ test("answers have the form that the document describes", async () => {
     ["/batches/99", "Problem"],
   ] as const) {
     const answer: unknown = JSON.parse(await (await fetch(`${server.url}/api/v1${path}`)).text());
-    const told = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;
-    expect([path, told]).toEqual([path, []]);
+    const errors = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;
+    expect([path, errors]).toEqual([path, []]);
   }
 });
 

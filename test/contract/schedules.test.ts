@@ -98,7 +98,7 @@ transcript(
 );
 
 transcript(
-  "the jobs of patterns in an area are made together and listed in the run; a list tells that there is an area",
+  "the jobs of patterns in an area are made in one batch and listed in the run; a list shows that there is an area",
   `
   > POST /api/v1/schedules
   >

@@ -39,7 +39,7 @@ describe("layer", () => {
     "Unknown layer: no:such",
   );
   refusedAt(
-    "an unknown layer is told before the body is looked at",
+    "an unknown layer is refused before the body is read",
     "/rest/seed/no:such.json",
     "rubbish",
     "Unknown layer: no:such",
@@ -100,7 +100,7 @@ describe("zooms", () => {
   json("a list where an integer belongs", '"zoomStop":[1,2]', "zoomStop: given more than once{any}");
   xml("words where a number belongs", "<threadCount>many</threadCount>", "threadCount: expected {any}many{any}");
   xml(
-    "a number where the place is told with line and column",
+    "the refusal of a number names line and column",
     "\n  <zoomStop>x</zoomStop>",
     "zoomStop: expected {any}line 2, column {any}",
   );

@@ -48,7 +48,7 @@ transcript(
 );
 
 transcript(
-  "Link is absolute under the host and the mount that were asked",
+  "Link is absolute under the host and the mount of the request",
   `
   > POST /geowebcache/rest/seed/ws:roads.json
   > Host: tiles.example:8443
@@ -85,7 +85,7 @@ describe("what is absent from a request", () => {
     '"layer":"ws:roads","type":"seed","gridSet":"EPSG:900913","format":"image/png","parameters":{any},"bounds":null,"zoomStart":0,"zoomStop":1,{any}"tasks":[{id}],"tiles":{"total":5,',
   );
   accepted(
-    "without zooms the subset's first and last are meant",
+    "without zooms the subset's first and last are used",
     "l%C3%A4%20yer.v1",
     '{"gridSetId":"EPSG:900913","format":"image/jpeg"}',
     '"layer":"l\\u00e4 yer.v1","type":"seed","gridSet":"EPSG:900913","format":"image/jpeg","parameters":{},"bounds":null,"zoomStart":2,"zoomStop":5,{any}"tiles":{"total":1360,',

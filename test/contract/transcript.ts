@@ -15,7 +15,7 @@ import { headerOf, type RawAnswer, rawExchange } from "./raw-exchange.ts";
  *     <                                  an empty line, and then its whole body (no such line: an empty body)
  *     < {any}
  *
- * `~` for the first `>`: asked again until the answer is as expected. `#` begins a comment.
+ * `~` for the first `>`: sent again until the answer is as expected. `#` begins a comment.
  *
  * What may vary is masked by name: `{any}` `{line}` `{word}` `{id}` `{int}` `{status}` `{time}`. `{id:job}` is
  * remembered: the same again later, in requests too. A header with `{absent}` must be missing, in a request is not sent.
@@ -222,7 +222,7 @@ export async function replay(server: TestServer, steps: readonly Step[]): Promis
         continue;
       }
       const report = [
-        `step ${n + 1} of ${steps.length}${step.again ? " (asked again and again)" : ""}:`,
+        `step ${n + 1} of ${steps.length}${step.again ? " (sent again and again)" : ""}:`,
         indented(step.request, ">"),
         "expected",
         indented(step.expected, "<"),

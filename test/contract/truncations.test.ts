@@ -129,7 +129,7 @@ for (const [query, detail] of [
   );
 
 transcript(
-  "what is not there is not found, whatever is asked of it",
+  "an unknown truncation is 404 for every method",
   `
   > GET /api/v1/truncations/999999
   < 404 application/problem+json

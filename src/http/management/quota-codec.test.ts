@@ -86,7 +86,7 @@ describe("fields", () => {
     ['".5"', "0.5"],
     ['"+5."', "5"],
     ["9223372036854775807", "9223372036854775807"],
-  ])("a value of %s is kept as %s", (given, value) => {
+  ])("a value of %s is stored as %s", (given, value) => {
     expect(change(`"globalQuota":{"units":"B","value":${given}}`)).toEqual({ globalQuota: { value, units: "B" } });
   });
 

@@ -174,7 +174,7 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
   gauge(
     "usage_tiles",
     "Tiles kept",
-    usage.layers.map(({ layer, tiles: kept }) => [{ layer }, kept]),
+    usage.layers.map(({ layer, tiles }) => [{ layer }, tiles]),
   ),
   gauge(
     "usage_bytes",
@@ -199,8 +199,8 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
 ];
 
 /**
- * A histogram that has been counted elsewhere, without the library, which is loaded by the first scrape only; it has no way
- * to take one over, so the text is made here.
+ * Returns the text of the histograms that the render module has counted. The library cannot export counts that it has not
+ * made itself.
  */
 function latencyText(measures: ServerMetrics["measures"]): string {
   const name = "nuthatch_upstream_request_seconds";

@@ -9,7 +9,7 @@ interface Numbered {
 }
 
 /** The number of events stored for clients that reconnect: some minutes of a busy server, about a megabyte. */
-const KEPT = 1_000;
+const MOST_STORED = 1_000;
 
 /**
  * The events of jobs since the start of the server, numbered in order. Only the last ones are stored. Listeners have no
@@ -19,7 +19,7 @@ const KEPT = 1_000;
 export class JobEvents {
   /** Identifies this start of the server: event numbers of an earlier start are not valid. */
   readonly #instance: string;
-  readonly #kept: Numbered[] = [];
+  readonly #stored: Numbered[] = [];
   /** The number of the oldest stored event. */
   #first = 1;
   readonly #waiting = new Set<() => void>();
@@ -30,22 +30,22 @@ export class JobEvents {
   }
 
   publish(event: JobEvent): void {
-    this.#kept.push({ event, data: jsonText(event.kind === "job" ? event.job : { id: event.id }) });
-    if (this.#kept.length > KEPT) {
-      this.#kept.shift();
+    this.#stored.push({ event, data: jsonText(event.kind === "job" ? event.job : { id: event.id }) });
+    if (this.#stored.length > MOST_STORED) {
+      this.#stored.shift();
       this.#first++;
     }
-    this.#wake();
+    this.#endWaits();
   }
 
   /** The number of the last event; 0 before the first. */
   get last(): number {
-    return this.#first + this.#kept.length - 1;
+    return this.#first + this.#stored.length - 1;
   }
 
   /** Returns the event of a number. Undefined: it has not happened yet. "gone": it is no longer stored. */
   at(number: number): Numbered | "gone" | undefined {
-    return number < this.#first ? "gone" : this.#kept[number - this.#first];
+    return number < this.#first ? "gone" : this.#stored[number - this.#first];
   }
 
   /** Returns the id of an event, as sent to clients. */
@@ -88,10 +88,10 @@ export class JobEvents {
   /** Resolves all waits. Later calls of `next` resolve at once. */
   close(): void {
     this.#closed = true;
-    this.#wake();
+    this.#endWaits();
   }
 
-  #wake(): void {
+  #endWaits(): void {
     for (const done of [...this.#waiting]) done();
   }
 }

@@ -64,31 +64,21 @@ const digestOf = (requested: unknown): string => createHash("sha256").update(JSO
 type Fields = Omit<JobRequestDocument, "layer" | "layers" | "gridSets" | "formats" | "parameterSets" | "confirm">;
 
 /** Returns the request of a document. Absent fields stay absent: a later check can tell a given value from a default. */
-function requestOf(document: Fields): Result<SeedRequest, Refusal> {
-  const {
-    type = "seed",
-    gridSet: gridSetId,
-    srs,
-    bounds: _,
-    boundsCrs: __,
-    area: ___,
-    areaCrs: ____,
-    ...more
-  } = document;
-  const { tiles, zoomStart, zoomStop, format, threadCount, parameters = new Map<string, string>(), ...others } = more;
-  const { tileFailureRetryCount, tileFailureRetryWaitTime: tileFailureRetryWaitMs, ...rest } = others;
-  const { maxFailures, totalFailuresBeforeAborting = maxFailures, ...last } = rest;
-  const { priority, rateLimit, runWindow, supersede, ...kept } = last;
-  const place = placeOf(document);
-  if (!place.ok) return place;
+function requestOf({ bounds, boundsCrs, area, areaCrs, ...document }: Fields): Result<SeedRequest, Refusal> {
+  const { type = "seed", gridSet: gridSetId, srs, tiles, zoomStart, zoomStop, format, threadCount, ...more } = document;
+  const { parameters = new Map<string, string>(), tileFailureRetryCount, ...others } = more;
+  const { tileFailureRetryWaitTime: tileFailureRetryWaitMs, maxFailures, ...rest } = others;
+  const { totalFailuresBeforeAborting = maxFailures, priority, rateLimit, runWindow, supersede, ...fields } = rest;
+  const within = areaOf({ bounds, boundsCrs, area, areaCrs });
+  if (!within.ok) return within;
   return ok({
     type,
     ...defined({ gridSetId, srs }),
-    ...place.value,
+    ...within.value,
     ...defined({ tiles, zoomStart, zoomStop, format, threadCount }),
     parameters,
     ...defined({ tileFailureRetryCount, tileFailureRetryWaitMs, totalFailuresBeforeAborting }),
-    ...defined(kept),
+    ...defined(fields),
     ...termsOf({ priority, rateLimit, runWindow }),
     ...(supersede === true ? { supersede } : {}),
   });
@@ -100,7 +90,10 @@ function termsOf(requested: Pick<JobRequestDocument, keyof JobTerms>): Pick<Seed
 }
 
 /** Bounds without `boundsCrs` are in units of the grid set; bounds with `boundsCrs` become an area. */
-function placeOf({ bounds, boundsCrs, area, areaCrs }: Fields): Result<Pick<SeedRequest, "bounds" | "area">, Refusal> {
+function areaOf(
+  document: Pick<Fields, "bounds" | "boundsCrs" | "area" | "areaCrs">,
+): Result<Pick<SeedRequest, "bounds" | "area">, Refusal> {
+  const { bounds, boundsCrs, area, areaCrs } = document;
   if (area !== undefined) return asArea(decodeArea(area, areaCrs));
   if (bounds === undefined) return ok({});
   const [minX, minY, maxX, maxY] = bounds;

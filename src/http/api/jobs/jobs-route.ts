@@ -71,14 +71,14 @@ async function submit(
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
   const options = jobOptions();
-  const isRequested = !requested.confirmed && options.confirmTiles !== undefined;
-  const asking = isRequested ? { ...origin, mostTiles: options.confirmTiles } : origin;
+  const isLimited = !requested.confirmed && options.confirmTiles !== undefined;
+  const limited = isLimited ? { ...origin, mostTiles: options.confirmTiles } : origin;
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, { options, nowMs: Date.now() });
-    return many.ok ? operations.submitAll(many.value, asking) : many;
+    return many.ok ? operations.submitAll(many.value, limited) : many;
   }
   const planned = await planRequested(requested, catalogue, options);
-  return planned.ok ? operations.submit(planned.value, asking) : planned;
+  return planned.ok ? operations.submit(planned.value, limited) : planned;
 }
 
 /**

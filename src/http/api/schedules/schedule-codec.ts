@@ -28,11 +28,11 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<Request
   const named = known === undefined ? {} : { name: known };
   const given = decodeBy(scheduleRequestSchema, { ...named, ...defined(withoutNulls(document.value)) });
   if (!given.ok) return given;
-  const { name, cron, timeZone, missed, window = null, job: asked } = given.value;
+  const { name, cron, timeZone, missed, window = null, job: requested } = given.value;
   if (known !== undefined && name !== known) return refuse(badField("name", `${known}, as in the path`, name));
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const job = decodeJobs(asked);
+  const job = decodeJobs(requested);
   if (!job.ok) return refuse(ofJob(job.error));
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
 }
