@@ -4,14 +4,13 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
-import { healthResource } from "./health-route.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
-import { type Answer, send } from "./reply.ts";
+import { type Answer, send, textAnswer } from "./reply.ts";
 import { type Address, ownOrigin, splitTarget, type Target, underMount } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
-import { publicAnswer } from "./resource.ts";
+import { type PublicResource, publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
@@ -88,4 +87,26 @@ function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result
   if (httpVersion === "1.1" && headers.host === undefined)
     return refused("malformed", "Host: expected one Host header");
   return ok(address);
+}
+
+/**
+ * Returns the health resource of a path: `/livez` is 200 while the process responds, `/readyz` and `/healthz` are 200
+ * while the server can serve. Undefined for any other path.
+ */
+function healthResource(path: string, readiness: () => Readiness): PublicResource | undefined {
+  // A slash at the end is tolerated, as everywhere.
+  switch (path.replace(/\/$/, "")) {
+    case "/livez":
+      return { document: () => textAnswer(200, "ok") };
+    case "/readyz":
+    case "/healthz":
+      return {
+        document: () => {
+          const state = readiness();
+          return state.ready ? textAnswer(200, "ok") : httpError("unavailable", state.reason);
+        },
+      };
+    default:
+      return undefined;
+  }
 }

@@ -4,7 +4,6 @@ import type { Logger } from "../lib/logger.ts";
 import { traceContextOf, withTrace } from "../lib/trace-context.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
 import { httpError } from "./errors.ts";
-import { refuseRaw } from "./raw-refusal.ts";
 import { send } from "./reply.ts";
 import { ClientGone } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
@@ -114,6 +113,25 @@ function serveConnect(server: Server, request: IncomingMessage, socket: Socket):
   response.assignSocket(socket);
   response.once("finish", () => socket.destroySoon());
   server.emit("request", request, response);
+}
+
+function rawAnswer(status: string, text: string): string {
+  return `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`;
+}
+
+/** Answers a request that Node's parser refused, in the same form as other refusals. */
+function refuseRaw(code: string | undefined, socket: Socket): void {
+  if (code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (code === "HPE_HEADER_OVERFLOW")
+    socket.end(
+      rawAnswer("431 Request Header Fields Too Large", "The request line and headers are larger than 16384 bytes."),
+    );
+  else if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    socket.end(rawAnswer("408 Request Timeout", "The request did not arrive in time."));
+  else socket.end(rawAnswer("400 Bad Request", "The request is not valid HTTP."));
 }
 
 const portOf = (address: AddressInfo | string | null): number =>

@@ -1,7 +1,7 @@
+import { parseId } from "../query.ts";
 import type { Resource, Route, RouteOptions } from "../resource.ts";
 import { json, reader } from "./api-answer.ts";
 import { eventsResource } from "./events/events-route.ts";
-import { parseId } from "./id.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy } from "../../lib/schema.ts";
+import { parseId } from "../query.ts";
 import type { Exchange } from "../resource.ts";
 import { int64Json, text } from "./documents/fields.ts";
-import { parseId } from "./id.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
 

@@ -19,8 +19,19 @@ interface Metric {
   readonly values: Values;
 }
 
-const counter = (name: string, help: string, values: Values): Metric => ({ Kind: Counter, name, help, values });
-const gauge = (name: string, help: string, values: Values): Metric => ({ Kind: Gauge, name, help, values });
+/** Returns the values of a metric. A number is the value of a metric without labels. */
+const valuesOf = (values: Values | number | bigint): Values => (typeof values === "object" ? values : [[{}, values]]);
+
+const counter = (name: string, help: string, values: Values | number | bigint): Metric => ({
+  Kind: Counter,
+  name,
+  help,
+  values: valuesOf(values),
+});
+const gauge = (name: string, help: string, values: Values | number | bigint): Metric => ({
+  ...counter(name, help, values),
+  Kind: Gauge,
+});
 
 /**
  * Returns the metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed
@@ -49,17 +60,19 @@ const metricsOf = ({ jobs, usage, quota, server }: Sample): readonly Metric[] =>
   ...webhookMetrics(jobs),
   ...tileMetrics(server),
   ...upstreamMetrics(server),
-  gauge("event_listeners", "Requests that wait for events of jobs", [[{}, server.listeners]]),
+  gauge("event_listeners", "Requests that wait for events of jobs", server.listeners),
   ...usageMetrics(usage, quota),
-  counter("ledger_corrupt_blocks_total", "Rows of the ledger that were corrupt, and counted from the store", [
-    [{}, jobs.corruptBlocks],
-  ]),
+  counter(
+    "ledger_corrupt_blocks_total",
+    "Rows of the ledger that were corrupt, and counted from the store",
+    jobs.corruptBlocks,
+  ),
   counter(
     "coordinator_failed_notes_total",
     "Reports and orders of the server that the coordinator could not carry out",
-    [[{}, jobs.failedNotes]],
+    jobs.failedNotes,
   ),
-  gauge("disk_free_bytes", "Free on the disk of the tiles", [[{}, usage.disk.freeBytes]]),
+  gauge("disk_free_bytes", "Free on the disk of the tiles", usage.disk.freeBytes),
 ];
 
 const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
@@ -88,14 +101,14 @@ const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
     "Failed tiles of jobs, by class",
     jobs.failures.map(({ count, ...labels }) => [labels, count]),
   ),
-  counter("job_written_bytes_total", "Bytes written for jobs", [[{}, jobs.bytes]]),
-  gauge("job_history_bytes", "What jobs take up in the state database", [[{}, jobs.history.bytes]]),
+  counter("job_written_bytes_total", "Bytes written for jobs", jobs.bytes),
+  gauge("job_history_bytes", "What jobs take up in the state database", jobs.history.bytes),
   counter(
     "jobs_trimmed_total",
     "Ended jobs that have left the history, by the limit that they were beyond",
     jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
   ),
-  counter("job_retries_total", "Renders of jobs that were tried again", [[{}, jobs.retries]]),
+  counter("job_retries_total", "Renders of jobs that were tried again", jobs.retries),
 ];
 
 const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metric[] => [
@@ -103,10 +116,12 @@ const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metri
     [{ outcome: "delivered" }, webhooks.delivered],
     [{ outcome: "failed" }, webhooks.failed],
   ]),
-  counter("state_losses_total", "Starts of this server that found some of its state missing", [
-    [{}, stateLoss === null ? 0 : 1],
-  ]),
-  gauge("webhook_deliveries_pending", "What webhooks are still to be told", [[{}, webhooks.pending]]),
+  counter(
+    "state_losses_total",
+    "Starts of this server that found some of its state missing",
+    stateLoss === null ? 0 : 1,
+  ),
+  gauge("webhook_deliveries_pending", "What webhooks are still to be told", webhooks.pending),
 ];
 
 const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly Metric[] => [
@@ -117,16 +132,16 @@ const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly 
     [{ result: "absent" }, tiles.absent],
     [{ result: "expired" }, tiles.expired],
   ]),
-  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", [[{}, tiles.failures]]),
-  counter("tile_failures_remembered_total", "Those that were answered without asking the upstream again", [
-    [{}, tiles.failuresRemembered],
-  ]),
-  counter("store_faults_total", "Tiles that the store could not read, and that were rendered", [
-    [{}, tiles.storeFaults],
-  ]),
-  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", [[{}, renderersHung]]),
-  gauge("memory_tier_bytes", "Tiles kept in memory", [[{}, memory.bytes]]),
-  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", [[{}, memory.limitBytes]]),
+  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", tiles.failures),
+  counter(
+    "tile_failures_remembered_total",
+    "Those that were answered without asking the upstream again",
+    tiles.failuresRemembered,
+  ),
+  counter("store_faults_total", "Tiles that the store could not read, and that were rendered", tiles.storeFaults),
+  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", renderersHung),
+  gauge("memory_tier_bytes", "Tiles kept in memory", memory.bytes),
+  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", memory.limitBytes),
 ];
 
 const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: ServerMetrics): readonly Metric[] => [
@@ -150,7 +165,7 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ser
       ],
     ),
   ),
-  gauge("throttled_renders", "Renders of jobs that wait because users read", [[{}, throttledRenders]]),
+  gauge("throttled_renders", "Renders of jobs that wait because users read", throttledRenders),
   gauge(
     "upstream_up",
     "0: it is known to be down",
@@ -186,16 +201,16 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
     "Bytes that the disk takes for them",
     usage.layers.map(({ layer, allocatedBytes }) => [{ layer }, allocatedBytes]),
   ),
-  gauge("quota_enabled", "1: the disk quota is enforced", [[{}, quota.enabled ? 1 : 0]]),
-  gauge("quota_bytes", "The global quota, enforced or not", [[{}, quotaBytes(quota.globalQuota)]]),
+  gauge("quota_enabled", "1: the disk quota is enforced", quota.enabled ? 1 : 0),
+  gauge("quota_bytes", "The global quota, enforced or not", quotaBytes(quota.globalQuota)),
   gauge(
     "layer_quota_bytes",
     "Quotas of single layers",
     quota.layerQuotas.map(({ layer, quota: own }) => [{ layer }, quotaBytes(own)]),
   ),
-  counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", [[{}, usage.enforcement.evictedTiles]]),
-  counter("quota_evicted_bytes_total", "Bytes of them", [[{}, usage.enforcement.evictedBytes]]),
-  counter("quota_not_stored_total", "Renders that were served and not stored", [[{}, usage.enforcement.notStored]]),
+  counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", usage.enforcement.evictedTiles),
+  counter("quota_evicted_bytes_total", "Bytes of them", usage.enforcement.evictedBytes),
+  counter("quota_not_stored_total", "Renders that were served and not stored", usage.enforcement.notStored),
 ];
 
 /**

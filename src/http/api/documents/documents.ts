@@ -2,14 +2,13 @@ import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
-import { problem } from "./problem-document.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
-import { layers, simulation, status, usage, verification } from "./server-documents.ts";
+import { layers, problem, simulation, status, usage, verification } from "./server-documents.ts";
 import { truncation } from "./truncation-documents.ts";
 
 /**
- * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is described here and nowhere
- * else: the OpenAPI document and the type of an answer follow from the schema.
+ * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is
+ * described here and nowhere else: the OpenAPI document and the type of an answer follow from the schema.
  */
 export const documents = {
   Job: job,

@@ -117,3 +117,12 @@ export const status = z.object({
   usage: z.object({ ...sum, allocatedBytes, quota }),
   disk: z.object({ freeBytes: int64, totalBytes: int64 }),
 });
+
+export const problem = z.object({
+  type: text,
+  title: text,
+  status: whole,
+  detail: text,
+  code: text,
+  tiles: bigint64.exactOptional().meta({ description: "Of a job that has to be confirmed" }),
+});

@@ -1,6 +1,6 @@
 import { jsonText } from "../../../lib/json-text.ts";
 import type { JobEvent } from "../../../plan/job-request.ts";
-import { parseId } from "../id.ts";
+import { parseId } from "../../query.ts";
 
 /** An event and its serialized data, which is made once for all listeners. */
 interface Numbered {
