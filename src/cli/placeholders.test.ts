@@ -19,14 +19,10 @@ async function* commands(command?: Command): AsyncGenerator<Command> {
 test("what every option and argument takes is a list of words, files, what a server has, or free on purpose", async () => {
   const unknown: string[] = [];
   for await (const command of commands())
-    for (const requested of [
-      ...optionsOf(command).filter(({ required }) => required),
-      ...command.registeredArguments,
-    ]) {
-      const name = placeholderOf(requested);
+    for (const target of [...optionsOf(command).filter(({ required }) => required), ...command.registeredArguments]) {
+      const name = placeholderOf(target);
       const isKnown = [WORDS, SERVER_VALUES, FILES].some((known) => known.has(name)) || FREE.includes(name);
-      if (!isKnown && requested.argChoices === undefined)
-        unknown.push(`${command.name()} ${requested.name()} <${name}>`);
+      if (!isKnown && target.argChoices === undefined) unknown.push(`${command.name()} ${target.name()} <${name}>`);
     }
   expect(unknown).toEqual([]);
 });

@@ -590,12 +590,12 @@ test("a source may have several addresses, each of them checked, and shows them 
     "layers[0].source.url[2]: the same address is given twice",
     expect.stringMatching(/^layers\[0\]\.source\.url\[3\]: expected no credentials in the address/),
   ]);
-  for (const [wrong, told] of [
+  for (const [wrong, problem] of [
     ["[]", "url: expected at least one item, got none"],
     ["{}", "url: expected a text that is not empty or a list (each a text that is not empty), got"],
     ['["", "http://u/"]', 'url[0]: expected a text that is not empty, got ""'],
   ] as const)
-    expect((await problems({ yaml: at(wrong) })).join()).toContain(`layers[0].source.${told}`);
+    expect((await problems({ yaml: at(wrong) })).join()).toContain(`layers[0].source.${problem}`);
 });
 
 const tiles = (source: string, more = "") => `layers: [{ name: a, source: { ${source} }${more} }]`;

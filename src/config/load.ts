@@ -48,15 +48,15 @@ export async function loadConfiguration(
   const { env, flags, cwd } = input;
   const name = flags["config"] ?? (env["NUTHATCH_CONFIG"] || undefined);
   const file = name === undefined ? undefined : await readNamed(name, cwd, env);
-  const laid = readOverrides(env, flags);
+  const overridden = readOverrides(env, flags);
   // A file that is not valid YAML has no content to check further.
   if (file !== undefined && file.content === undefined && file.problems.length > 0)
-    return refuse([...file.problems, ...laid.problems]);
+    return refuse([...file.problems, ...overridden.problems]);
 
   let content: unknown = file?.content ?? {};
   // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
-  if (isMap(content)) for (const { path, value } of laid.overrides) content = withValue(content, path, value);
-  const overrideAt = (path: Path) => laid.overrides.findLast((override) => isWithin(path, override.path));
+  if (isMap(content)) for (const { path, value } of overridden.overrides) content = withValue(content, path, value);
+  const overrideAt = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
     originOf(path, part) {
       const override = overrideAt(path);
@@ -66,7 +66,7 @@ export async function loadConfiguration(
     writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(path) : undefined),
   };
   const problems = new Problems(origins);
-  const warnings = [...laid.warnings];
+  const warnings = [...overridden.warnings];
   const built = await build(content, {
     input,
     file: name === undefined ? undefined : resolve(cwd, name),
@@ -78,7 +78,7 @@ export async function loadConfiguration(
   const reported = new Set((file?.problems ?? []).map(({ path }) => path));
   const found = [
     ...(file?.problems ?? []),
-    ...laid.problems,
+    ...overridden.problems,
     ...problems.list.filter(({ path }) => !reported.has(path)),
   ];
   return found.length > 0 ? refuse(found) : ok(freeze(built));

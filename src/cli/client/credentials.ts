@@ -7,7 +7,7 @@ import { findInNetrc } from "./netrc.ts";
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** Where the password was found: the variable, or the netrc file and its line. */
+  /** The source of the password: the variable, or the netrc file and its line. */
   readonly from: string;
 }
 

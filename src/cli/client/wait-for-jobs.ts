@@ -49,13 +49,13 @@ export async function waitForJobs(ids: readonly number[], client: ServerClient):
 
 /** Yields the given jobs from pages of the job list. Ids of one request are neighbours, so few other jobs are read. */
 async function* listed(ids: readonly number[], read: Read): AsyncGenerator<Answer<"Job">> {
-  const requested = new Set(ids);
+  const wanted = new Set(ids);
   const lowest = Math.min(...ids);
   for (let after = Math.max(...ids) + 1; after > lowest; ) {
     const limit = Math.min(MOST_LISTED, after - lowest);
     const text = await read("/api/v1/jobs", { query: { limit, after } });
     const { jobs }: Answer<"Jobs"> = parseAnswer(text);
-    for (const job of jobs) if (requested.has(job.id)) yield job;
+    for (const job of jobs) if (wanted.has(job.id)) yield job;
     const last = jobs.at(-1);
     if (last === undefined) return;
     after = last.id;

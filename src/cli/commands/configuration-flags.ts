@@ -2,7 +2,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Configuration } from "../../config/configuration.ts";
 import type { RunningConfiguration } from "../../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../../config/problem.ts";
+import { defined } from "../../lib/defined.ts";
 import type { Result } from "../../lib/result.ts";
+import { EXIT } from "../exit.ts";
 import { collect } from "./shared-options.ts";
 
 export interface ConfigurationFlags {
@@ -37,25 +39,23 @@ export async function load(
   flags: ConfigurationFlags,
   running?: RunningConfiguration,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
-  const given: Record<string, string> = {};
-  for (const [key, value] of [
-    ["host", flags.host],
-    ["port", flags.port],
-    ["data-dir", flags.dataDir],
-    ["config", flags.config],
-  ] as const) {
-    if (value !== undefined) given[key] = value;
-  }
-  for (const pair of flags.set ?? []) {
-    const equals = pair.indexOf("=");
-    given[pair.slice(0, equals)] = pair.slice(equals + 1);
-  }
+  const { host, port, dataDir, config, set = [] } = flags;
+  const given = {
+    ...defined({ host, port, "data-dir": dataDir, config }),
+    ...Object.fromEntries(set.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)])),
+  };
   // Loaded here, because the help needs no configuration.
   const { loadConfiguration } = await import("../../config/load.ts");
   const input = { env: process.env, flags: given, cwd: process.cwd() };
   return loadConfiguration(running === undefined ? input : { ...input, running });
 }
 
-export function printProblems(problems: readonly ConfigurationProblem[]): void {
-  process.stderr.write(`The configuration is not valid:\n${problems.map((p) => `  ${problemText(p)}\n`).join("")}`);
+/** Loads the configuration. Prints the problems of an invalid one, sets the exit code and returns undefined. */
+export async function loadOrPrint(flags: ConfigurationFlags): Promise<Configuration | undefined> {
+  const loaded = await load(flags);
+  if (loaded.ok) return loaded.value;
+  const problems = loaded.error.map((problem) => `  ${problemText(problem)}\n`).join("");
+  process.stderr.write(`The configuration is not valid:\n${problems}`);
+  process.exitCode = EXIT.configuration;
+  return undefined;
 }

@@ -31,7 +31,7 @@ function show(e: Answered<Explanation>): string {
 }
 
 /** Returns the address of a tile and a client for its server. A path without a host is on the server of `--url`. */
-function placeOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
+function addressOf(tile: string, flags: ServerFlags): { readonly client: ServerClient; readonly at: URL } {
   const ownServer = /^https?:\/\//i.test(tile);
   const relative = tile.startsWith("/") ? tile : `/${tile}`;
   const text = ownServer ? tile : `${trimEndOf(flags.url, "/")}${relative}`;
@@ -48,7 +48,7 @@ export function explainCommand(): Command {
   return serverCommand("explain", "where a tile is, or why it is not there")
     .argument("<url>", "the tile's address, or its path on the server of --url")
     .action(async (tile: string, flags: AnswerFlags) => {
-      const { client, at } = placeOf(tile, flags);
+      const { client, at } = addressOf(tile, flags);
       at.searchParams.set("explain", "");
       printAnswer(await client.request("GET", `${at.pathname}${at.search}`), flags, show);
     });

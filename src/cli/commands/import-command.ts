@@ -45,7 +45,7 @@ export function importCommand(): Command {
 }
 
 interface Imported {
-  /** In the shape of the configuration file. */
+  /** A configuration, in the shape of its file. */
   readonly document: Readonly<Record<string, unknown>>;
   /** The layers that are left out, with the reason. */
   readonly warnings: readonly string[];
@@ -53,8 +53,7 @@ interface Imported {
 
 /** @throws CommandFailure */
 async function imported(url: string, flags: ImportFlags): Promise<Imported> {
-  const requested = await capabilities(url, flags);
-  const read = readWmsCatalogue(requested);
+  const read = readWmsCatalogue(await capabilities(url, flags));
   if (!read.ok) throw new CommandFailure(`${url} answered something else: ${read.error}`, EXIT.failure);
   const known = read.value.layers.map(({ name }) => name);
   const unknown = flags.layer?.filter((name) => !known.includes(name)) ?? [];
@@ -69,9 +68,9 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
       ({ layer }) =>
         `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and does not say where it lies there`,
     );
-  const stored = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
-  if (stored.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
-  const document = importedDocument(stored, read.value, { ...flags, url });
+  const cacheable = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
+  if (cacheable.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
+  const document = importedDocument(cacheable, read.value, { ...flags, url });
   return { document, warnings };
 }
 

@@ -86,24 +86,19 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   ];
 }
 
-/** Returns the grid set of the OGC's registry (17-083r2) for a CRS that has only one there. */
+/** The grid sets of the OGC's registry (17-083r2) for a CRS that has only one there, beside those of the UTM zones. */
+const BUILT_IN: ReadonlyMap<string, string> = new Map([
+  ["EPSG:3035", "EuropeanETRS89_LAEAQuad"],
+  ["EPSG:3395", "WorldMercatorWGS84Quad"],
+  ["EPSG:3978", "CanadianNAD83_LCC"],
+  ["EPSG:5041", "UPSArcticWGS84Quad"],
+  ["EPSG:5042", "UPSAntarcticWGS84Quad"],
+]);
+
 function builtInFor(crs: string): GridSet | undefined {
-  switch (crs) {
-    case "EPSG:3035":
-      return builtInGridSet("EuropeanETRS89_LAEAQuad");
-    case "EPSG:3395":
-      return builtInGridSet("WorldMercatorWGS84Quad");
-    case "EPSG:3978":
-      return builtInGridSet("CanadianNAD83_LCC");
-    case "EPSG:5041":
-      return builtInGridSet("UPSArcticWGS84Quad");
-    case "EPSG:5042":
-      return builtInGridSet("UPSAntarcticWGS84Quad");
-    default: {
-      const zone = /^EPSG:326(\d\d)$/.exec(crs)?.[1];
-      return zone === undefined ? undefined : builtInGridSet(`UTM${zone}WGS84Quad`);
-    }
-  }
+  const zone = /^EPSG:326(\d\d)$/.exec(crs)?.[1];
+  const id = zone === undefined ? BUILT_IN.get(crs) : `UTM${zone}WGS84Quad`;
+  return id === undefined ? undefined : builtInGridSet(id);
 }
 
 const clipped = (box: Extent, to: Extent): Extent => ({

@@ -3,24 +3,20 @@ import type { RunningServer } from "../../app/start.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { escapeXml } from "../../lib/escape.ts";
 import { EXIT } from "../exit.ts";
-import { addConfigurationFlags, type ConfigurationFlags, load, printProblems } from "./configuration-flags.ts";
+import { addConfigurationFlags, type ConfigurationFlags, load, loadOrPrint } from "./configuration-flags.ts";
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
 export function serveCommand(): Command {
   return addConfigurationFlags(new Command("serve").description("starts the server")).action(
     async (flags: ConfigurationFlags) => {
-      const loaded = await load(flags);
-      if (!loaded.ok) {
-        printProblems(loaded.error);
-        process.exitCode = EXIT.configuration;
-        return;
-      }
+      const configuration = await loadOrPrint(flags);
+      if (configuration === undefined) return;
       const { startServer } = await import("../../app/start.ts");
-      const starting = startServer(loaded.value, (running) => load(flags, running));
+      const starting = startServer(configuration, (running) => load(flags, running));
       obeySignals(starting);
       try {
         const server = await starting;
-        process.stdout.write(greeting(server.address, loaded.value));
+        process.stdout.write(greeting(server.address, configuration));
       } catch (error) {
         // Exit explicitly: the threads of a partly started server would keep the process alive.
         fail("the server cannot start", error);

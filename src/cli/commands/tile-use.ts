@@ -36,7 +36,7 @@ export interface LineCounts {
 /** The longest name of a tile that is counted, in characters. Names are held in memory. */
 const LONGEST_NAME = 1000;
 
-/** Counts how often each tile was asked for, in bounded memory. */
+/** Counts the requests for each tile, in bounded memory. */
 export class TileUse {
   readonly counts: LineCounts = { lines: 0, tiles: 0, failed: 0, others: 0, notUnderstood: 0 };
   readonly #catalogue: Catalogue;
@@ -114,8 +114,8 @@ function tileOf(target: string, catalogue: Catalogue): TileRequest | undefined {
     if (!isTilePath(rest)) continue;
     const route = routeOf(rest);
     if (!route.ok) return undefined;
-    const { requested: asked } = parseRequested(catalogue, route.value, query);
-    return asked.ok && asked.value.kind === "tile" ? asked.value.request : undefined;
+    const { requested } = parseRequested(catalogue, route.value, query);
+    return requested.ok && requested.value.kind === "tile" ? requested.value.request : undefined;
   }
   return undefined;
 }

@@ -9,12 +9,12 @@ test("a line is split at blanks, quotes and backslashes are taken away", () => {
     words: ["n", "a b", "cd e"],
     current: "fg",
     quote: '"',
-    kept: 0,
+    fixedLength: 0,
   });
-  expect(readBashLine("n a ", BREAKS)).toEqual({ words: ["n", "a"], current: "", quote: undefined, kept: 0 });
+  expect(readBashLine("n a ", BREAKS)).toEqual({ words: ["n", "a"], current: "", quote: undefined, fixedLength: 0 });
   expect(readBashLine("n ''", BREAKS)).toMatchObject({ words: ["n"], current: "", quote: undefined });
-  expect(readBashLine("n --x=ws:ro", BREAKS)).toMatchObject({ current: "--x=ws:ro", kept: 7 });
-  expect(readBashLine("n ws:ro", "\n ")).toMatchObject({ current: "ws:ro", kept: 0 });
+  expect(readBashLine("n --x=ws:ro", BREAKS)).toMatchObject({ current: "--x=ws:ro", fixedLength: 7 });
+  expect(readBashLine("n ws:ro", "\n ")).toMatchObject({ current: "ws:ro", fixedLength: 0 });
 });
 
 test("what bash puts there begins behind its last word break, and is one word for it", () => {

@@ -5,8 +5,8 @@ export interface BashLine {
   readonly current: string;
   /** The quote that the cursor is in. */
   readonly quote: "'" | '"' | undefined;
-  /** How many characters of `current` bash keeps: it replaces only the text after the last word break. */
-  readonly kept: number;
+  /** The number of characters of `current` before the last word break: bash replaces only the text after it. */
+  readonly fixedLength: number;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface BashLine {
 export function readBashLine(line: string, breaks: string): BashLine {
   const words: string[] = [];
   let current = "";
-  let stored = 0;
+  let fixedLength = 0;
   let quote: BashLine["quote"];
   let isWord = false;
   for (let n = 0; n < line.length; n++) {
@@ -30,20 +30,20 @@ export function readBashLine(line: string, breaks: string): BashLine {
     } else if (quote === undefined && /\s/.test(char)) {
       if (isWord) words.push(current);
       current = "";
-      stored = 0;
+      fixedLength = 0;
       isWord = false;
     } else {
       current += char;
       isWord = true;
-      if (quote === undefined && breaks.includes(char)) stored = current.length;
+      if (quote === undefined && breaks.includes(char)) fixedLength = current.length;
     }
   }
-  return { words, current, quote, kept: quote === undefined ? stored : 0 };
+  return { words, current, quote, fixedLength: quote === undefined ? fixedLength : 0 };
 }
 
 /** Returns the text that bash inserts at the cursor for a word. */
-export function bashText(word: string, { quote, kept }: BashLine): string {
-  const rest = word.slice(kept);
+export function bashText(word: string, { quote, fixedLength }: BashLine): string {
+  const rest = word.slice(fixedLength);
   if (quote === "'") return rest.replaceAll("'", "'\\''");
   return quote === '"' ? rest.replace(/["\\$`]/g, "\\$&") : rest.replace(/[^\w./:=@%+,-]/g, "\\$&");
 }

@@ -83,10 +83,10 @@ test("a server that does not answer delays the completion by about a second at m
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const address = silent.address();
   if (address === null || typeof address === "string") throw new TypeError("no port");
-  const requested = await run(["__complete", "zsh", "--", "seed", ""], {
+  const printed = await run(["__complete", "zsh", "--", "seed", ""], {
     NUTHATCH_URL: `http://127.0.0.1:${address.port}`,
   });
-  expect(requested).toEqual({ code: 0, stdout: "words\n", stderr: "" });
+  expect(printed).toEqual({ code: 0, stdout: "words\n", stderr: "" });
   silent.close();
 });
 
@@ -130,7 +130,7 @@ for (const [shell, flags, load] of SHELLS)
       ],
       ["a value after =", "nuthatch jobs --state=ru\t", "<jobs><--state=running>"],
       ["a file", "nuthatch seed a --area nutha\t", "<seed><a><--area><nuthatch>"],
-    ])("%s", async (_, line, requested) => {
-      expect(await typed(`cd ${directory}\r${line}`)).toBe(requested);
+    ])("%s", async (_, line, words) => {
+      expect(await typed(`cd ${directory}\r${line}`)).toBe(words);
     });
   });

@@ -60,14 +60,14 @@ const optionCandidates = ({ command, given }: CompletionPosition): readonly Cand
     .flatMap(({ long, description }) => (long === undefined ? [] : [{ value: long, description }]));
 
 /** Returns the placeholder of an option's or argument's value: `layer` for `--layer <layer>`. */
-export const placeholderOf = (requested: Option | Argument): string =>
-  "flags" in requested ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(requested.flags)?.[1] ?? "") : requested.name();
+export const placeholderOf = (target: Option | Argument): string =>
+  "flags" in target ? (/[<[]([^<>[\]]+?)(?:\.\.\.)?[>\]]/.exec(target.flags)?.[1] ?? "") : target.name();
 
-async function valuesOf(requested: Option | Argument, position: CompletionPosition): Promise<Completion> {
-  const name = placeholderOf(requested);
+async function valuesOf(target: Option | Argument, position: CompletionPosition): Promise<Completion> {
+  const name = placeholderOf(target);
   const files = FILES.get(name);
   if (files !== undefined) return { kind: files, candidates: [] };
-  const words = requested.argChoices ?? WORDS.get(name)?.();
+  const words = target.argChoices ?? WORDS.get(name)?.();
   if (words !== undefined) return { kind: "words", candidates: words.map((value) => ({ value })) };
   return { kind: "words", candidates: await requestedValues(name, position) };
 }

@@ -30,8 +30,8 @@ function terminalLine(): ProgressLine {
 export function terminalText(text: string, bar: Bar | undefined, width: number): string {
   const line = (bar?.text ?? text).replace(/\p{Cc}+/gu, " ");
   if (bar === undefined) return line.slice(0, width);
-  const room = width - line.length - "[] ".length;
-  const cells = Math.max(CELLS.least, Math.min(CELLS.most, room));
+  const space = width - line.length - "[] ".length;
+  const cells = Math.max(CELLS.least, Math.min(CELLS.most, space));
   const done = Math.floor(cells * Math.min(1, bar.share));
   return `[${"#".repeat(done)}${"-".repeat(cells - done)}] ${line}`.slice(0, width);
 }

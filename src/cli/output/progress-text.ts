@@ -5,7 +5,7 @@ import { durationText } from "./text-table.ts";
 /** The progress of one job, or the sum over several jobs. */
 interface Progress {
   readonly whose: string;
-  readonly renderStatus: string;
+  readonly states: string;
   readonly done: bigint;
   /** 0: the total is unknown. */
   readonly total: bigint;
@@ -28,17 +28,17 @@ function progressOf(jobs: readonly Answer<"Job">[]): Progress {
   if (only !== undefined && others.length === 0) {
     const { id, tilesPerSecond, timeLeft, reason } = only;
     const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null, reason };
-    return { whose: `job ${id}`, renderStatus: stateText(only), ...counts, ...times };
+    return { whose: `job ${id}`, states: stateText(only), ...counts, ...times };
   }
-  const states = new Map<string, number>();
-  for (const job of jobs) states.set(stateText(job), (states.get(stateText(job)) ?? 0) + 1);
+  const counted = new Map<string, number>();
+  for (const job of jobs) counted.set(stateText(job), (counted.get(stateText(job)) ?? 0) + 1);
   const rate = jobs.reduce(
     (sum, { outcome, tilesPerSecond }) => sum + (outcome === null ? (tilesPerSecond ?? 0) : 0),
     0,
   );
   return {
     whose: `${jobs.length} jobs`,
-    renderStatus: [...states].map(([state, count]) => `${count} ${state}`).join(", "),
+    states: [...counted].map(([state, count]) => `${count} ${state}`).join(", "),
     ...counts,
     tilesPerSecond: rate === 0 ? null : rate,
     // Assumes that waiting jobs will run at the total rate of the running jobs.
@@ -57,9 +57,9 @@ const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ?
 /** Formats the progress of jobs as one line. */
 export function progressText(jobs: readonly Answer<"Job">[]): string {
   const progress = progressOf(jobs);
-  const { whose, renderStatus, done, total, reason } = progress;
+  const { whose, states, done, total, reason } = progress;
   return [
-    `${whose}: ${renderStatus}`,
+    `${whose}: ${states}`,
     total === 0n ? `${done} tiles` : `${done} of ${total} tiles (${shareText(done, total)})`,
     ...failedText(progress),
     ...timesText(progress, " tiles/s"),
@@ -70,27 +70,25 @@ export function progressText(jobs: readonly Answer<"Job">[]): string {
 /** Returns a bar with a short text, most important part first. Returns undefined if the total is unknown. */
 export function barOf(jobs: readonly Answer<"Job">[]): { readonly share: number; readonly text: string } | undefined {
   const progress = progressOf(jobs);
-  const { renderStatus, done, total, reason } = progress;
+  const { states, done, total, reason } = progress;
   if (total === 0n) return undefined;
   const parts = [
     shareText(done, total),
     `${done} of ${total}`,
     ...failedText(progress),
     ...timesText(progress, "/s"),
-    ...(renderStatus === "running" ? [] : [renderStatus]),
+    ...(states === "running" ? [] : [states]),
     ...(reason === null ? [] : [reason]),
   ];
   return { share: Number((done * 1000n) / total) / 1000, text: parts.join(", ") };
 }
 
 export function showBatch({ jobs, paused, tiles }: Answer<"Batch">): string {
-  const states = Object.entries(jobs).filter(([, count]) => count > 0);
-  const count = states.reduce((sum, [, ofState]) => sum + ofState, 0);
-  const renderStatus = states
-    .map(([state, n]) => `${n} ${paused && state === "pending" ? "paused" : state}`)
-    .join(", ");
+  const counted = Object.entries(jobs).filter(([, count]) => count > 0);
+  const count = counted.reduce((sum, [, ofState]) => sum + ofState, 0);
+  const states = counted.map(([state, n]) => `${n} ${paused && state === "pending" ? "paused" : state}`).join(", ");
   const [done, total] = [workedOff(tiles), BigInt(tiles.total)];
-  return `${count} jobs: ${renderStatus}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
+  return `${count} jobs: ${states}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
 }
 
 export const showProgress = (job: Answer<"Job">): string => `${progressText([job])}\n`;

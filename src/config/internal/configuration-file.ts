@@ -36,8 +36,8 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: true });
   const problems: ConfigurationProblem[] = [];
   const at = (offset: number | undefined): Origin => {
-    const place = lines.linePos(offset ?? 0);
-    return { file: name, line: Math.max(1, place.line), column: Math.max(1, place.col) };
+    const position = lines.linePos(offset ?? 0);
+    return { file: name, line: Math.max(1, position.line), column: Math.max(1, position.col) };
   };
   const written = new Map<string, string>();
   const positionOf = (path: Path, part: "key" | "value"): Origin =>

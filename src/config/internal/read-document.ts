@@ -19,7 +19,7 @@ export type Document = Omit<ConfigurationDocument, Lists | "layers" | "htpasswd"
   readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
-  /** Undefined: there is no such section. */
+  /** Undefined: the configuration has no such section. */
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
   /** The ids of all grid sets, also of those that do not fit. */
   readonly gridSetIds: readonly string[];
