@@ -8,12 +8,13 @@ export interface BackOff {
 export const pauseAfter = (failures: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, firstMs * 2 ** (failures - 1));
 
-/** Returns the next pause of a wait that has taken this long: as long again, within the bounds. */
+/** Returns the next pause of a wait that has taken `waitedMs`: the same time again, within the bounds. */
 export const pauseAfterWait = (waitedMs: number, { firstMs, longestMs }: BackOff): number =>
   Math.min(longestMs, Math.max(firstMs, waitedMs));
 
 /**
- * Lengthens or shortens a pause by up to a quarter, so that those who failed together do not try again together.
+ * Lengthens or shortens a pause by up to a quarter, so that calls that failed at the same time do not repeat at the same
+ * time.
  * @param random at least 0 and below 1
  */
 export const jittered = (ms: number, random: number): number => ms * (0.75 + random / 2);

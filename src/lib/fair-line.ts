@@ -1,4 +1,7 @@
-/** The clients that share one entry of a `FairLine`. Further clients may join while the entry waits. */
+/**
+ * The clients that share one entry of a `FairLine`. Further clients may join while the entry waits. All entries without
+ * a client count as those of one client.
+ */
 export class SharedTurn {
   readonly #clients = new Set<string>();
   #joined: (client: string) => void = () => {};

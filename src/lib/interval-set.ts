@@ -1,8 +1,8 @@
 import { firstWhere } from "./first-where.ts";
 
 /**
- * A set of whole numbers as disjoint intervals, [first, end). A job stores its finished metatiles as a few intervals,
- * whatever its size.
+ * A set of whole numbers as disjoint intervals, [first, end). A job of any size stores its finished metatiles as a
+ * few intervals.
  */
 export class IntervalSet {
   /** Sorted, neither touching nor overlapping. */

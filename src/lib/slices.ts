@@ -4,7 +4,7 @@ const SLICE_MS = 10;
 
 /**
  * Splits long work into slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets the event loop run
- * other work. All parts of the work share one instance, because many short parts take long together.
+ * other work. All parts of the work share one instance, because the times of many short parts add up.
  */
 export class Slices {
   readonly #signal: AbortSignal | undefined;

@@ -74,7 +74,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Returns the result of a call of a store; undefined: the call has thrown a StoreError. */
+/** Returns the result of a call of the store; undefined: the call has thrown a StoreError. */
 export function ifAvailable<T>(call: () => T): T | undefined {
   try {
     return call();

@@ -1,8 +1,8 @@
 /** The proxies that the environment names, as curl does: names in lower case come first. */
 export interface Proxies {
-  /** For servers without TLS. */
+  /** The proxy for servers without TLS. */
   readonly http: string | undefined;
-  /** For servers with TLS. Undefined: `http` serves them too. */
+  /** The proxy for servers with TLS. Undefined: `http` serves them too. */
   readonly https: string | undefined;
 }
 
@@ -12,6 +12,6 @@ export const proxiesOfEnvironment = ({ env } = process): Proxies => ({
   https: proxyAddress(env["https_proxy"] || env["HTTPS_PROXY"]),
 });
 
-/** A proxy without a scheme speaks HTTP. */
+/** Returns the address of a proxy. A proxy without a scheme speaks HTTP. */
 const proxyAddress = (written: string | undefined): string | undefined =>
   written === undefined || written === "" || written.includes("://") ? written || undefined : `http://${written}`;
