@@ -335,6 +335,14 @@ test("names with a slash, a dot, a blank and any letter are allowed", async () =
   expect((await loaded({ yaml })).layers.map((l) => l.name)).toEqual(names);
 });
 
+test("a file that is not UTF-8 is a problem at its first such line", async () => {
+  const config = join(directory, "latin1.yaml");
+  writeFileSync(config, "# ä in UTF-8\ndataDir: ./Straße\n".replace("ä", "Ã¤"), "latin1");
+  expect(await problems({ flags: { config } })).toEqual([
+    `${config}:2:1: the file is not UTF-8 from this line on: save it in the encoding UTF-8`,
+  ]);
+});
+
 test("a file that is not there, not YAML, or several at once is a problem and not a fault", async () => {
   expect(await problems({ flags: { config: "none.yaml" } })).toEqual([
     expect.stringMatching(/^none\.yaml: the configuration cannot be read: ENOENT/),

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Layer } from "../layer/layer.ts";
@@ -85,16 +86,30 @@ export async function loadConfiguration(
 }
 
 async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
+  const unreadable = (message: string, at: { readonly line?: number } = {}): ConfigurationFile => ({
+    content: undefined,
+    problems: [{ file: name, ...at, path: "", message }],
+    positionOf: () => ({ file: name }),
+    writtenAs: () => undefined,
+  });
   try {
-    return readConfigurationFile(name, await readFile(resolve(cwd, name), "utf8"), env);
+    const bytes = await readFile(resolve(cwd, name));
+    const line = lineBeyondUtf8(bytes);
+    if (line !== undefined)
+      return unreadable("the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
+    return readConfigurationFile(name, bytes.toString(), env);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return {
-      content: undefined,
-      problems: [{ file: name, path: "", message: `the configuration cannot be read: ${why}` }],
-      positionOf: () => ({ file: name }),
-      writtenAs: () => undefined,
-    };
+    return unreadable(`the configuration cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Returns the first line of a text that is not UTF-8, counted from 1; undefined: all lines are. */
+function lineBeyondUtf8(text: Buffer): number | undefined {
+  if (isUtf8(text)) return undefined;
+  for (let line = 1, from = 0; ; line++) {
+    const end = text.indexOf("\n", from);
+    if (end < 0 || !isUtf8(text.subarray(from, end))) return line;
+    from = end + 1;
   }
 }
 

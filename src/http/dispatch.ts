@@ -5,6 +5,7 @@ import { currentTrace } from "../lib/trace-context.ts";
 import { type ErrorCode, httpError, NOT_FOUND, refusalText } from "./errors.ts";
 import { goneSignal } from "./gone.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
+import { firstSegment } from "./percent.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
@@ -94,12 +95,14 @@ function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result
  * while the server can serve. Undefined for any other path.
  */
 function healthResource(path: string, readiness: () => Readiness): PublicResource | undefined {
+  const end = path.indexOf("/", 1);
   // A slash at the end is tolerated, as everywhere.
-  switch (path.replace(/\/$/, "")) {
-    case "/livez":
+  if (end >= 0 && end < path.length - 1) return undefined;
+  switch (firstSegment(path)) {
+    case "livez":
       return { document: () => textAnswer(200, "ok") };
-    case "/readyz":
-    case "/healthz":
+    case "readyz":
+    case "healthz":
       return {
         document: () => {
           const state = readiness();

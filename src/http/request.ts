@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { ServerOptions } from "./options.ts";
+import { decodePercent } from "./percent.ts";
 
 /** A request's path and query, both raw, with its mount. */
 export interface Address {
@@ -43,10 +44,21 @@ export function splitTarget(target: string): Address | undefined {
 export function underMount(path: string, query: string, mounts: readonly string[]): Target | undefined {
   for (const mount of mounts) {
     if (mount === "/") return { mount: "", path, query };
-    if (path === mount) return { mount, path: "/", query };
-    if (path.startsWith(`${mount}/`)) return { mount, path: path.slice(mount.length), query };
+    const length = lengthOfMount(path, mount);
+    if (length === undefined) continue;
+    return { mount, path: length === path.length ? "/" : path.slice(length), query };
   }
   return undefined;
+}
+
+/** Returns how many characters of a raw path spell a mount; undefined if the path is not under the mount. */
+function lengthOfMount(path: string, mount: string): number | undefined {
+  if (path === mount || path.startsWith(`${mount}/`)) return mount.length;
+  if (!path.includes("%")) return undefined;
+  const segments = mount.split("/");
+  const raw = path.split("/", segments.length);
+  const isUnder = segments.every((segment, i) => raw[i] !== undefined && decodePercent(raw[i]) === segment);
+  return isUnder ? raw.join("/").length : undefined;
 }
 
 const first = (value: string | string[] | undefined): string | undefined => {

@@ -22,6 +22,9 @@ describe("mounts", () => {
   ok("a query means nothing to the list", "/rest/seed.json?a=b&c=%zz");
   ok("absolute form", "http://localhost/geowebcache/rest/seed.json");
   refused("a mount in another case is none", 404, "/GeoWebCache/rest/seed.json");
+  ok("a mount with escapes", "/%67eowebcache/rest/seed.json");
+  ok("a mount of two segments with escapes", "/g%73/%67wc/rest/seed.json");
+  refused("an escaped slash does not split a mount", 404, "/gs%2Fgwc/rest/seed.json");
   refused("half a mount is none", 404, "/gs/rest/seed.json");
   refused("mounts do not nest", 404, "/geowebcache/geowebcache/rest/seed.json");
 });
