@@ -16,9 +16,7 @@ export interface SimulationView {
   readonly share: number;
   readonly since: string | null;
   readonly until: string | null;
-  readonly results: readonly {
-    readonly policy: ExpirationPolicy;
-    readonly bytes: bigint;
+  readonly results: readonly (WhatIf & {
     readonly hits: number;
     /** null: nothing was read. */
     readonly hitRatio: number | null;
@@ -27,7 +25,7 @@ export interface SimulationView {
     readonly mostBytesKept: number;
     /** Tiles that the upstream would have rendered, for all cells. */
     readonly tilesDrawn: number;
-  }[];
+  })[];
 }
 
 /**
@@ -44,7 +42,10 @@ export async function whatIf(
   let sampledBelow = SAMPLE_ALL;
   for (const batch of batches()) sampledBelow = Math.min(sampledBelow, batch.sampledBelow);
   const share = sampledBelow / SAMPLE_ALL;
-  const caches = choices.map(({ policy, bytes }) => new CacheSimulation(Number(bytes) * share, policy, facts));
+  const caches = choices.map((choice) => ({
+    choice,
+    cache: new CacheSimulation(Number(choice.bytes) * share, choice.policy, facts),
+  }));
   let [since, until]: [number | undefined, number | undefined] = [undefined, undefined];
   let reads = 0;
   for (const batch of batches()) {
@@ -53,7 +54,7 @@ export async function whatIf(
     for (const read of batch.reads) {
       if (hashOf(cellKey(read.tileSet, read.x, read.y, read.z)) >= sampledBelow) continue;
       reads++;
-      for (const cache of caches) cache.read(read, batch.atMs);
+      for (const { cache } of caches) cache.read(read, batch.atMs);
       if (reads % 256 === 0) await rest();
     }
   }
@@ -62,19 +63,13 @@ export async function whatIf(
     share,
     since: isoTimeOrNull(since ?? null),
     until: isoTimeOrNull(until ?? null),
-    results: choices.map(({ policy, bytes }, i) => {
-      const cache = caches[i];
-      const scaled = (n: number | undefined): number => Math.round((n ?? 0) / share);
-      const hits = cache?.hits ?? 0;
-      return {
-        policy,
-        bytes,
-        hits,
-        hitRatio: reads === 0 ? null : hits / reads,
-        bytesKept: scaled(cache?.bytes),
-        mostBytesKept: scaled(cache?.mostBytes),
-        tilesDrawn: scaled(cache?.tilesDrawn),
-      };
-    }),
+    results: caches.map(({ choice, cache }) => ({
+      ...choice,
+      hits: cache.hits,
+      hitRatio: reads === 0 ? null : cache.hits / reads,
+      bytesKept: Math.round(cache.bytes / share),
+      mostBytesKept: Math.round(cache.mostBytes / share),
+      tilesDrawn: Math.round(cache.tilesDrawn / share),
+    })),
   };
 }
