@@ -10,7 +10,7 @@ export const EXPIRATION_POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
 const MAX_DIGITS = 100;
 
 /**
- * Parses a quota's value, a decimal >= 0. The text is kept, except for an exponent, which is written out (`1e3` is
+ * Parses a quota's value, a decimal >= 0. The text stays as it is, except for an exponent, which is written out (`1e3` is
  * `1000`, `1.50` stays), a plus sign, and a point without a digit on one side (`.5` is `0.5`). Returns undefined for
  * any other text, or beyond 100 digits.
  */
@@ -23,14 +23,11 @@ export function parseQuotaValue(text: string): string | undefined {
   const exponent = Number(match[4] ?? "0");
   if (whole.length + fraction.length + Math.abs(exponent) > MAX_DIGITS) return undefined;
   if (exponent === 0) return fraction === "" ? whole : `${whole}.${fraction}`;
-  const shiftedWhole = exponent > 0 ? whole + fraction.slice(0, exponent).padEnd(exponent, "0") : whole;
-  if (exponent > 0) {
-    const rest = fraction.slice(exponent);
-    const plain = shiftedWhole.replace(/^0+(?=\d)/, "");
-    return rest === "" ? plain : `${plain}.${rest}`;
-  }
-  const padded = whole.padStart(1 - exponent, "0");
-  return `${padded.slice(0, exponent).replace(/^0+(?=\d)/, "")}.${padded.slice(exponent)}${fraction}`;
+  const point = whole.length + exponent;
+  const digits = `${"0".repeat(Math.max(0, 1 - point))}${whole}${fraction}`.padEnd(point, "0");
+  const shifted = digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, "");
+  const rest = digits.slice(Math.max(1, point));
+  return rest === "" ? shifted : `${shifted}.${rest}`;
 }
 
 /** Returns why a quota is too large; undefined: it is not. */
