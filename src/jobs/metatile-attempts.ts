@@ -194,7 +194,7 @@ export class MetatileAttempts {
       }
       job.rateLimiter.begin(tilesIn(metatile.rect, wanted), job.terms.rateLimit, nowMs);
       // Nothing is reserved yet: the renderer asks for space when it knows the size of the encoded tiles.
-      const leave = { id: reservation.id, ...reservation.held };
+      const leave = { id: reservation.id, ...reservation.size };
       const outcome = await renders.render({ job, layer, metatiles: [{ metatile, wanted }], leave }, signal);
       batchSize(job).adapt([outcome]);
       return { wanted, outcome, reservation };

@@ -190,7 +190,7 @@ export class Seeding implements Work {
       if (!isReserved) await this.#spaceWait.forOneTile(job, reservation, signal);
       // Without space for the whole batch, render one metatile: the next one may not fit.
       const metatiles = isReserved ? batch : batch.slice(0, 1);
-      const leave = { id: reservation.id, ...reservation.held };
+      const leave = { id: reservation.id, ...reservation.size };
       const outcomes = this.#stop.isDue(signal)
         ? []
         : await this.#renders.renderBatch({ job, layer, metatiles, leave }, signal);

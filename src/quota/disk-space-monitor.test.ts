@@ -7,7 +7,7 @@ const space = (freeBytes: number): DiskSpace => ({ freeBytes, totalBytes: 1e9, f
 /** A file system that answers when the test allows it, with a clock that the test moves. */
 function heldDisk() {
   const requested: { answer: (space: DiskSpace) => void; fail: (error: Error) => void }[] = [];
-  const sleeping: { ms: number; wake: () => void }[] = [];
+  const sleeping: { ms: number; end: () => void }[] = [];
   const clock = { ms: 0 };
   const disk = new DiskSpaceMonitor({
     read: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
@@ -15,56 +15,60 @@ function heldDisk() {
     now: () => clock.ms,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
-        sleeping.push({ ms, wake: resolve });
+        sleeping.push({ ms, end: resolve });
         signal.addEventListener("abort", () => resolve());
       }),
   });
-  return { disk, asked: requested, sleeping, clock };
+  return { disk, requested, sleeping, clock };
 }
 
 const settled = () => new Promise(setImmediate);
 
 test("a file system that never answers is queried once, and no caller waits for longer than a second", async () => {
-  const { disk, asked, sleeping, clock } = heldDisk();
+  const { disk, requested, sleeping, clock } = heldDisk();
   expect(disk.now()).toBeUndefined();
   const waiting = [disk.fresh(), disk.again(), disk.last()];
   await settled();
   expect(sleeping.map(({ ms }) => ms)).toEqual([1000, 1000, 1000]);
   clock.ms = 1000;
-  for (const { wake } of sleeping) wake();
+  for (const { end } of sleeping) end();
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
   // From now on the file system is known to hang.
   expect(await disk.fresh()).toBeUndefined();
   expect(disk.now()).toBeUndefined();
-  expect([asked.length, sleeping.length, disk.reason]).toEqual([1, 3, "the file system of the store does not answer"]);
+  expect([requested.length, sleeping.length, disk.reason]).toEqual([
+    1,
+    3,
+    "the file system of the store does not answer",
+  ]);
 });
 
 test("an answer decides for a while after the file system has begun to hang, and then no longer", async () => {
-  const { disk, asked, clock } = heldDisk();
+  const { disk, requested, clock } = heldDisk();
   const first = disk.fresh();
   await settled();
-  asked[0]?.answer(space(500));
+  requested[0]?.answer(space(500));
   expect(await first).toEqual(space(500));
   clock.ms = 4000;
   expect(disk.now()).toEqual(space(500));
-  expect(asked.length, "a newer one has been asked for").toBe(2);
+  expect(requested.length, "a newer one has been requested").toBe(2);
   clock.ms = 5001;
   expect(disk.now()).toBeUndefined();
   clock.ms = 60_000;
   expect(await disk.last(), "for people to look at").toEqual(space(500));
-  asked[1]?.answer(space(400));
+  requested[1]?.answer(space(400));
   await settled();
   // The request was made long ago, so its answer is equally old.
   expect(disk.now()).toBeUndefined();
 });
 
 test("bytes written after the query of the free space are subtracted from its answer", async () => {
-  const { disk, asked, clock } = heldDisk();
+  const { disk, requested, clock } = heldDisk();
   const first = disk.fresh();
   disk.wrote({ bytes: 7, files: 1 });
   await settled();
   disk.wrote({ bytes: 20, files: 2 });
-  asked[0]?.answer(space(500));
+  requested[0]?.answer(space(500));
   expect(await first).toMatchObject({ freeBytes: 500 - 40, freeInodes: 998 });
   disk.wrote({ bytes: 50, files: 1 });
   // A tile that replaces a larger one frees no space until the file system reports it.
@@ -73,34 +77,34 @@ test("bytes written after the query of the free space are subtracted from its an
   clock.ms = 1500;
   expect(disk.now()).toMatchObject({ freeBytes: 400 });
   disk.wrote({ bytes: 90, files: 1 });
-  asked[1]?.answer(space(380));
+  requested[1]?.answer(space(380));
   await settled();
   expect(disk.now(), "only what came after the second question").toMatchObject({ freeBytes: 280, freeInodes: 999 });
 });
 
 test("a reading after a removal of files was requested after the removal", async () => {
-  const { disk, asked } = heldDisk();
+  const { disk, requested } = heldDisk();
   const before = disk.fresh();
   await settled();
   const after = disk.again();
-  asked[0]?.answer(space(1));
+  requested[0]?.answer(space(1));
   expect(await before).toEqual(space(1));
   await settled();
-  asked[1]?.answer(space(900));
+  requested[1]?.answer(space(900));
   expect(await after).toEqual(space(900));
 });
 
 test("a file system that cannot be queried is a reason to refuse, and is queried again", async () => {
-  const { disk, asked } = heldDisk();
+  const { disk, requested } = heldDisk();
   const first = disk.fresh();
   await settled();
-  asked[0]?.fail(new Error("ESTALE"));
+  requested[0]?.fail(new Error("ESTALE"));
   expect(await first).toBeUndefined();
   expect(disk.reason).toContain("ESTALE");
   const second = disk.fresh();
   for (let n = 0; n < 3; n++) {
     await settled();
-    for (const { answer } of asked) answer(space(5));
+    for (const { answer } of requested) answer(space(5));
   }
   expect(await second).toEqual(space(5));
 });

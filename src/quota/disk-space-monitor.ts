@@ -12,11 +12,6 @@ export interface DiskSpaceMonitorParts {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-interface Reading {
-  readonly space: DiskSpace;
-  readonly requestedMs: number;
-}
-
 /** A younger reading is as good as a new one. */
 const FRESH_MS = 100;
 /** An older reading is renewed, but remains valid until the new one arrives. */
@@ -33,7 +28,7 @@ const LONGEST_WAIT_MS = 1_000;
  */
 export class DiskSpaceMonitor {
   readonly #parts: DiskSpaceMonitorParts;
-  #reading: Reading | undefined;
+  #reading: { readonly space: DiskSpace; readonly requestedMs: number } | undefined;
   /** Written since the request of the last reading. */
   #since = { bytes: 0, files: 0 };
   /** Written since the request that is not answered yet. */
@@ -62,24 +57,20 @@ export class DiskSpaceMonitor {
 
   /** Returns the free space that is known at this moment; undefined: it is not known. */
   now(): DiskSpace | undefined {
-    const reading = this.#reading;
-    const ageMs = reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - reading.requestedMs;
+    const ageMs = this.#ageMs;
     if (ageMs > OLD_MS && this.#pending === undefined) void this.#request();
-    if (reading === undefined || ageMs > TOO_OLD_MS) return undefined;
-    return this.#left(reading);
+    return ageMs > TOO_OLD_MS ? undefined : this.#left();
   }
 
   /** Returns the free space by the last answer of the file system, however old; undefined: there was none. */
   async last(): Promise<DiskSpace | undefined> {
     await this.fresh();
-    return this.#reading === undefined ? undefined : this.#left(this.#reading);
+    return this.#left();
   }
 
   /** Returns a fresh reading; undefined: the file system does not answer in time. */
   async fresh(): Promise<DiskSpace | undefined> {
-    const ageMs =
-      this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.requestedMs;
-    return ageMs <= FRESH_MS ? this.now() : await this.again();
+    return this.#ageMs <= FRESH_MS ? this.now() : await this.again();
   }
 
   /**
@@ -116,14 +107,14 @@ export class DiskSpaceMonitor {
         this.#fault = `the file system of the store cannot be asked for its room: ${String(error)}`;
       },
     );
-    const asking = {
+    const pending = {
       sinceMs,
       answered: answered.finally(() => {
-        if (this.#pending === asking) this.#pending = undefined;
+        if (this.#pending === pending) this.#pending = undefined;
       }),
     };
-    this.#pending = asking;
-    return asking.answered;
+    this.#pending = pending;
+    return pending.answered;
   }
 
   /**
@@ -143,7 +134,13 @@ export class DiskSpaceMonitor {
     }
   }
 
-  #left({ space }: Reading): DiskSpace {
+  get #ageMs(): number {
+    return this.#reading === undefined ? Number.POSITIVE_INFINITY : this.#parts.now() - this.#reading.requestedMs;
+  }
+
+  #left(): DiskSpace | undefined {
+    if (this.#reading === undefined) return undefined;
+    const { space } = this.#reading;
     return {
       ...space,
       freeBytes: Math.max(0, space.freeBytes - this.#since.bytes),

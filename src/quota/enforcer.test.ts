@@ -149,7 +149,7 @@ test("what one write needs is evicted, and no cell more", async () => {
   }
   expect(quota.ledger.total.bytes).toBe(1000n);
   expect((await quota.enforcer.reserve(user, { bytes: 150, files: 1 })).kind).toBe("store");
-  expect([quota.ledger.total.bytes, user.held.bytes]).toEqual([800n, 150]);
+  expect([quota.ledger.total.bytes, user.size.bytes]).toEqual([800n, 150]);
 });
 
 test("a tile that is larger than the quota is refused, and nothing is evicted for it", async () => {
@@ -172,7 +172,7 @@ test("while the file system does not answer, nothing is stored and no request wa
     new Set([JSON.stringify({ kind: "disk_full", reason: "the file system of the store does not answer" })]),
   );
   expect(performance.now() - began).toBeLessThan(10_000);
-  expect(user.held).toEqual({ bytes: 0, files: 0 });
+  expect(user.size).toEqual({ bytes: 0, files: 0 });
 });
 
 test("what writers hold is held against the reserve of the disk too", async () => {

@@ -153,8 +153,8 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size before the writer knows its need, only while much more space is free: what a writer holds ahead must
-   * not keep others from storing. Returns whether the size is reserved.
+   * Reserves a size before the writer knows its need, only while much more space is free: a size that is reserved ahead
+   * must not keep other writers from storing. Returns whether the size is reserved.
    */
   reserveAhead(reservation: Reservation, { bytes, files }: StoredSize): boolean {
     const ample = { bytes: bytes + NOT_AHEAD_BYTES, files: files + NOT_AHEAD_FILES };
@@ -164,8 +164,8 @@ export class Enforcer {
   }
 
   /**
-   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any space. A seed that
-   * holds nothing waits until other writers have counted or released what they hold.
+   * Reserves a size, and evicts cells for it if necessary. A size of 0 is granted while there is any space. A seed
+   * without a reserved size waits until other writers have counted or released theirs.
    */
   async reserve(reservation: Reservation, size: StoredSize): Promise<Admission> {
     let cells = 0;
@@ -186,7 +186,7 @@ export class Enforcer {
    */
   async #freeSpace(reservation: Reservation, size: StoredSize, before: number): Promise<number | Refused> {
     const { eviction } = this.#parts;
-    const { layer, writer, held } = reservation;
+    const { layer, writer } = reservation;
     if (!reservation.isOpen || this.#closed) return { kind: "busy", reason: "the writer has ended" };
     const obstacle = this.#obstacle(layer, size);
     if (obstacle === undefined) return 0;
@@ -209,7 +209,7 @@ export class Enforcer {
     }
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size fits beside the stored tiles, so only the reservations of other writers are in the way.
-    if (writer === "user" || held.bytes > 0)
+    if (writer === "user" || reservation.size.bytes > 0)
       return { kind: "busy", reason: "other writers hold the room in the store" };
     await this.#parts.reservations.less();
     return 0;

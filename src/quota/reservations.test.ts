@@ -4,7 +4,7 @@ import { type Reservation, Reservations } from "./reservations.ts";
 
 const LAYERS = ["a", "b", "c"] as const;
 
-interface Held {
+interface Opened {
   readonly reservation: Reservation;
   bytes: number;
   files: number;
@@ -12,19 +12,19 @@ interface Held {
 
 /** The sums that a table of reservations must report, computed from a list. */
 interface Model {
-  readonly held: Held[];
+  readonly open: Opened[];
 }
 
-const at = (model: Model, n: number): Held | undefined => model.held[n % Math.max(1, model.held.length)];
+const at = (model: Model, n: number): Opened | undefined => model.open[n % Math.max(1, model.open.length)];
 
 function check(model: Model, real: Reservations): void {
-  const sum = (of: readonly Held[]): bigint => BigInt(of.reduce((all, { bytes }) => all + bytes, 0));
-  expect(real.bytes(undefined)).toBe(sum(model.held));
+  const sum = (of: readonly Opened[]): bigint => BigInt(of.reduce((all, { bytes }) => all + bytes, 0));
+  expect(real.bytes(undefined)).toBe(sum(model.open));
   for (const layer of LAYERS)
-    expect(real.bytes(layer)).toBe(sum(model.held.filter(({ reservation }) => reservation.layer === layer)));
-  expect(real.files).toBe(model.held.reduce((all, { files }) => all + files, 0));
-  for (const { reservation, bytes, files } of model.held) {
-    expect(reservation.held).toEqual({ bytes, files });
+    expect(real.bytes(layer)).toBe(sum(model.open.filter(({ reservation }) => reservation.layer === layer)));
+  expect(real.files).toBe(model.open.reduce((all, { files }) => all + files, 0));
+  for (const { reservation, bytes, files } of model.open) {
+    expect(reservation.size).toEqual({ bytes, files });
     expect(real.find(reservation.id)).toBe(reservation);
   }
 }
@@ -36,7 +36,7 @@ class Begin implements fc.Command<Model, Reservations> {
   }
   check = (): boolean => true;
   run(model: Model, real: Reservations): void {
-    model.held.push({ reservation: real.begin(this.layer, "user"), bytes: 0, files: 0 });
+    model.open.push({ reservation: real.begin(this.layer, "user"), bytes: 0, files: 0 });
     check(model, real);
   }
   toString = (): string => `begin ${this.layer}`;
@@ -53,15 +53,15 @@ class Change implements fc.Command<Model, Reservations> {
     this.bytes = bytes;
     this.files = files;
   }
-  check = (model: Readonly<Model>): boolean => model.held.length > 0;
+  check = (model: Readonly<Model>): boolean => model.open.length > 0;
   run(model: Model, real: Reservations): void {
-    const held = at(model, this.n);
-    if (held === undefined) return;
+    const opened = at(model, this.n);
+    if (opened === undefined) return;
     const { kind, bytes, files } = this;
-    held.reservation[kind]({ bytes, files });
-    // The counted size is never more than the held one, and a tile that replaced a larger one frees nothing.
-    held.bytes = kind === "grow" ? held.bytes + bytes : held.bytes - Math.min(held.bytes, bytes);
-    held.files = kind === "grow" ? held.files + files : held.files - Math.min(held.files, files);
+    opened.reservation[kind]({ bytes, files });
+    // The counted size is never more than the reserved one, and a tile that replaced a larger one frees nothing.
+    opened.bytes = kind === "grow" ? opened.bytes + bytes : opened.bytes - Math.min(opened.bytes, bytes);
+    opened.files = kind === "grow" ? opened.files + files : opened.files - Math.min(opened.files, files);
     check(model, real);
   }
   toString = (): string => `${this.kind} #${this.n} ${this.bytes} bytes ${this.files} files`;
@@ -72,18 +72,18 @@ class Release implements fc.Command<Model, Reservations> {
   constructor(n: number) {
     this.n = n;
   }
-  check = (model: Readonly<Model>): boolean => model.held.length > 0;
+  check = (model: Readonly<Model>): boolean => model.open.length > 0;
   run(model: Model, real: Reservations): void {
-    const held = at(model, this.n);
-    if (held === undefined) return;
-    const { reservation } = held;
-    model.held.splice(model.held.indexOf(held), 1);
+    const opened = at(model, this.n);
+    if (opened === undefined) return;
+    const { reservation } = opened;
+    model.open.splice(model.open.indexOf(opened), 1);
     reservation.release();
     // A writer whose client has gone may still grow, count or release: that changes nothing.
     reservation.grow({ bytes: 7, files: 1 });
     reservation.count({ bytes: 7, files: 1 });
     reservation.release();
-    expect([reservation.isOpen, reservation.held, real.find(reservation.id)]).toEqual([
+    expect([reservation.isOpen, reservation.size, real.find(reservation.id)]).toEqual([
       false,
       { bytes: 0, files: 0 },
       undefined,
@@ -108,7 +108,7 @@ test("the sums of the reservations are those of what each holds, whatever grows,
     { maxCommands: 60 },
   );
   fc.assert(
-    fc.property(commands, (steps) => fc.modelRun(() => ({ model: { held: [] }, real: new Reservations() }), steps)),
+    fc.property(commands, (steps) => fc.modelRun(() => ({ model: { open: [] }, real: new Reservations() }), steps)),
     { numRuns: 300 },
   );
 });
@@ -131,5 +131,5 @@ test("a tile that replaces a larger one gives nothing back before its writer end
   const one = reservations.begin("a", "user");
   one.grow({ bytes: 10, files: 1 });
   one.count({ bytes: -5, files: 0 });
-  expect(one.held).toEqual({ bytes: 10, files: 1 });
+  expect(one.size).toEqual({ bytes: 10, files: 1 });
 });
