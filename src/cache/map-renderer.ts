@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import type { MapRefused } from "../render/renderers.ts";
+import type { MapRefused, Renderers } from "../render/renderers.ts";
 import { etagOf } from "./etag.ts";
 import type { Requester, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
@@ -25,27 +25,23 @@ export type MapOutcome =
 
 type MapTile = Composition["tiles"][number] & { readonly index: TileIndex };
 
+export interface MapRendererParts {
+  readonly tiles: TileReader;
+  readonly compose: Renderers["compose"];
+  /** The most maps that are rendered at once. Each holds its tiles in memory, up to 256, and waits for missing ones. */
+  readonly most: number;
+}
+
 /**
  * Renders plain WMS maps from tiles. Reads the tiles as any user would, so that missing tiles are rendered, and has a
  * renderer compose the map.
  */
 export class MapRenderer {
-  readonly #tiles: TileReader;
-  readonly #compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
-  readonly #most: number;
+  readonly #parts: MapRendererParts;
   #rendering = 0;
 
-  constructor(parts: {
-    readonly tiles: TileReader;
-    readonly compose: (composition: Composition, gone: AbortSignal) => Promise<Composed | MapRefused>;
-    /**
-     * The most maps that are rendered at once. Each holds its tiles in memory, up to 256, and waits for missing ones.
-     */
-    readonly most: number;
-  }) {
-    this.#most = parts.most;
-    this.#tiles = parts.tiles;
-    this.#compose = parts.compose;
+  constructor(parts: MapRendererParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -54,7 +50,7 @@ export class MapRenderer {
    * before any of its tiles is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
-    if (this.#rendering >= this.#most) return { kind: "failure", failure: TOO_MANY };
+    if (this.#rendering >= this.#parts.most) return { kind: "failure", failure: TOO_MANY };
     this.#rendering++;
     try {
       return await this.#render(request, requester);
@@ -76,7 +72,7 @@ export class MapRenderer {
         const index = { x, y, z };
         const { left, top } = window.offsetOf(tileExtent(gridSet, index));
         reads.push(
-          Promise.resolve(this.#tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
+          Promise.resolve(this.#parts.tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
             (outcome) => (outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure),
           ),
         );
@@ -103,7 +99,7 @@ export class MapRenderer {
     };
     let composed: Composed | MapRefused;
     try {
-      composed = await this.#compose(composition, gone);
+      composed = await this.#parts.compose(composition, gone);
     } catch (error) {
       if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
       throw error;

@@ -38,14 +38,19 @@ export const noTileCounts = (): TileCounts => ({
   storeFaults: 0,
 });
 
+export interface TileCacheParts {
+  readonly store: TileStore;
+  readonly memory: MemoryTier;
+  readonly renders: UserRenders;
+  readonly uses: UseRecorder;
+  /** Returns whether other programs write to the store, so that tiles in memory have to be compared with the store. */
+  readonly shared: () => boolean;
+  readonly now: () => number;
+}
+
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
 export class TileCache implements TileReader {
-  readonly #store: TileStore;
-  readonly #memory: MemoryTier;
-  readonly #renders: UserRenders;
-  readonly #uses: UseRecorder;
-  readonly #shared: () => boolean;
-  readonly #now: () => number;
+  readonly #parts: TileCacheParts;
   /**
    * Tiles that are rendered again in the background, with the memory tier's epoch at the start. A later epoch means
    * that a truncation came after the start of the render.
@@ -55,35 +60,22 @@ export class TileCache implements TileReader {
   readonly #expiredBeforeMs = new Map<string, number>();
   readonly counts: TileCounts = noTileCounts();
 
-  constructor(parts: {
-    readonly store: TileStore;
-    readonly memory: MemoryTier;
-    readonly renders: UserRenders;
-    readonly uses: UseRecorder;
-    /** Whether other programs write to the store, so that tiles in memory have to be compared with the store. */
-    readonly shared: () => boolean;
-    readonly now: () => number;
-  }) {
-    this.#store = parts.store;
-    this.#memory = parts.memory;
-    this.#renders = parts.renders;
-    this.#uses = parts.uses;
-    this.#shared = parts.shared;
-    this.#now = parts.now;
+  constructor(parts: TileCacheParts) {
+    this.#parts = parts;
   }
 
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
     const key = tileKey(tileSet, index.x, index.y, index.z);
-    this.#uses.record(tileSet, index);
-    const oldest = oldestOf(layer, index.z, this.#now());
+    this.#parts.uses.record(tileSet, index);
+    const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
-    const inMemory = this.#memory.get(layer.name, key);
+    const inMemory = this.#parts.memory.get(layer.name, key);
     if (
       inMemory !== undefined &&
       isFresh(inMemory, oldest, expiredBefore) &&
-      (!this.#shared() || this.#isStored(tileSet, index, inMemory))
+      (!this.#parts.shared() || this.#isStored(tileSet, index, inMemory))
     ) {
       this.counts.memoryHits++;
       return { kind: "tile", tile: inMemory };
@@ -117,16 +109,16 @@ export class TileCache implements TileReader {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
     const metatile = renderedWith(request);
-    const renderStatus = await this.#renders.renderStatus(
+    const renderStatus = await this.#parts.renders.renderStatus(
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
     const found = this.#found({ tileSet, ...index });
-    const oldest = oldestOf(layer, index.z, this.#now());
+    const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
       ...renderStatus,
-      inMemory: this.#memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
+      inMemory: this.#parts.memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
       stored:
         found === undefined
           ? undefined
@@ -134,14 +126,14 @@ export class TileCache implements TileReader {
               ...found,
               expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
             },
-      key: this.#store.keyOf({ tileSet, ...index }),
+      key: this.#parts.store.keyOf({ tileSet, ...index }),
       metatile,
     };
   }
 
   /** Renders a stale tile in the background, at most once at a time for any number of reads. */
   #revalidate(request: TileRequest, tileSet: TileSet, key: string, stored: ServedTile, requester: RequesterOf): void {
-    const epoch = this.#memory.epoch(request.layer.name);
+    const epoch = this.#parts.memory.epoch(request.layer.name);
     if (this.#revalidating.get(key) === epoch) return;
     this.#revalidating.set(key, epoch);
     // The reader has its answer already, so its departure must not cancel the render.
@@ -159,7 +151,7 @@ export class TileCache implements TileReader {
 
   #found(at: TileAddress): ReturnType<TileStore["stat"]> {
     try {
-      return this.#store.stat(at);
+      return this.#parts.store.stat(at);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.counts.storeFaults++;
@@ -168,18 +160,18 @@ export class TileCache implements TileReader {
   }
 
   #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
-    const epoch = this.#memory.epoch(tileSet.layer);
+    const epoch = this.#parts.memory.epoch(tileSet.layer);
     const stored = this.#stored({ tileSet, ...index });
     if (stored === undefined) return undefined;
     const tile = served(stored);
-    this.#memory.set(key, tile, epoch);
+    this.#parts.memory.set(key, tile, epoch);
     return tile;
   }
 
   /** Reads a tile from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
   #stored(at: TileAddress): StoredTile | undefined {
     try {
-      return this.#store.get(at);
+      return this.#parts.store.get(at);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.counts.storeFaults++;
@@ -199,7 +191,7 @@ export class TileCache implements TileReader {
     const rect = renderedWith(request);
     if (rect === undefined)
       throw new RangeError(`tile ${index.z}/${index.x}/${index.y} lies outside layer ${layer.name}`);
-    const epoch = this.#memory.epoch(layer.name);
+    const epoch = this.#parts.memory.epoch(layer.name);
     const forwarded = expired === undefined ? "miss" : "stale";
     const trace = currentTrace();
     const beside = formatsBeside(layer, tileSet.format);
@@ -211,12 +203,12 @@ export class TileCache implements TileReader {
       ...(beside.length === 0 ? {} : { beside }),
       ...(trace === undefined ? {} : { trace }),
     };
-    const rendered = await this.#renders.renderForUser(order, index, client, gone);
+    const rendered = await this.#parts.renders.renderForUser(order, index, client, gone);
     if (rendered.kind === "rendered") {
       const mine = rendered.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
-        const tile = served({ bytes: mine.bytes, modifiedMs: this.#now() });
-        this.#memory.set(key, tile, epoch);
+        const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
+        this.#parts.memory.set(key, tile, epoch);
         return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
       }
     }
