@@ -10,17 +10,17 @@ const EMPTIED_AT_ONCE = 8;
 /** Blocks whose use is written between two turns of the event loop. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
 
-/** Writes the state several times a second, and removes what is no longer needed, a little at a time. */
+type Work = "alive" | "changes" | "emptied" | "use";
+
+/** Writes the state several times a second, and removes outdated records, a little at a time. */
 export class PeriodicWork {
   readonly #parts: ServiceContext;
   readonly #freeSpace: FreeSpace;
   #timer: NodeJS.Timeout | undefined;
-  #alive: Promise<void> | undefined;
+  /** The work that is under way, by its name. Each runs once at a time. */
+  readonly #running = new Map<Work, Promise<void>>();
   /** Why the store cannot be marked as in use, and how often that was tried; undefined: it can. */
   #notMarked: { readonly error: string; attempts: number } | undefined;
-  #emptying: Promise<void> | undefined;
-  #writing: Promise<void> | undefined;
-  #writingUse: Promise<void> | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;
 
@@ -45,12 +45,12 @@ export class PeriodicWork {
     const { accesses, trend } = quota;
     clock.note();
     if (state.hasChanges) {
-      this.#noteAlive();
+      void this.#noteAlive();
       ledger.recountSome(16);
-      this.#writeChanges();
+      void this.#once("changes", () => state.writeInSlices());
     }
     if (ledger.useIsDue) void this.#writeUse(() => ledger.useIsDue);
-    if (ledger.truncated.emptied > 0) this.#removeEmptied();
+    if (ledger.truncated.emptied > 0) void this.#once("emptied", () => this.#removeEmptied());
     jobs.runner.records.report();
     deliveries.tick();
     const nowMs = this.#parts.now();
@@ -67,28 +67,25 @@ export class PeriodicWork {
     jobs.history.compressNext();
   }
 
-  /** Writes all changes, unless the writing that the last tick began is still under way. */
-  #writeChanges(): void {
-    const { state } = this.#parts;
-    this.#writing ??= state
-      .writeInSlices()
-      .catch((error: unknown) => state.fault(error))
-      .finally(() => {
-        this.#writing = undefined;
-      });
+  /** Begins work, unless the same work is still under way. Returns the end of the work, which never rejects. */
+  #once(name: Work, work: () => Promise<void>): Promise<void> {
+    const known = this.#running.get(name);
+    if (known !== undefined) return known;
+    const running = work()
+      .catch((error: unknown) => this.#parts.state.fault(error))
+      .finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
   }
 
   /** Records that this server owns the store. The next server checks for changes that others made after this time. */
-  #noteAlive(): void {
-    this.#alive ??= this.#parts.adoption
-      .noteAlive()
-      .then(
+  #noteAlive(): Promise<void> {
+    const note = (): Promise<void> =>
+      this.#parts.adoption.noteAlive().then(
         () => this.#marked(),
         (error: unknown) => this.#failedToMark(String(error)),
-      )
-      .finally(() => {
-        this.#alive = undefined;
-      });
+      );
+    return this.#once("alive", note);
   }
 
   #marked(): void {
@@ -110,19 +107,12 @@ export class PeriodicWork {
   /**
    * Examines each pyramid once that may have lost its last tile. A later tick examines those that are being written.
    */
-  #removeEmptied(): void {
-    const { ledger, state, closing } = this.#parts;
-    const remove = async (): Promise<void> => {
-      for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
-        ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
-        await new Promise(setImmediate);
-      }
-    };
-    this.#emptying ??= remove()
-      .catch((error: unknown) => state.fault(error))
-      .finally(() => {
-        this.#emptying = undefined;
-      });
+  async #removeEmptied(): Promise<void> {
+    const { ledger, closing } = this.#parts;
+    for (let left = ledger.truncated.emptied; left > 0 && !closing.aborted; left -= EMPTIED_AT_ONCE) {
+      ledger.truncated.removeEmptied(EMPTIED_AT_ONCE);
+      await new Promise(setImmediate);
+    }
   }
 
   /**
@@ -130,20 +120,14 @@ export class PeriodicWork {
    * written.
    */
   #writeUse(hasMore: () => boolean): Promise<void> {
-    const { db, ledger, state } = this.#parts;
-    const write = async (): Promise<void> => {
+    const { db, ledger } = this.#parts;
+    void this.#noteAlive();
+    return this.#once("use", async () => {
       while (hasMore()) {
         db.unsynced(() => ledger.writeSomeUse(USED_AT_ONCE));
         await new Promise(setImmediate);
       }
-    };
-    this.#noteAlive();
-    this.#writingUse ??= write()
-      .catch((error: unknown) => state.fault(error))
-      .finally(() => {
-        this.#writingUse = undefined;
-      });
-    return this.#writingUse;
+    });
   }
 
   #trim(nowMs: number): void {
@@ -161,15 +145,12 @@ export class PeriodicWork {
   async close(): Promise<void> {
     const { ledger, state, quota, jobs, deliveries, now } = this.#parts;
     clearInterval(this.#timer);
-    await this.#emptying;
-    await this.#writing;
-    await this.#writingUse;
+    await Promise.all([this.#running.get("emptied"), this.#running.get("changes"), this.#running.get("use")]);
     await this.#writeUse(() => ledger.hasUse);
     await jobs.history.close();
     state.writeAll(() => quota.accesses.write(now()));
     await deliveries.close();
-    await this.#alive;
-    this.#noteAlive();
-    await this.#alive;
+    await this.#running.get("alive");
+    await this.#noteAlive();
   }
 }

@@ -7,13 +7,6 @@ import type { Database } from "../state/database.ts";
 /** The records of jobs, as the state writer saves them. */
 type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
-const NO_JOBS: SavedJobs = {
-  needsSave: false,
-  saveChanges: () => undefined,
-  saveInSlices: async () => undefined,
-  report: () => undefined,
-};
-
 /**
  * Writes the state of the coordinator: the changes of the ledger and of the jobs, in transactions. Remembers whether
  * the database can be written.
@@ -22,7 +15,7 @@ export class StateWriter {
   readonly #db: Database;
   readonly #ledger: Ledger;
   readonly #log: Logger;
-  #jobs = NO_JOBS;
+  #jobs: SavedJobs | undefined;
   #failure: string | undefined;
   #commit: Promise<void> | undefined;
 
@@ -39,7 +32,7 @@ export class StateWriter {
 
   /** Whether the ledger or a job has changes that are not written yet. */
   get hasChanges(): boolean {
-    return this.#ledger.needsFlush || this.#jobs.needsSave;
+    return this.#ledger.needsFlush || this.#jobs?.needsSave === true;
   }
 
   /** Writes the changes of the ledger and those that `also` makes, in one transaction. Then reports the saved jobs. */
@@ -54,7 +47,7 @@ export class StateWriter {
     try {
       this.#db.transaction(body);
       this.#failure = undefined;
-      this.#jobs.report();
+      this.#jobs?.report();
     } catch (error) {
       this.fault(error);
       throw error;
@@ -85,12 +78,12 @@ export class StateWriter {
       });
       if (slices.isOver) await slices.next();
     }
-    await this.#jobs.saveInSlices();
+    await this.#jobs?.saveInSlices();
   }
 
   /** Saves the changes of the jobs. Must run inside a transaction. */
   saveJobs(): void {
-    this.#jobs.saveChanges();
+    this.#jobs?.saveChanges();
   }
 
   /**
@@ -99,8 +92,8 @@ export class StateWriter {
    */
   async readSaved<T>(read: () => T): Promise<T> {
     try {
-      if (this.#jobs.needsSave) await this.writeInSlices();
-      if (this.#jobs.needsSave) this.writeAll();
+      if (this.#jobs?.needsSave) await this.writeInSlices();
+      if (this.#jobs?.needsSave) this.writeAll();
     } catch {
       // `write` has recorded the failure. A list is answered even when its counts could not be saved.
     }

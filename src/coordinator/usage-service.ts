@@ -43,22 +43,18 @@ export class UsageService {
 
   /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
-    const { ledger, store, catalogue, quota, adoption, trend, counts, recounted, now } = this.#parts;
+    const { ledger, catalogue, quota, trend, counts, recounted, now } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
     await recounted();
-    return usageView(
-      {
-        ledger,
-        store,
-        quota: quota(),
-        layers: [...catalogue().layers.keys()],
-        adoption,
-        trend: trend.view(ledger.total.bytes, now()),
-        counts: counts(),
-        diskSpace,
-      },
-      options,
-    );
+    const from = {
+      ...this.#parts,
+      quota: quota(),
+      layers: [...catalogue().layers.keys()],
+      trend: trend.view(ledger.total.bytes, now()),
+      counts: counts(),
+      diskSpace,
+    };
+    return usageView(from, options);
   }
 
   /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */

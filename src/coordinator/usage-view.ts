@@ -1,3 +1,4 @@
+import type { TileSet } from "../layer/tile-set.ts";
 import type { Adoption, AdoptionProgress } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isoTime } from "../lib/iso-time.ts";
@@ -9,23 +10,16 @@ import type { InventoryStore } from "../store/inventory-store.ts";
 import type { DiskSpace, TileStore } from "../store/tile-store.ts";
 
 /** The stored tiles of one zoom of one tile set. */
-export interface ZoomUsage {
+interface ZoomUsage {
   readonly z: number;
   readonly tiles: bigint;
   readonly bytes: bigint;
   readonly allocatedBytes: bigint;
 }
 
-export interface TileSetUsage {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly format: string;
-  readonly parametersId: string;
+interface TileSetUsage extends TileSet, Omit<ZoomUsage, "z"> {
   /** The values behind the parameters id; null: the store does not have them. */
   readonly parameters: Readonly<Record<string, string>> | null;
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-  readonly allocatedBytes: bigint;
   readonly zooms: readonly ZoomUsage[];
 }
 
@@ -59,12 +53,7 @@ export interface UsageView {
     readonly totalInodes: number | null;
   };
   /** Since the start of the server. */
-  readonly enforcement: {
-    readonly evictedTiles: number;
-    readonly evictedBytes: number;
-    readonly notStored: number;
-    readonly cleanUps: number;
-  };
+  readonly enforcement: EnforcerCounts;
   readonly adoption: AdoptionProgress;
   /** Present only when requested. */
   readonly tileSets?: readonly TileSetUsage[];
@@ -116,7 +105,7 @@ export function usageView(
             secondsUntilFull: limit === null ? null : secondsUntilFull(limit - total.bytes, from.trend.bytesPerDay),
           },
     disk: { freeBytes, totalBytes, freeInodes: finite(freeInodes), totalInodes: finite(totalInodes) },
-    enforcement: { ...from.counts },
+    enforcement: from.counts,
     adoption: adoption.progress(),
     ...(options.tileSets ? { tileSets: tileSetsOf(from, options.layer) } : {}),
   };
