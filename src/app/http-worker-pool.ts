@@ -127,13 +127,10 @@ export class ServingPool implements ServingProcesses {
         reject(gone);
         if (this.#closing) return;
         this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
-        if (this.#address !== undefined) setTimeout(() => this.#replace(), this.#restartMs).unref();
+        if (this.#address === undefined) return;
+        setTimeout(() => this.#replace(), pauseAfter(this.#failures + 1, RESTARTS)).unref();
       });
     });
-  }
-
-  get #restartMs(): number {
-    return pauseAfter(this.#failures + 1, RESTARTS);
   }
 
   #replace(): void {

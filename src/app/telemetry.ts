@@ -15,23 +15,13 @@ import { ownVersion } from "../lib/version.ts";
 import type { JobEvent, JobView } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 
-/** Reports to an OpenTelemetry collector. */
-export interface Telemetry {
-  /**
-   * Wraps renders so that each is a span. The span is part of the user's trace, if there is one, and contains the
-   * upstream's request.
-   */
-  traced(renders: UserRenders): UserRenders;
-  /** Reports a job that has ended as a span of the job's duration. */
-  jobEvent(event: JobEvent): void;
-  close(): Promise<void>;
-}
+export type Telemetry = ReturnType<typeof startTelemetry>;
 
 const SEND_MS = 1_000;
 const CLOSE_MS = 2_000;
 
-/** Starts telemetry, configured by the standard variables `OTEL_*`. */
-export function startTelemetry(): Telemetry {
+/** Starts reports to an OpenTelemetry collector, configured by the standard variables `OTEL_*`. */
+export function startTelemetry() {
   const named = resourceFromAttributes({ "service.name": "nuthatch", "service.version": ownVersion() });
   const provider = new TracerProvider({
     // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
@@ -40,9 +30,15 @@ export function startTelemetry(): Telemetry {
   });
   const tracer = provider.getTracer("nuthatch", ownVersion());
   return {
-    traced: (renders) => tracedRenders(renders, tracer),
-    jobEvent: (event) => reportJob(event, tracer),
-    close: () => Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
+    /**
+     * Wraps renders so that each is a span. The span is part of the user's trace, if there is one, and contains the
+     * upstream's request.
+     */
+    traced: (renders: UserRenders) => tracedRenders(renders, tracer),
+    /** Reports a job that has ended as a span of the job's duration. */
+    jobEvent: (event: JobEvent) => reportJob(event, tracer),
+    close: (): Promise<void> =>
+      Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
   };
 }
 
