@@ -42,7 +42,8 @@ export class PeriodicWork {
 
   #tick(): void {
     const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
-    const { accesses, trend } = quota;
+    const { accesses, trend, enforcer } = quota;
+    enforcer.tick();
     clock.note();
     if (state.hasChanges) {
       void this.#noteAlive();

@@ -49,8 +49,6 @@ const UNIT_MS: Readonly<Record<CleanUpUnit, number>> = {
   HOURS: 3_600_000,
   DAYS: 86_400_000,
 };
-/** Timers have a limit of 31 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The most cells that a user's write evicts. A write that needs more is not stored. */
 const CELLS_FOR_USER = 64;
 /** The most cells that are evicted between two turns of the event loop, with one commit of their marks. */
@@ -82,9 +80,9 @@ export class Enforcer {
   /** Renders whose tiles were served but not stored. */
   notStored = 0;
   #cleanUps = 0;
-  #timer: NodeJS.Timeout | undefined;
+  /** The period between two clean-ups, and the time of the next one by the monotonic clock. */
   #periodMs = 0;
-  #nextMs = 0;
+  #nextMs = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
   /** Clean-ups that were requested. */
   #requested = 0;
@@ -113,32 +111,21 @@ export class Enforcer {
     const { cacheCleanUpFrequency, cacheCleanUpUnits } = this.#parts.configuration();
     const periodMs = cacheCleanUpFrequency * UNIT_MS[cacheCleanUpUnits];
     this.#parts.eviction.renew();
-    if (periodMs !== this.#periodMs) this.#again(periodMs);
-  }
-
-  #again(periodMs: number): void {
+    if (periodMs === this.#periodMs) return;
     this.#periodMs = periodMs;
     this.#nextMs = this.#parts.monotonicNow() + periodMs;
-    this.#wait();
   }
 
-  #wait(): void {
-    clearTimeout(this.#timer);
-    if (this.#closed) return;
-    const left = Math.max(0, this.#nextMs - this.#parts.monotonicNow());
-    this.#timer = setTimeout(
-      () => {
-        if (this.#parts.monotonicNow() < this.#nextMs) this.#wait();
-        else void this.cleanUp().finally(() => this.#again(this.#periodMs));
-      },
-      Math.min(left, LONGEST_TIMER_MS),
-    );
-    this.#timer.unref();
+  /** Begins a clean-up when a period has passed since the last one. Called several times a second. */
+  tick(): void {
+    if (this.#running !== undefined || this.#closed || this.#parts.monotonicNow() < this.#nextMs) return;
+    void this.cleanUp().finally(() => {
+      this.#nextMs = this.#parts.monotonicNow() + this.#periodMs;
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
     await this.#running;
   }
 
