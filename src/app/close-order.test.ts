@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { type ClosingParts, closeInOrder } from "./close-order.ts";
 
-function parts(more: Partial<ClosingParts> = {}) {
+function parts(more: { readonly idle?: () => Promise<void>; readonly closeRenderers?: () => Promise<void> } = {}) {
   const events: string[] = [];
   const step = (name: string) => async () => void events.push(name);
   const all: ClosingParts = {
-    stopJobs: step("jobs"),
-    stopServing: step("serving"),
-    cancelUnanswered: () => void events.push("cancel unanswered"),
-    cancelAll: () => void events.push("cancel all"),
-    rendersEnded: step("renders"),
-    closeRenderers: step("renderers"),
-    releaseState: step("state"),
-    ...more,
+    coordinator: { stop: step("jobs"), releaseState: step("state") },
+    serving: { close: step("serving") },
+    renders: {
+      cancelUnanswered: () => void events.push("cancel unanswered"),
+      cancelAll: () => void events.push("cancel all"),
+      idle: more.idle ?? step("renders"),
+    },
+    renderers: { close: more.closeRenderers ?? step("renderers") },
   };
   return { events, all };
 }
@@ -38,7 +38,7 @@ test("a render that has answered its user is finished before the state is releas
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const { events, all } = parts({ rendersEnded: () => ended });
+  const { events, all } = parts({ idle: () => ended });
   const closed = closeInOrder(all, 60_000);
   await expect.poll(() => events).toEqual(["jobs", "serving", "cancel unanswered"]);
   end();
@@ -52,7 +52,7 @@ test("a render that does not end holds the shutdown until its renderer has been 
     end = resolve;
   });
   const { events, all } = parts({
-    rendersEnded: () => ended,
+    idle: () => ended,
     closeRenderers: async () => {
       events.push("renderers");
       end();

@@ -1,21 +1,15 @@
 import { elapsedMs } from "../lib/elapsed.ts";
+import type { Renders } from "../render/renders.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import type { ServingProcesses } from "./process-methods.ts";
+import type { RendererPool } from "./renderer-pool.ts";
 
 /** The parts of a running server that have to be closed. */
 export interface ClosingParts {
-  /** Stops the jobs within the time. The coordinator continues to account for tiles that are still being written. */
-  stopJobs(graceMs: number): Promise<void>;
-  /** Stops accepting requests, and answers those in flight within the time. */
-  stopServing(graceMs: number): Promise<void>;
-  /** Aborts renders that have stored nothing yet: no user waits for them any more. */
-  cancelUnanswered(): void;
-  /** Aborts all renders. */
-  cancelAll(): void;
-  /** Waits until no render is in flight. */
-  rendersEnded(): Promise<void>;
-  /** Ends the renderers, by force those that do not answer. Nothing is written afterwards. */
-  closeRenderers(): Promise<void>;
-  /** Writes the ledger, and releases the database and the lock of the data directory. */
-  releaseState(): Promise<void>;
+  readonly coordinator: Pick<CoordinatorLink, "stop" | "releaseState">;
+  readonly serving: Pick<ServingProcesses, "close">;
+  readonly renders: Pick<Renders, "cancelUnanswered" | "cancelAll" | "idle">;
+  readonly renderers: Pick<RendererPool, "close">;
 }
 
 /** Time for cancelled renders to end, and for the coordinator to close. */
@@ -26,19 +20,21 @@ const END_MS = 2_000;
  * second server that gets the lock can rely on the first one writing nothing more.
  */
 export async function closeInOrder(parts: ClosingParts, graceMs: number): Promise<void> {
+  const { coordinator, serving, renders, renderers } = parts;
   const untilMs = elapsedMs() + graceMs;
   const left = (): number => Math.max(0, untilMs - elapsedMs());
   // Jobs and users finish their in-flight renders at the same time.
-  const jobsStopped = parts.stopJobs(left());
-  await parts.stopServing(left());
+  const jobsStopped = coordinator.stop(left());
+  await serving.close(left());
   await atMost(left() + END_MS, jobsStopped);
-  parts.cancelUnanswered();
-  await atMost(left(), parts.rendersEnded());
-  parts.cancelAll();
-  await atMost(END_MS, parts.rendersEnded());
-  await parts.closeRenderers();
-  await parts.rendersEnded();
-  await atMost(END_MS, parts.releaseState());
+  renders.cancelUnanswered();
+  await atMost(left(), renders.idle());
+  renders.cancelAll();
+  await atMost(END_MS, renders.idle());
+  // Nothing is written after the renderers have ended.
+  await renderers.close();
+  await renders.idle();
+  await atMost(END_MS, coordinator.releaseState());
 }
 
 async function atMost(ms: number, work: Promise<void>): Promise<void> {

@@ -16,12 +16,14 @@ export interface CalledParts {
 export class CoordinatorLink {
   readonly channel: Channel<ServerMethods, CoordinatorMethods>;
   readonly #worker: Worker;
+  readonly #log: Logger;
   readonly #ended: Promise<void>;
   #called: CalledParts | undefined;
   #closing = false;
 
   /** Starts the thread. The process ends if the thread ends before `close`, as the server cannot work without it. */
   constructor(data: CoordinatorData, log: Logger) {
+    this.#log = log;
     this.#worker = new Worker(new URL("./coordinator-thread.js", import.meta.url), { workerData: data });
     this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
       ...localMethods(() => this.#called?.renders, RENDER_GATE),
@@ -49,7 +51,7 @@ export class CoordinatorLink {
     this.#called = called;
   }
 
-  /** From now on, the end of the thread is expected. */
+  /** Expects the end of the thread from now on. */
   expectEnd(): void {
     this.#closing = true;
   }
@@ -57,6 +59,20 @@ export class CoordinatorLink {
   /** Whether the end of the thread is expected. */
   get isClosing(): boolean {
     return this.#closing;
+  }
+
+  /** Stops the jobs within the time. The coordinator continues to account for tiles that are still being written. */
+  stop(graceMs: number): Promise<void> {
+    return this.channel.call("stop", graceMs).catch((error: unknown) => this.#notClosed(error));
+  }
+
+  /** Writes the ledger, and releases the database and the lock of the data directory. */
+  releaseState(): Promise<void> {
+    return this.channel.call("close").catch((error: unknown) => this.#notClosed(error));
+  }
+
+  #notClosed(error: unknown): void {
+    this.#log.error("the coordinator cannot be closed in order", { error: String(error) });
   }
 
   /** Ends the thread. */

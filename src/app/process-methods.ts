@@ -15,7 +15,13 @@ import type { RenderGate } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/render-reports.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import type { BeginOutcome } from "./readiness-watch.ts";
+
+/** The outcome of an attempt to begin. */
+export type BeginOutcome =
+  | { readonly kind: "begun" }
+  /** The attempt has to be repeated. `serves`: stored tiles can be served meanwhile. */
+  | { readonly kind: "waiting"; readonly reason: string; readonly serves: boolean }
+  | { readonly kind: "refused"; readonly message: string; readonly isConfiguration: boolean };
 
 /** Why a coordinator cannot start. */
 export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
@@ -148,10 +154,10 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   metrics: "call",
 };
 
-export const MEMORY_TILES: Sendings<MemoryTiles> = { clear: "note", remove: "note", expireBefore: "note" };
-
 export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
-  ...MEMORY_TILES,
+  clear: "note",
+  remove: "note",
+  expireBefore: "note",
   listen: "call",
   publish: "note",
   metrics: "call",

@@ -1,23 +1,14 @@
 import { type Readiness, STARTING } from "../http/readiness.ts";
-
-/** The outcome of an attempt to begin. */
-export type BeginOutcome =
-  | { readonly kind: "begun" }
-  /** The attempt has to be repeated. `serves`: stored tiles can be served meanwhile. */
-  | { readonly kind: "waiting"; readonly reason: string; readonly serves: boolean }
-  | { readonly kind: "refused"; readonly message: string; readonly isConfiguration: boolean };
+import type { Logger } from "../lib/logger.ts";
+import type { Renders } from "../render/renders.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import type { BeginOutcome, ServingProcesses, StartRefusal } from "./process-methods.ts";
 
 export interface WatchedParts {
-  /** Asks the coordinator to begin. */
-  readonly begin: () => Promise<BeginOutcome>;
-  /**
-   * Called when the coordinator has begun, or when at least stored tiles can be served. Awaited before any tile is
-   * served.
-   */
-  readonly began: (outcome: BeginOutcome) => Promise<void>;
-  /** Returns why the coordinator cannot work; undefined: it can. */
-  readonly health: () => Promise<string | undefined>;
-  readonly report: (readiness: Readiness) => Promise<void> | void;
+  readonly coordinator: CoordinatorLink;
+  readonly renders: Pick<Renders, "expireBefore">;
+  readonly serving: Pick<ServingProcesses, "ready">;
+  readonly log: Logger;
 }
 
 const LOOK_MS = 1_000;
@@ -45,7 +36,7 @@ export class ReadinessWatch {
    * Makes the first attempt to begin, and starts the checks.
    * @returns the refusal, if another attempt would be refused too
    */
-  async begin(): Promise<Extract<BeginOutcome, { kind: "refused" }> | undefined> {
+  async begin(): Promise<StartRefusal | undefined> {
     const outcome = await this.#begin();
     if (outcome.kind === "refused") return outcome;
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
@@ -54,15 +45,22 @@ export class ReadinessWatch {
   }
 
   async #begin(): Promise<BeginOutcome> {
-    const outcome = await this.#parts.begin();
+    const outcome = await this.#parts.coordinator.channel.call("begin");
     if (this.#closing || outcome.kind === "refused") return outcome;
     this.#hasBegun = outcome.kind === "begun";
     if (this.#hasBegun || outcome.kind !== "waiting" || outcome.serves) {
-      await this.#parts.began(outcome);
+      await this.#began();
       this.#isServing = true;
     }
     await this.#update(outcome.kind === "waiting" ? outcome.reason : undefined);
     return outcome;
+  }
+
+  /** Prepares the serving of tiles, when the coordinator has begun, or when at least stored tiles can be served. */
+  async #began(): Promise<void> {
+    const { coordinator, renders } = this.#parts;
+    for (const [layer, beforeMs] of await coordinator.channel.call("softTimes")) renders.expireBefore(layer, beforeMs);
+    if (this.#hasBegun) coordinator.channel.note("start", []);
   }
 
   async #look(): Promise<void> {
@@ -73,7 +71,7 @@ export class ReadinessWatch {
     }
     this.#requestedMs = performance.now();
     try {
-      if (this.#hasBegun) await this.#update(await this.#parts.health());
+      if (this.#hasBegun) await this.#update(await this.#parts.coordinator.channel.call("health"));
       else {
         const outcome = await this.#begin();
         if (outcome.kind === "refused") await this.#update(outcome.message);
@@ -97,7 +95,9 @@ export class ReadinessWatch {
   async #report(next: Readiness): Promise<void> {
     if (JSON.stringify(next) === JSON.stringify(this.#reported)) return;
     this.#reported = next;
-    await this.#parts.report(next);
+    const { coordinator, serving, log } = this.#parts;
+    if (!next.ready && !coordinator.isClosing) log.warn("the server is not ready", { reason: next.reason });
+    await serving.ready(next);
   }
 
   /** Reports that the server is shutting down. No later report follows. */

@@ -6,16 +6,15 @@ import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { MemoryTiles } from "../render/memory-tiles.ts";
 import { openStore } from "../store/open-store.ts";
-import { buildRendering, type Rendering } from "./build-rendering.ts";
+import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
 import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
-import { MEMORY_TILES, type ServingProcesses, type StartRefusal } from "./process-methods.ts";
+import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "./process-methods.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
-import { type LoadConfiguration, ServerSide } from "./server-side.ts";
+import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
 
 export interface RunningServer {
@@ -53,10 +52,10 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   for (const warning of configuration.warnings) log.warn(warning);
 
   const coordinator = new CoordinatorLink({ configuration, storeRoot, instance }, log);
-  // The renders are built first, as the serving processes forward to them what their memory tiers miss.
-  let serving: ServingProcesses | undefined;
-  const memory = localMethods<MemoryTiles>(() => serving, MEMORY_TILES);
-  const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, memory, log });
+  let built: ServingProcesses | undefined;
+  // The processes that serve are built last, as they call all other parts.
+  const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
+  const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, memory: serving, log });
   const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     await coordinator.close();
     throw new StartError(message, isConfiguration);
@@ -64,9 +63,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const unclaimed = await coordinator.channel.call("claim");
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
-  const serverSide = new ServerSide(configuration, { coordinator, rendering, telemetry, load, log });
-  serving = buildServing(configuration, { storeRoot, instance }, serverSide, log);
-  serverSide.attach(serving);
+  const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, telemetry, load, log });
+  built = buildServing(configuration, { storeRoot, instance }, serverSide, log);
   coordinator.attach({
     renders: rendering.renders,
     jobEvent: (event) => {
@@ -77,18 +75,19 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const address = await listen(serving, configuration);
   log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });
   // Completing the work of the last process may take long. Health probes are answered meanwhile.
-  const watch = buildWatch({ coordinator, rendering, serving, log });
+  const { renders, renderers } = rendering;
+  const watch = new ReadinessWatch({ coordinator, renders, serving, log });
   const refused = await watch.begin();
   if (refused !== undefined) return refuseStart(refused);
   return {
     address,
-    configuration: () => serverSide.configuration,
-    reload: () => serverSide.reload(),
+    configuration: serverSide.configuration,
+    reload: serverSide.reload,
     async close() {
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
       watch.close();
-      await closeParts({ coordinator, rendering, serving, log });
+      await closeInOrder({ coordinator, serving, renders, renderers }, GRACE_MS);
       await coordinator.close();
       await telemetry?.close();
       log.info("closed");
@@ -122,46 +121,4 @@ async function listen(serving: ServingProcesses, { server }: Configuration): Pro
   const { host } = server;
   const { port } = await serving.listen(host, server.port);
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
-}
-
-interface StartedParts {
-  readonly coordinator: CoordinatorLink;
-  readonly rendering: Rendering;
-  readonly serving: ServingProcesses;
-  readonly log: Logger;
-}
-
-function buildWatch({ coordinator, rendering, serving, log }: StartedParts): ReadinessWatch {
-  const { channel } = coordinator;
-  return new ReadinessWatch({
-    begin: () => channel.call("begin"),
-    async began({ kind }) {
-      for (const [layer, beforeMs] of await channel.call("softTimes")) rendering.renders.expireBefore(layer, beforeMs);
-      if (kind === "begun") channel.note("start", []);
-    },
-    health: () => channel.call("health"),
-    report(readiness) {
-      if (!readiness.ready && !coordinator.isClosing) log.warn("the server is not ready", { reason: readiness.reason });
-      return serving.ready(readiness);
-    },
-  });
-}
-
-function closeParts({ coordinator, rendering, serving, log }: StartedParts): Promise<void> {
-  const { channel } = coordinator;
-  const { renders, renderers } = rendering;
-  const notClosed = (error: unknown): void =>
-    log.error("the coordinator cannot be closed in order", { error: String(error) });
-  return closeInOrder(
-    {
-      stopJobs: (graceMs) => channel.call("stop", graceMs).catch(notClosed),
-      stopServing: (graceMs) => serving.close(graceMs),
-      cancelUnanswered: () => renders.cancelUnanswered(),
-      cancelAll: () => renders.cancelAll(),
-      rendersEnded: () => renders.idle(),
-      closeRenderers: () => renderers.close(),
-      releaseState: () => channel.call("close").catch(notClosed),
-    },
-    GRACE_MS,
-  );
 }
