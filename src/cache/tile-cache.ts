@@ -2,7 +2,7 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
-import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { tileKey } from "../render/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
@@ -113,19 +113,16 @@ export class TileCache implements TileReader {
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
-    const found = this.#found({ tileSet, ...index });
+    const found = this.#fromStore((store) => store.stat({ tileSet, ...index }));
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
       ...renderStatus,
       inMemory: this.#parts.memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
-      stored:
-        found === undefined
-          ? undefined
-          : {
-              ...found,
-              expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
-            },
+      stored: found && {
+        ...found,
+        expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
+      },
       key: this.#parts.store.keyOf({ tileSet, ...index }),
       metatile,
     };
@@ -145,33 +142,23 @@ export class TileCache implements TileReader {
   }
 
   #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
-    const stored = this.#found({ tileSet, ...index });
+    const stored = this.#fromStore((store) => store.stat({ tileSet, ...index }));
     return stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs;
-  }
-
-  #found(at: TileAddress): ReturnType<TileStore["stat"]> {
-    try {
-      return this.#parts.store.stat(at);
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      this.counts.storeFaults++;
-      return undefined;
-    }
   }
 
   #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
     const epoch = this.#parts.memory.epoch(tileSet.layer);
-    const stored = this.#stored({ tileSet, ...index });
+    const stored = this.#fromStore((store) => store.get({ tileSet, ...index }));
     if (stored === undefined) return undefined;
     const tile = served(stored);
     this.#parts.memory.set(key, tile, epoch);
     return tile;
   }
 
-  /** Reads a tile from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
-  #stored(at: TileAddress): StoredTile | undefined {
+  /** Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
+  #fromStore<T>(read: (store: TileStore) => T | undefined): T | undefined {
     try {
-      return this.#parts.store.get(at);
+      return read(this.#parts.store);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.counts.storeFaults++;
