@@ -127,37 +127,28 @@ export class ServingPool implements ServingProcesses {
         reject(gone);
         if (this.#closing) return;
         this.#log.error("an HTTP worker ended unexpectedly", { code, signal });
-        if (this.#address === undefined) return;
-        setTimeout(() => this.#replace(), pauseAfter(this.#failures + 1, RESTARTS)).unref();
+        const address = this.#address;
+        if (address === undefined) return;
+        setTimeout(() => void this.#replace(address), pauseAfter(this.#failures + 1, RESTARTS)).unref();
       });
     });
   }
 
-  #replace(): void {
-    if (this.#closing || this.#address === undefined) return;
-    this.#startListening(this.#address).then(
-      () => {
-        this.#failures = 0;
-      },
-      (error: unknown) => {
-        this.#failures++;
-        this.#log.error("an HTTP worker cannot serve", { error: String(error) });
-      },
-    );
-  }
-
   /**
-   * Starts a replacement of an HTTP worker. A replacement that cannot listen, because another program has the port, is
-   * ended. Every exit is followed by another replacement.
-   * @throws Error when the replacement cannot serve
+   * Replaces an HTTP worker. A replacement that cannot listen, because another program has the port, is ended. Every
+   * exit is followed by another replacement.
    */
-  async #startListening({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
-    const { worker, channel } = await this.#start();
+  async #replace({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+    if (this.#closing) return;
+    let started: Member | undefined;
     try {
-      await channel.call("listen", host, port);
+      started = await this.#start();
+      await started.channel.call("listen", host, port);
+      this.#failures = 0;
     } catch (error) {
-      worker.process.kill("SIGKILL");
-      throw error;
+      this.#failures++;
+      this.#log.error("an HTTP worker cannot serve", { error: String(error) });
+      started?.worker.process.kill("SIGKILL");
     }
   }
 
