@@ -63,9 +63,6 @@ const NOT_AHEAD_FILES = 1_000;
 
 const STORE: Admission = { kind: "store" };
 
-/** Why a size does not fit: a limit, or the reserve of the disk. */
-type Obstacle = { readonly kind: "limit"; readonly limit: Limit } | { readonly kind: "disk" };
-
 /**
  * Keeps the store within its quotas. A writer reserves the size that it is about to add; usage and reservations
  * together never pass a limit. If they would, the coldest cells are evicted, whole, and never more than needed. A
@@ -73,10 +70,7 @@ type Obstacle = { readonly kind: "limit"; readonly limit: Limit } | { readonly k
  */
 export class Enforcer {
   readonly #parts: EnforcerParts;
-  #sources: Pick<EnforcerSources, "giveUpTruncated" | "isReclaiming"> = {
-    giveUpTruncated: () => undefined,
-    isReclaiming: () => false,
-  };
+  #sources: EnforcerSources | undefined;
   /** Renders whose tiles were served but not stored. */
   notStored = 0;
   #cleanUps = 0;
@@ -180,15 +174,15 @@ export class Enforcer {
     const cellsLeft = writer === "user" ? CELLS_FOR_USER - before : CELLS_PER_TURN;
     if (cellsLeft <= 0) return { kind: "busy", reason: "room is being made in the store" };
     const most = Math.min(cellsLeft, CELLS_PER_TURN);
-    if (obstacle.kind === "disk") return await this.#freeDiskSpace(writer, size, most);
-    const { limit } = obstacle;
+    if (obstacle === "disk") return await this.#freeDiskSpace(writer, size, most);
+    const limit = obstacle;
     const needed = BigInt(Math.max(1, size.bytes));
     const full = {
       kind: "full",
       reason: `the disk quota of ${limit.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
     } as const;
     if (needed > limit.bytes) return full;
-    if (before === 0) this.#sources.giveUpTruncated(limit.layer);
+    if (before === 0) this.#sources?.giveUpTruncated(limit.layer);
     const evicted = await eviction.freeSpace(limit, writer, () => this.#excess(limit, size), most);
     if (evicted !== undefined) {
       await turn();
@@ -204,12 +198,11 @@ export class Enforcer {
 
   async #freeDiskSpace(writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
     const { disk, configuration, eviction } = this.#parts;
-    const { giveUpTruncated, isReclaiming } = this.#sources;
     const space = await disk.fresh();
     if (space === undefined) return { kind: "disk_full", reason: disk.reason };
     if (this.#excessOnDisk(space, size) === undefined) return 0;
-    giveUpTruncated(undefined);
-    if (isReclaiming())
+    this.#sources?.giveUpTruncated(undefined);
+    if (this.#sources?.isReclaiming())
       return { kind: "disk_full", reason: "the disk of the store is full, what was truncated is being removed" };
     const full = { kind: "disk_full", reason: "the disk of the store is full" } as const;
     if (!configuration().enabled) return full;
@@ -225,17 +218,15 @@ export class Enforcer {
     return (layer === undefined ? ledger.total : ledger.sumOf(layer)).bytes;
   }
 
-  /** Returns why a size does not fit at this moment; undefined: it fits. */
-  #obstacle(layer: string, size: StoredSize): Obstacle | undefined {
+  /** Returns the limit under which a size does not fit at this moment, or the disk; undefined: it fits. */
+  #obstacle(layer: string, size: StoredSize): Limit | "disk" | undefined {
     const { disk, configuration } = this.#parts;
     const space = disk.now();
-    if (space === undefined || this.#excessOnDisk(space, size) !== undefined) return { kind: "disk" };
+    if (space === undefined || this.#excessOnDisk(space, size) !== undefined) return "disk";
     if (!configuration().enabled) return undefined;
     const { ofLayer, global } = limitsOf(configuration());
     const own = ofLayer.get(layer);
-    for (const limit of own === undefined ? [global] : [own, global])
-      if (this.#excess(limit, size) > 0n) return { kind: "limit", limit };
-    return undefined;
+    return (own === undefined ? [global] : [own, global]).find((limit) => this.#excess(limit, size) > 0n);
   }
 
   /** Returns the bytes that have to be evicted before a size fits under a limit; 0 or less: it fits. */
@@ -297,7 +288,7 @@ export class Enforcer {
     const share = (percent: number): bigint => (limit.bytes * BigInt(Math.round(percent * 1000))) / 100_000n;
     if (this.#used(limit) <= share(highWaterPercent)) return;
     const target = share(lowWaterPercent);
-    this.#sources.giveUpTruncated(limit.layer);
+    this.#sources?.giveUpTruncated(limit.layer);
     this.#cleanUps++;
     const before = eviction.tiles;
     const evict = eviction.cleanUp(limit);

@@ -39,7 +39,6 @@ export class CacheSimulation {
   /** Cells by an earlier key. The current key is checked when a cell is taken from the queue. */
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
   #clock = 0;
-  reads = 0;
   hits = 0;
   /** Bytes stored now, and the maximum so far. */
   bytes = 0;
@@ -52,23 +51,18 @@ export class CacheSimulation {
     this.#facts = facts;
   }
 
-  /**
-   * Simulates a read.
-   * @returns whether it is a hit
-   */
-  read(read: SampledRead, atMs: number): boolean {
-    this.reads++;
+  /** Simulates a read. */
+  read(read: SampledRead, atMs: number): void {
     const { tileSet, x, y, z } = read;
     const cell = this.#cell(cellKey(tileSet, x, y, z));
     const tile = tileInCell(x, y);
     this.#use(cell, tile, atMs);
     if (cell.tiles.has(tile)) {
       this.hits++;
-      return true;
+      return;
     }
     this.#evict();
     if (this.#limit > 0) this.#store(read, atMs);
-    return false;
   }
 
   #cell(key: string): Cell {

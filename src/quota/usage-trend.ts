@@ -21,8 +21,8 @@ export class UsageTrend {
 
   constructor(db: Database) {
     this.#db = db;
-    const last = db.prepare("SELECT MAX(at_ms) AS at FROM usage_sample WHERE at_ms IS NOT NULL").get();
-    this.#lastMs = last === undefined || last["at"] === null ? 0 : int(last, "at");
+    const last = db.prepare("SELECT at_ms FROM usage_sample ORDER BY at_ms DESC LIMIT 1").get();
+    this.#lastMs = last === undefined ? 0 : int(last, "at_ms");
   }
 
   /** Adds a sample inside the caller's transaction. Does nothing while the last sample is young. */
