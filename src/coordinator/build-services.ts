@@ -47,7 +47,7 @@ export function buildServices(context: ServiceContext): {
       counts: () => quota.enforcer.counts,
     }),
     quota: new QuotaService({ ...context, ...quota }),
-    metrics: new MetricsService({ ...context, ...jobs, webhooks: context.deliveries }),
+    metrics: new MetricsService({ ...context, ...jobs }),
   };
   return { services, schedules };
 }

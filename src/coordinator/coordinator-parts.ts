@@ -12,6 +12,7 @@ import type { ClockRecord } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Store } from "../store/store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
 import type { StateWriter } from "./state-writer.ts";
 
 /** The parts from which a coordinator is built. */
@@ -21,6 +22,7 @@ export interface CoordinatorParts {
   readonly gate: RenderGate;
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
+  /** Returns the quota of the configuration file. */
   readonly initialQuota: () => QuotaConfiguration;
   readonly eviction: () => EvictionOptions;
   /** How long mass truncations can be undone. */
@@ -50,4 +52,13 @@ export interface BuildContext extends CoordinatorParts {
   readonly state: StateWriter;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
+}
+
+/** What services ask before they answer from the counts of the ledger. */
+export interface CountedParts extends Pick<BuildContext, "ledger" | "catalogue"> {
+  /** Counts all cells that a crash left open. */
+  readonly recounted: () => Promise<void>;
+  readonly quota: () => QuotaConfiguration;
+  /** Returns the space on the store's disk; undefined: the file system has never answered. */
+  readonly diskSpace: () => Promise<DiskSpace | undefined>;
 }

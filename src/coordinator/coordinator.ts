@@ -88,7 +88,6 @@ export class Coordinator {
     await quota.enforcer.close();
     await adoption.close();
     await this.services.usage.cancelVerification();
-    truncations.reclaim.stop();
     this.#closing.abort();
     await jobs.runner.close(graceMs);
     await truncations.reclaim.ended();

@@ -1,24 +1,14 @@
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "../plan/estimate.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-import type { DiskSpace } from "../store/tile-store.ts";
+import type { CountedParts } from "./coordinator-parts.ts";
 import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
 
-export interface EstimateServiceParts {
-  readonly ledger: Ledger;
-  /** Returns the space on the store's disk; undefined: the file system has never answered. */
-  readonly diskSpace: () => Promise<DiskSpace | undefined>;
-  readonly catalogue: () => Catalogue;
-  readonly quota: () => QuotaConfiguration;
+export interface EstimateServiceParts extends CountedParts {
   readonly counter: JobCounter;
-  /** Counts all cells that a crash left open, before an answer is based on them. */
-  readonly recounted: () => Promise<void>;
   /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;
   readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;

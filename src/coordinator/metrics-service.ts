@@ -1,9 +1,9 @@
 import type { JobHistory } from "../jobs/job-history.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobMetrics } from "../jobs/job-totals.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
 
 /** The counts of the coordinator since the start of the server. */
 export interface CoordinatorMetrics extends JobMetrics {
@@ -17,12 +17,10 @@ export interface CoordinatorMetrics extends JobMetrics {
   readonly stateLoss: StateLoss | null;
 }
 
-export interface MetricsServiceParts {
-  readonly runner: Pick<JobRunner, "metrics">;
-  readonly history: Pick<JobHistory, "metrics">;
-  readonly webhooks: Pick<Webhooks, "metrics">;
-  readonly ledger: Pick<Ledger, "corruptBlocks">;
-  readonly stateLoss?: StateLoss | undefined;
+export interface MetricsServiceParts extends Pick<BuildContext, "ledger" | "stateLoss"> {
+  readonly runner: JobRunner;
+  readonly history: JobHistory;
+  readonly deliveries: Webhooks;
 }
 
 /** The operation that returns the coordinator's metrics. */
@@ -40,11 +38,11 @@ export class MetricsService {
   }
 
   async jobMetrics(): Promise<CoordinatorMetrics> {
-    const { runner, history, webhooks, ledger, stateLoss } = this.#parts;
+    const { runner, history, deliveries, ledger, stateLoss } = this.#parts;
     return {
       ...runner.metrics(),
       history: history.metrics(),
-      webhooks: webhooks.metrics(),
+      webhooks: deliveries.metrics(),
       corruptBlocks: ledger.corruptBlocks,
       failedNotes: this.#failedNotes,
       stateLoss: stateLoss ?? null,

@@ -1,18 +1,11 @@
-import type { Catalogue } from "../layer/catalogue.ts";
-import type { Logger } from "../lib/logger.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { QuotaStore } from "../quota/quota-store.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
 
-export interface QuotaServiceParts {
+export interface QuotaServiceParts extends Pick<BuildContext, "gate" | "catalogue" | "initialQuota" | "log"> {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
-  readonly gate: Pick<RenderGate, "endBatches">;
-  readonly catalogue: () => Catalogue;
-  /** Returns the quota of the configuration file. */
-  readonly initialQuota: () => QuotaConfiguration;
-  readonly log: Logger;
 }
 
 /** The operations on the quota. */

@@ -1,31 +1,18 @@
-import type { Adoption } from "../ledger/adoption.ts";
 import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
-import type { InventoryStore } from "../store/inventory-store.ts";
-import type { DiskSpace } from "../store/tile-store.ts";
-import { pyramidsOf, type TruncationTargetSources } from "../truncation/truncation-targets.ts";
+import { pyramidsOf } from "../truncation/truncation-targets.ts";
+import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
-export interface UsageServiceParts extends TruncationTargetSources {
-  readonly store: InventoryStore & TruncationTargetSources["store"];
-  /** Counts all cells that a crash left open, before an answer is based on them. */
-  readonly recounted: () => Promise<void>;
-  readonly quota: () => QuotaConfiguration;
-  readonly adoption: Adoption;
+export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "now" | "closing"> {
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
-  /** Returns the space on the store's disk; undefined: the file system has never answered. */
-  readonly diskSpace: () => Promise<DiskSpace | undefined>;
-  readonly now: () => number;
-  /** Aborted when the server shuts down. */
-  readonly closing: AbortSignal;
 }
 
 /**

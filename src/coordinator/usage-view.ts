@@ -1,13 +1,12 @@
 import type { TileSet } from "../layer/tile-set.ts";
-import type { Adoption, AdoptionProgress } from "../ledger/adoption.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { AdoptionProgress } from "../ledger/adoption.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { Trend } from "../quota/usage-trend.ts";
-import type { InventoryStore } from "../store/inventory-store.ts";
-import type { DiskSpace, TileStore } from "../store/tile-store.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
 
 /** The stored tiles of one zoom of one tile set. */
 interface ZoomUsage {
@@ -63,12 +62,9 @@ const NO_DISK_SPACE: DiskSpace = { freeBytes: 0, totalBytes: 0, freeInodes: 0, t
 
 /** Returns the usage for `GET /api/v1/usage`: configured layers in their order, then layers no longer configured. */
 export function usageView(
-  from: {
-    readonly ledger: Ledger;
-    readonly store: InventoryStore & Pick<TileStore, "parametersOf">;
+  from: Pick<BuildContext, "ledger" | "store" | "adoption"> & {
     readonly quota: QuotaConfiguration;
     readonly layers: readonly string[];
-    readonly adoption: Adoption;
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
     /** Undefined: the file system has never answered. */
@@ -117,7 +113,7 @@ function secondsUntilFull(left: bigint, bytesPerDay: number): number | null {
 }
 
 function tileSetsOf(
-  { ledger, store }: { readonly ledger: Ledger; readonly store: Pick<TileStore, "parametersOf"> },
+  { ledger, store }: Pick<BuildContext, "ledger" | "store">,
   layer: string | undefined,
 ): TileSetUsage[] {
   return [...ledger.tileSets()]

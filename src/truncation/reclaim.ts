@@ -8,6 +8,8 @@ export interface ReclaimParts {
   readonly store: Pick<TruncationStore, "needsSweep">;
   readonly gate: RenderGate;
   readonly log: Logger;
+  /** Aborted when the server shuts down: the sweep stops at its next step, and the next start continues it. */
+  readonly closing: AbortSignal;
 }
 
 /**
@@ -15,7 +17,6 @@ export interface ReclaimParts {
  */
 export class Reclaim {
   readonly #parts: ReclaimParts;
-  readonly #stop = new AbortController();
   #sweeping: Promise<void> | undefined;
   #again = false;
 
@@ -30,15 +31,14 @@ export class Reclaim {
     }
     this.#sweeping = this.#sweepOnce().finally(() => {
       this.#sweeping = undefined;
-      if (!this.#again || this.#stop.signal.aborted) return;
+      if (!this.#again || this.#parts.closing.aborted) return;
       this.#again = false;
       this.sweep();
     });
   }
 
   async #sweepOnce(): Promise<void> {
-    const { ledger, store, gate, log } = this.#parts;
-    const { signal } = this.#stop;
+    const { ledger, store, gate, log, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
@@ -52,11 +52,6 @@ export class Reclaim {
   /** Whether a sweep is running. */
   get isSweeping(): boolean {
     return this.#sweeping !== undefined;
-  }
-
-  /** Stops the sweep at its next step. The next start of the server continues it. */
-  stop(): void {
-    this.#stop.abort();
   }
 
   /** Waits until the last sweep has ended. */
