@@ -15,7 +15,7 @@ import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrati
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "nuthatch-drops-"));
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-truncations-"));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -23,12 +23,12 @@ const z = 8;
 const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
 const FORMATS = ["image/png", "image/jpeg"];
 
-function open(root: string, requested: RenderGate = idleGate) {
+function open(root: string, gate: RenderGate = idleGate) {
   const db = openDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, requested) };
+  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, gate) };
 }
 
 type Opened = ReturnType<typeof open>;
@@ -46,7 +46,7 @@ async function put({ db, store, ledger }: Opened, tiles: ReadonlyMap<string, num
   }
 }
 
-function expectKept({ store, ledger }: Opened, expected: ReadonlyMap<string, number>): void {
+function expectStored({ store, ledger }: Opened, expected: ReadonlyMap<string, number>): void {
   while (ledger.recountSome(1000));
   const found = FORMATS.flatMap((format) =>
     store
@@ -125,7 +125,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
             return 1;
           },
         );
-        expectKept(at, new Map());
+        expectStored(at, new Map());
         await put(at, newer);
         let state = "kept";
         let discarded: bigint | undefined;
@@ -169,7 +169,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
           at.ledgerTruncations.finishUndo(aside, ended);
         }
         expect(state).toBe("undone");
-        expectKept(at, old);
+        expectStored(at, old);
         at.db.close();
       },
     ),
@@ -184,27 +184,27 @@ test("a truncation waits for writers that are about to store in its layer, and f
   mkdirSync(root);
   const at = open(root, {
     ...idleGate,
-    block: async () => void steps.push("pause"),
-    unblock: () => steps.push("resume"),
+    block: async () => void steps.push("block"),
+    unblock: () => steps.push("unblock"),
     renew: () => steps.push("renew"),
   });
   const truncateAll = (): Promise<void> =>
     at.ledgerTruncations.truncate("a", () => {
-      steps.push("drop");
+      steps.push("truncate");
       return [{ kind: "layer", layer: "a" }];
     });
   const rect = { z, minX: 0, minY: 0, maxX: 7, maxY: 7 };
   const others = at.ledger.writers.open({ ...pyramid, layer: "b", format: "image/png" }, rect);
   await truncateAll();
-  expect(steps.splice(0)).toEqual(["drop", "renew"]);
+  expect(steps.splice(0)).toEqual(["truncate", "renew"]);
   const cells = FORMATS.map((format) => at.ledger.writers.open({ ...pyramid, format }, rect));
   for (const open of cells) {
     await truncateAll();
-    expect(steps.splice(0)).toEqual(["pause", "drop", "resume"]);
+    expect(steps.splice(0)).toEqual(["block", "truncate", "unblock"]);
     at.ledger.writers.close(open);
   }
   await truncateAll();
-  expect(steps.splice(0)).toEqual(["drop", "renew"]);
+  expect(steps.splice(0)).toEqual(["truncate", "renew"]);
   at.ledger.writers.close(others);
   at.db.close();
 });
