@@ -4,7 +4,7 @@ import type { CoordinatorLink } from "./coordinator-link.ts";
 import type { ServingProcesses } from "./process-methods.ts";
 import type { RendererPool } from "./renderer-pool.ts";
 
-/** The parts of a running server that have to be closed. */
+/** The parts of a running server that are closed. */
 export interface ClosingParts {
   readonly coordinator: Pick<CoordinatorLink, "stop" | "releaseState">;
   readonly serving: Pick<ServingProcesses, "close">;

@@ -10,7 +10,7 @@ const held = () => {
   return { promise, end };
 };
 
-test("as many maps as there may be are put together at once, and those beyond the queue are refused", async () => {
+test("as many maps as the limit allows are composed at once, and maps beyond the queue are refused", async () => {
   const queue = new MapQueue(1);
   const first = held();
   const begun: number[] = [];

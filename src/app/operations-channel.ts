@@ -4,16 +4,15 @@ import { type Channel, remoteMethods } from "../lib/channel.ts";
 /** The channel to the coordinator, or, in an HTTP worker, to the server, which forwards to the coordinator. */
 export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, "call" | "callUntil" | "note">;
 
-/** Work around each operation. */
-export interface OperationHooks {
-  /** Called before operations whose answer depends on which tiles are in use: reports the tiles that were read. */
-  readonly reportReads?: () => void;
-  /** Awaited before each answer, so that the answer is true of all processes that serve tiles. */
-  readonly applied?: () => Promise<void>;
-}
-
-/** Returns the operations behind a channel. */
-export function forwardOperations(channel: OperationsChannel, { reportReads, applied }: OperationHooks): Operations {
+/**
+ * Returns the operations behind a channel.
+ * @param reportReads reports the tiles that were read, before operations whose answer depends on which tiles are in use
+ * @param applied awaited before each answer, so that the answer is true of all processes that serve tiles
+ */
+export function forwardOperations(
+  channel: OperationsChannel,
+  { reportReads, applied }: { readonly reportReads?: () => void; readonly applied?: () => Promise<void> },
+): Operations {
   const methods = Object.entries<(...args: never[]) => unknown>({ ...remoteMethods(channel, OPERATION_SENDINGS) });
   const forwarded = methods.map(([name, method]) => {
     const before = OPERATION_ROWS.get(name)?.readsFirst === true ? reportReads : undefined;

@@ -2,35 +2,31 @@
 const DEADLINE_MS = 20_000;
 const PING_MS = 5_000;
 
+export interface ProcessWatchParts {
+  /** Sends a ping to the process. A rejection means that the process has ended. */
+  readonly ping: () => Promise<unknown>;
+  readonly hung: (ms: number) => void;
+  readonly pingMs?: number;
+  readonly deadlineMs?: number;
+}
+
 /**
  * Asks a process that has work whether it is alive, and reports once when the process has not answered for
  * `deadlineMs`. A stopped process, or one that waits for a disk for ever, would block its renders and truncations.
  */
 export class ProcessWatch {
-  readonly #ping: () => Promise<unknown>;
-  readonly #hung: (ms: number) => void;
-  readonly #pingMs: number;
-  readonly #deadlineMs: number;
+  readonly #parts: ProcessWatchParts;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(parts: {
-    /** Sends a ping to the process. A rejection means that the process has ended. */
-    readonly ping: () => Promise<unknown>;
-    readonly hung: (ms: number) => void;
-    readonly pingMs?: number;
-    readonly deadlineMs?: number;
-  }) {
-    this.#ping = parts.ping;
-    this.#hung = parts.hung;
-    this.#pingMs = parts.pingMs ?? PING_MS;
-    this.#deadlineMs = parts.deadlineMs ?? DEADLINE_MS;
+  constructor(parts: ProcessWatchParts) {
+    this.#parts = parts;
   }
 
   /** Starts to watch the process, because it has work. Does nothing if the process is already watched. */
   begin(): void {
     if (this.#timer !== undefined || this.#deadline !== undefined) return;
-    this.#timer = setTimeout(() => this.#sendPing(), this.#pingMs);
+    this.#timer = setTimeout(() => this.#sendPing(), this.#parts.pingMs ?? PING_MS);
     this.#timer.unref();
   }
 
@@ -44,7 +40,8 @@ export class ProcessWatch {
 
   #sendPing(): void {
     this.#timer = undefined;
-    const deadline = setTimeout(() => this.#hung(this.#deadlineMs), this.#deadlineMs);
+    const { ping, hung, deadlineMs = DEADLINE_MS } = this.#parts;
+    const deadline = setTimeout(() => hung(deadlineMs), deadlineMs);
     deadline.unref();
     this.#deadline = deadline;
     const answered = (): void => {
@@ -53,6 +50,6 @@ export class ProcessWatch {
       this.begin();
     };
     // A process that has ended is reported by its exit event.
-    this.#ping().then(answered, () => this.end());
+    ping().then(answered, () => this.end());
   }
 }

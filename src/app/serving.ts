@@ -13,13 +13,14 @@ import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { TileProtocols } from "../http/tiles/tile-protocols.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
+import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobEvent } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
-import type { ServingCalls, ServingMetrics, ServingProcesses } from "./process-methods.ts";
+import { type ServingCalls, type ServingMetrics, type ServingProcesses, USER_RENDERS } from "./process-methods.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core extends ServingCalls {
@@ -65,13 +66,12 @@ export class Serving implements ServingProcesses {
     const authenticator = new Authenticator(configuration.users);
     this.#authenticator = authenticator;
     const renders: UserRenders = {
-      renderForUser: (order, missed, client, gone) => {
+      ...localMethods(() => core.renders, USER_RENDERS),
+      renderForUser: (...call) => {
         // Report earlier reads first: the coordinator may have to evict tiles for this render.
         this.#reportReads();
-        return core.renders.renderForUser(order, missed, client, gone);
+        return core.renders.renderForUser(...call);
       },
-      queryUpstream: (layer, question, client, gone) => core.renders.queryUpstream(layer, question, client, gone),
-      renderStatus: (layer, metatile) => core.renders.renderStatus(layer, metatile),
     };
     const reader = new TileCache({
       store,

@@ -23,7 +23,7 @@ const REQUEST: MapRequest = {
 };
 const tiles = {
   read: () => {
-    throw new Error("no tile is asked for");
+    throw new Error("no tile is requested");
   },
 };
 

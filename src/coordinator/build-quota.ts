@@ -44,7 +44,7 @@ export function buildQuota(context: BuildContext) {
   return { quota, disk, reservations, enforcer, admit, trend: new UsageTrend(db), accesses: new AccessLog(db) };
 }
 
-/** Builds the account of the tiles that renderers write. */
+/** Builds the accounting of the tiles that renderers write. */
 export function buildUserWrites({ ledger, state, log, monotonicNow }: BuildContext, quota: QuotaParts): UserWrites {
   const { reservations, admit, disk, enforcer } = quota;
   const storeFaults = new StoreFaults(log, monotonicNow);

@@ -52,7 +52,7 @@ export function buildServices(context: ServiceContext): {
   return { services, schedules };
 }
 
-/** Returns what answers ask of the ledger before they rely on its counts. */
+/** Returns the functions that services call before they answer from the counts of the ledger. */
 function countedTiles({ ledger, adoption }: ServiceContext) {
   return {
     /** Counts all cells that a crash left open. */

@@ -31,7 +31,7 @@ export interface CoordinatorParts {
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where the boot is unknown. */
   readonly boot: string | undefined;
-  /** The parts that are missing of the state that the last server left. */
+  /** The parts of the last server's state that are missing. */
   readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */
   readonly now: () => number;
@@ -54,7 +54,7 @@ export interface BuildContext extends CoordinatorParts {
   readonly closing: AbortSignal;
 }
 
-/** What services ask before they answer from the counts of the ledger. */
+/** The parts of a service that answers from the counts of the ledger. */
 export interface CountedParts extends Pick<BuildContext, "ledger" | "catalogue"> {
   /** Counts all cells that a crash left open. */
   readonly recounted: () => Promise<void>;

@@ -63,7 +63,7 @@ export class StateWriter {
   }
 
   /**
-   * As `writeAll`, in as many transactions as the time slices need. The changes of one job are written together, and so
+   * Writes as `writeAll` does, in as many transactions as the time slices need. The changes of one job are written together, and so
    * are the blocks and the sum of one zoom of a tile set.
    */
   async writeInSlices(): Promise<void> {

@@ -30,13 +30,13 @@ export class UsageService {
 
   /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
-    const { ledger, catalogue, quota, trend, counts, recounted, now } = this.#parts;
+    const { ledger, quota, trend, counts, recounted, now } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
     await recounted();
     const from = {
       ...this.#parts,
       quota: quota(),
-      layers: [...catalogue().layers.keys()],
+      layers: this.#layerNames(),
       trend: trend.view(ledger.total.bytes, now()),
       counts: counts(),
       diskSpace,
@@ -55,7 +55,7 @@ export class UsageService {
     return true;
   }
 
-  /** Returns the configured layers, and those that have records in the ledger only. */
+  /** Returns the configured layers in their order, then those that have records in the ledger only. */
   #layerNames(): string[] {
     const { ledger, catalogue } = this.#parts;
     const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);

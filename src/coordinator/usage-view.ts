@@ -60,7 +60,7 @@ export interface UsageView {
 
 const NO_DISK_SPACE: DiskSpace = { freeBytes: 0, totalBytes: 0, freeInodes: 0, totalInodes: 0 };
 
-/** Returns the usage for `GET /api/v1/usage`: configured layers in their order, then layers no longer configured. */
+/** Returns the usage of layers for `GET /api/v1/usage`. */
 export function usageView(
   from: Pick<BuildContext, "ledger" | "store" | "adoption"> & {
     readonly quota: QuotaConfiguration;
@@ -75,10 +75,7 @@ export function usageView(
   const { ledger, quota, adoption } = from;
   const own = new Map(quota.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
   const incomplete = new Set([...ledger.tileSets()].filter((t) => !t.complete).map((t) => t.tileSet.layer));
-  const stored = [...ledger.tileSets()].map(({ tileSet }) => tileSet.layer);
-  const names = [...new Set([...from.layers, ...stored])].filter(
-    (name) => options.layer === undefined || name === options.layer,
-  );
+  const names = from.layers.filter((name) => options.layer === undefined || name === options.layer);
   const { freeBytes, totalBytes, freeInodes, totalInodes } = from.diskSpace ?? NO_DISK_SPACE;
   const finite = (n: number): number | null => (Number.isFinite(n) ? n : null);
   const { total } = ledger;

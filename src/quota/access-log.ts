@@ -26,9 +26,9 @@ export interface AccessBatch {
 
 const BATCH_MS = 60_000;
 const BATCH_READS = 4_096;
-/** At most this many of the newest reads are kept, for at most this time. */
+/** At most this many of the newest reads are stored, for at most this time. */
 const MOST_READS = 500_000;
-const KEPT_MS = 14 * 86_400_000;
+const STORED_MS = 14 * 86_400_000;
 /** Tile set, zoom, x and y. x and y can exceed 2^32, and are exact as doubles. */
 const RECORD_BYTES = 2 + 1 + 8 + 8;
 
@@ -82,7 +82,7 @@ export class AccessLog {
         JSON.stringify([...tileSets.values()].map(({ tileSet }) => tileSet)),
         records,
       );
-    this.#db.prepare("DELETE FROM access_batch WHERE at_ms < ?").run(nowMs - KEPT_MS);
+    this.#db.prepare("DELETE FROM access_batch WHERE at_ms < ?").run(nowMs - STORED_MS);
     this.#db
       .prepare(
         `DELETE FROM access_batch WHERE id <=

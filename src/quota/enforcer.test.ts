@@ -90,7 +90,7 @@ function quotaOf(
 
 type Quota = ReturnType<typeof quotaOf>;
 
-test("usage and reservations together never pass the limit, whatever users and seeds reserve, write and give up", async () => {
+test("the sum of usage and reservations never passes the limit, whatever users and seeds reserve, write and release", async () => {
   const LIMIT = 1000;
   const step = fc.oneof(
     fc.record({ kind: fc.constant("reserve" as const), user: fc.boolean(), size: fc.integer({ min: 0, max: 400 }) }),
@@ -175,7 +175,7 @@ test("while the file system does not answer, nothing is stored and no request wa
   expect(user.size).toEqual({ bytes: 0, files: 0 });
 });
 
-test("what writers hold is held against the reserve of the disk too", async () => {
+test("reserved sizes count against the free space of the disk too", async () => {
   const free = { ...AMPLE, freeBytes: 1500, freeInodes: 100 };
   const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, async () => free);
   const kinds: string[] = [];
@@ -193,7 +193,7 @@ test("what writers hold is held against the reserve of the disk too", async () =
   ]);
 });
 
-test("room is reserved ahead only while 64 MiB and a thousand files stay free beside it, of quota and disk", async () => {
+test("space is reserved ahead only while 64 MiB and a thousand files stay free beside it, of quota and disk", async () => {
   const MIB = 2 ** 20;
   const ahead = { bytes: MIB, files: 1 };
   const grants = ({ enforcer, reservations }: Quota): number => {
@@ -276,7 +276,7 @@ test("a user's write evicts at most 64 cells, a seed as many as it needs", async
   expect(quota.ledger.total.bytes).toBe(100n);
 });
 
-test("a layer's own quota refuses its tiles while the quota of all has room", async () => {
+test("a layer's own quota refuses its tiles while the global quota has space", async () => {
   const own = { layer: "a", expirationPolicyName: "LRU", quota: { value: "100", units: "B" } } as const;
   const quota = quotaOf({ ...bytes(10_000), layerQuotas: [own] });
   const writer = (layer: string) => quota.reservations.begin(layer, "user");

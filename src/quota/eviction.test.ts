@@ -72,7 +72,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
   };
 }
 
-test("cells go one by one, the least recently used first, until there is room", async () => {
+test("cells are evicted one by one, the least recently used first, until there is space", async () => {
   const at = evictionOf();
   for (const n of [0, 1, 2, 3]) await at.write("a", n);
   at.read("a", 0);

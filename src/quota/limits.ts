@@ -12,12 +12,6 @@ export interface Limit {
   readonly stages: readonly ((layer: string) => boolean)[];
 }
 
-/** The limits of a configuration. */
-export interface Limits {
-  readonly ofLayer: ReadonlyMap<string, Limit>;
-  readonly global: Limit;
-}
-
 const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit => ({
   name: `layer ${layer}`,
   layer,
@@ -27,19 +21,15 @@ const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit =
 });
 
 /** Returns the limits of a configuration, the same object for the same configuration. */
-export const limitsOf = onceEach(
-  ({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration): Limits => {
-    const ofLayer = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
-    return {
-      ofLayer,
-      global: {
-        name: "all layers",
-        layer: undefined,
-        bytes: quotaBytes(globalQuota),
-        policy: globalExpirationPolicyName,
-        // Tiles of layers without a quota of their own are evicted first, others only when that is not enough.
-        stages: [(layer) => !ofLayer.has(layer), (layer) => ofLayer.has(layer)],
-      },
-    };
-  },
-);
+export const limitsOf = onceEach(({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration) => {
+  const ofLayer: ReadonlyMap<string, Limit> = new Map(layerQuotas.map((quota) => [quota.layer, layerLimit(quota)]));
+  const global: Limit = {
+    name: "all layers",
+    layer: undefined,
+    bytes: quotaBytes(globalQuota),
+    policy: globalExpirationPolicyName,
+    // Tiles of layers without a quota of their own are evicted first, others only when that is not enough.
+    stages: [(layer) => !ofLayer.has(layer), (layer) => ofLayer.has(layer)],
+  };
+  return { ofLayer, global };
+});

@@ -35,7 +35,7 @@ test("a value without an exponent stays as it was given", () => {
   }
 });
 
-test("value and units are held against the limit together", () => {
+test("value and units are checked together against the limit", () => {
   expect(checkQuotaConfiguration(DEFAULT_QUOTA)).toBeUndefined();
   const tooLarge = { ...DEFAULT_QUOTA, globalQuota: { value: "8388608", units: "TiB" as const } };
   expect(checkQuotaConfiguration(tooLarge)?.message).toBe(

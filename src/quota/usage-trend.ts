@@ -12,9 +12,9 @@ export interface Trend {
 
 const SAMPLE_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
-const KEPT_MS = 30 * DAY_MS;
+const STORED_MS = 30 * DAY_MS;
 
-/** Records how usage grows: one sample every ten minutes, kept for thirty days. */
+/** Records how usage grows: one sample every ten minutes, for thirty days. */
 export class UsageTrend {
   readonly #db: Database;
   #lastMs: number;
@@ -30,7 +30,7 @@ export class UsageTrend {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
     this.#db.prepare("INSERT OR REPLACE INTO usage_sample VALUES (?, ?)").run(nowMs, bytes);
-    this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - KEPT_MS);
+    this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - STORED_MS);
   }
 
   /** Returns the trend since the oldest sample of the last day; undefined in the first ten minutes. */
