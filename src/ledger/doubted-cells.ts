@@ -28,9 +28,11 @@ export class DoubtedCells {
 
   /**
    * Puts a cell in doubt, because store and ledger contradict one another. It is counted once no writer has it open.
+   * The doubt is saved with the block: the store may be unavailable until the block has left the memory.
    */
   doubt(block: Block, cell: number): void {
     block.known[cell] = 0;
+    this.#parts.blocks.changed(block);
     this.countLater(block.at);
   }
 
@@ -54,7 +56,7 @@ export class DoubtedCells {
     return [...this.#blocks.values()].filter(({ tileSetId }) => isSelected(tileSetId));
   }
 
-  /** Counts a cell from the store. The cell stays unknown while a writer has it open. */
+  /** Counts an unknown cell from the store. The cell stays unknown while a writer has it open. */
   count(record: TileSetRecord, block: Block, cell: number): void {
     const { cells } = this.#parts;
     const counted = this.#recount(record, block, cell);
@@ -90,14 +92,14 @@ export class DoubtedCells {
   }
 
   /**
-   * Returns undefined when the store is unavailable. The cell keeps its numbers, and is counted when it is next needed.
+   * Returns undefined when the store is unavailable. The cell stays unknown with its numbers, and is counted when it is
+   * next needed.
    */
   #recount(record: TileSetRecord, block: Block, cell: number): FoundTile[] | undefined {
     const id = cellId(block, cell);
     const rect = block.cellRect(cell);
     const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, this.#rebooted.has(id)));
-    if (found === undefined) block.known[cell] = 0;
-    else this.#rebooted.delete(id);
+    if (found !== undefined) this.#rebooted.delete(id);
     return found;
   }
 

@@ -9,6 +9,7 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { openDatabase } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 
@@ -352,5 +353,47 @@ test("hundreds of values of a parameter leave no records, rows or files when the
   expect(names.filter((name) => name.startsWith("parameters-"))).toHaveLength(10);
   expect(names).toHaveLength(20);
   expect(ledger.total.tiles).toBe(10n);
+  db.close();
+});
+
+test("a contradiction that is seen while the store is unavailable is resolved later, also after its block has left the memory", async () => {
+  const db = openDatabase(":memory:");
+  db.migrate([ledgerMigrations]);
+  const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  let isAvailable = true;
+  const store = {
+    ...files,
+    recount: (...args: Parameters<typeof files.recount>) => {
+      if (!isAvailable) throw new StoreError("unavailable", "the volume is not mounted", undefined);
+      return files.recount(...args);
+    },
+  };
+  const times = { now: () => clock, monotonicNow: () => clock };
+  const ledger = new Ledger({ db, store, boot: "boot", ...times, blocksInMemory: 4 });
+  const put = async (x: number): Promise<void> => {
+    const cells = ledger.writers.open(tileSet, { z: Z, minX: x, minY: 0, maxX: x, maxY: 0 });
+    await store.put({ tileSet, x, y: 0, z: Z }, new Uint8Array(10), () => true);
+    ledger.writers.wrote(tileSet, { x, y: 0, z: Z, bytes: 10, replaced: undefined });
+    ledger.writers.close(cells);
+  };
+  const flush = (): void => {
+    clock += 10_000;
+    ledger.flush();
+  };
+  await put(0);
+  for (let n = 0; n < 3; n++) flush();
+  store.delete({ tileSet, x: 0, y: 0, z: Z });
+
+  isAvailable = false;
+  ledger.missed(tileSet, { x: 0, y: 0, z: Z });
+  expect(total(ledger).tiles, "the cell keeps its numbers").toBe(1n);
+  flush();
+  for (let block = 1; block <= 8; block++) {
+    ledger.presence(tileSet, { z: Z, minX: block * 128, minY: 0, maxX: block * 128, maxY: 0 });
+    await Promise.resolve();
+  }
+  isAvailable = true;
+  expect(ledger.presence(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 }).has(0, 0)).toBe(false);
+  expect(total(ledger)).toEqual({ tiles: 0n, bytes: 0n });
   db.close();
 });

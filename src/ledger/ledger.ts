@@ -107,9 +107,7 @@ export class Ledger {
     if (record === undefined) return;
     const block = this.#in.cells.blockAt(record, at.x, at.y, at.z);
     const cell = cellOf(at.x, at.y);
-    if (!block.has(at.x, at.y) || block.writers[cell] !== 0) return;
-    block.known[cell] = 0;
-    this.#in.doubted.count(record, block, cell);
+    if (block.has(at.x, at.y) && block.writers[cell] === 0) this.#in.doubted.countAgain(record, block, cell);
   }
 
   /** Counts up to `limit` cells in doubt. Returns whether more are left. */
