@@ -33,10 +33,10 @@ export interface GridSetOptions {
   readonly scaleNames?: readonly string[];
 }
 
-const OGC_PIXEL_METERS = 0.00028;
+export const OGC_PIXEL_METERS = 0.00028;
 const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
 /** The part of a tile by which an extent may exceed the tiles without an additional row or column (GWC). */
-const SLACK = 0.01;
+export const SLACK = 0.01;
 /** The most levels of a grid set. With more, the steps between levels would fall below the precision of a double. */
 const MAX_LEVELS = 64;
 /** The most tiles in a row or column, because tile indices are JavaScript numbers. */
@@ -95,13 +95,9 @@ interface Step {
   readonly scaleDenominator: number;
 }
 
-interface Filled {
-  readonly tileWidth: number;
-  readonly tileHeight: number;
-  readonly alignTopLeft: boolean;
-  readonly pixelSize: number;
-  readonly metersPerUnit: number;
-}
+type Filled = Required<
+  Pick<GridSetOptions, "tileWidth" | "tileHeight" | "alignTopLeft" | "pixelSize" | "metersPerUnit">
+>;
 
 function workOut(
   options: GridSetOptions,

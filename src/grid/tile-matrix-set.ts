@@ -1,7 +1,7 @@
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { isNorthFirst } from "./axis-order.ts";
-import { createGridSet, defaultMetersPerUnit } from "./create-grid-set.ts";
+import { createGridSet, defaultMetersPerUnit, OGC_PIXEL_METERS, SLACK } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
 
 /*
@@ -16,12 +16,6 @@ export interface TileMatrixSetNames {
 
 /** The tolerance for the numbers of these documents, which are rounded, some to ten digits. */
 const ROUNDING = 1e-6;
-const OGC_PIXEL_METERS = 0.00028;
-/**
- * The part of a tile by which an extent may exceed the tiles without an additional row or column; as in
- * `createGridSet`.
- */
-const SLACK = 0.01;
 const MAX_TILE_SIDE = 4096;
 
 const isPositive = (value: unknown): value is number =>

@@ -30,20 +30,15 @@ export type RenderedImage =
 export type Question = (FeatureInfoRequest | LegendRequest) & { readonly trace?: TraceContext };
 
 /** A request for the features under a pixel of an image that could be rendered. */
-export interface FeatureInfoRequest {
+export interface FeatureInfoRequest
+  extends Pick<RenderRequest, "gridSet" | "extent" | "width" | "height" | "parameters"> {
   readonly kind: "feature_info";
-  readonly gridSet: GridSet;
-  readonly extent: Extent;
-  readonly width: number;
-  readonly height: number;
   /** The pixel, from the top left. */
   readonly i: number;
   readonly j: number;
   /** MIME type. */
   readonly infoFormat: string;
   readonly featureCount: number | undefined;
-  /** See `RenderRequest`. */
-  readonly parameters: Readonly<Record<string, string>>;
 }
 
 /** A request for the image that explains a style (OGC 05-078r4, 12). */
@@ -107,9 +102,6 @@ export class SourceError extends Error {
 }
 
 /** Returns whether a failure looks like an outage: no answer came from the upstream, or only a server error. */
-export const isOutage = (failure: FailureClass): boolean =>
-  failure === "refused" ||
-  failure === "timeout" ||
-  failure === "reset" ||
-  failure === "server_error" ||
-  failure === "busy";
+export const isOutage = (failure: FailureClass): boolean => OUTAGES.has(failure);
+
+const OUTAGES: ReadonlySet<FailureClass> = new Set(["refused", "timeout", "reset", "server_error", "busy"]);

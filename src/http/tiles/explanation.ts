@@ -1,6 +1,7 @@
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
 import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
+import { corners } from "../../grid/grid-set-document.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
@@ -91,10 +92,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
     },
     expireCacheSeconds: valueAt(request.layer.expireCacheSeconds, request.index.z),
     drawing: state.drawing,
-    metatile:
-      state.metatile === undefined
-        ? null
-        : [state.metatile.minX, state.metatile.minY, state.metatile.maxX, state.metatile.maxY],
+    metatile: state.metatile === undefined ? null : corners(state.metatile),
     writtenBy: writtenBy === undefined ? null : brief(writtenBy),
     layerTruncatedAt: truncatedMs === undefined ? null : isoTime(truncatedMs),
     truncatedBy: truncatedBy === undefined ? null : brief(truncatedBy),
@@ -127,7 +125,7 @@ function identityOf({ layer, subset, format, parameters, index }: TileRequest) {
     gridSet: gridSet.id,
     format: format.mimeType,
     tile: { x: index.x, y: extent === undefined ? null : index.y, z: index.z },
-    bounds: extent === undefined ? null : ([extent.minX, extent.minY, extent.maxX, extent.maxY] as const),
+    bounds: extent === undefined ? null : corners(extent),
     parameters,
   };
 }

@@ -4,6 +4,7 @@ import { tileExtent } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { FeatureInfoRequest } from "../../../source/source.ts";
 import type { Query } from "../../query.ts";
 
 /** The formats of most map servers, for the capabilities. Requests may name others. */
@@ -38,12 +39,7 @@ export function featureCount(query: Query): number | undefined {
 /** Returns the GetFeatureInfo query for a pixel of a tile. */
 export function infoOfTile(
   { layer, subset: { gridSet }, index, parameters }: TileRequest,
-  at: {
-    readonly i: number;
-    readonly j: number;
-    readonly infoFormat: string;
-    readonly featureCount: number | undefined;
-  },
+  at: Pick<FeatureInfoRequest, "i" | "j" | "infoFormat" | "featureCount">,
 ): UpstreamQuestion {
   return {
     layer,
