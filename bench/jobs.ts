@@ -39,9 +39,9 @@ export async function benchJobs(): Promise<void> {
   for (const layer of [RARE, "a"]) await ended(server, await seed(server, layer, request));
   const figures = async (jobs: number): Promise<void> => {
     const queries = ["?limit=100", `?limit=100&layer=${RARE}`, "?limit=100&state=aborted", "?limit=100&type=truncate"];
-    const told: string[] = [];
-    for (const query of queries) told.push(`${query} ${(await listMs(server, query)).toFixed(1)} ms`);
-    console.log(`  ${jobs} jobs: ${told.join(", ")}; ${memoryMiB(server.pid).toFixed(0)} MiB`);
+    const reported: string[] = [];
+    for (const query of queries) reported.push(`${query} ${(await listMs(server, query)).toFixed(1)} ms`);
+    console.log(`  ${jobs} jobs: ${reported.join(", ")}; ${memoryMiB(server.pid).toFixed(0)} MiB`);
   };
   console.log("jobs in the history");
   await figures(2);

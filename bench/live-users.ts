@@ -29,8 +29,8 @@ export async function benchLiveUsers(): Promise<void> {
       configuration: wmsConfiguration(upstream.url, [{ name: LAYER, connections: 16 }]),
     });
     await ended(server, await seed(server, LAYER, { ...SEED, zoomStop: 4, threadCount: 4 }), 600_000);
-    let asked = 0;
-    const hit = (): string => `/xyz/${LAYER}/4/${asked % 10}/${Math.floor(asked++ / 10) % 10}.png`;
+    let requested = 0;
+    const hit = (): string => `/xyz/${LAYER}/4/${requested % 10}/${Math.floor(requested++ / 10) % 10}.png`;
     const reader = new PacedReader(
       new Map([
         ["hits", () => ({ port: server.port, path: hit() })],

@@ -96,9 +96,9 @@ async function underPolicy(policy: "LFU" | "LRU"): Promise<void> {
   const rest = (GIB - (await usage(server)).total.bytes) / bytes;
   console.log(`  after the clean-up ${rest.toFixed(1)} tiles below the quota (a cell is 256)`);
   const mostUsed = async (): Promise<number> => {
-    let kept = 0;
-    for (let rank = 0; rank < 100; rank++) if ((await read(placeOf(rank))).hit) kept++;
-    return kept;
+    let stored = 0;
+    for (let rank = 0; rank < 100; rank++) if ((await read(placeOf(rank))).hit) stored++;
+    return stored;
   };
   console.log(`  of the hundred hottest tiles ${await mostUsed()} are hits`);
   const id = await seed(server, SEEDED, {

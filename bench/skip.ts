@@ -18,7 +18,7 @@ export async function benchSkip(length: BenchLength): Promise<void> {
   const server = await startServer({ configuration });
   const request = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop, format: "image/png", threadCount: 8 };
   await ended(server, await seed(server, LAYER, request), 900_000);
-  const asked = upstream.asked.length;
+  const requested = upstream.asked.length;
   const rates: number[] = [];
   const read: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -28,7 +28,7 @@ export async function benchSkip(length: BenchLength): Promise<void> {
     read.push(readBytes(server.pid) - before);
   }
   console.log(
-    `skip: ${rates.map((rate) => rate.toFixed(0)).join(", ")} tiles/s looked at, median ${median(rates).toFixed(0)}; ${read.join(", ")} bytes read; ${upstream.asked.length - asked} pictures fetched`,
+    `skip: ${rates.map((rate) => rate.toFixed(0)).join(", ")} tiles/s looked at, median ${median(rates).toFixed(0)}; ${read.join(", ")} bytes read; ${upstream.asked.length - requested} pictures fetched`,
   );
   await server.close();
   await upstream.close();

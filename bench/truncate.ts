@@ -174,7 +174,7 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
   ] as const;
   for (const [name, { byTarget, ownDelayMs }] of phases)
     console.log(
-      `  ${name}: ${[...byTarget].map(([target, l]) => `${target} ${told(l)}`).join(" | ")} | reader's own delay p99 ${ownDelayMs.toFixed(1)} ms`,
+      `  ${name}: ${[...byTarget].map(([target, l]) => `${target} ${reported(l)}`).join(" | ")} | reader's own delay p99 ${ownDelayMs.toFixed(1)} ms`,
     );
   for (const target of ["nuthatch", "bare"]) {
     const of = (phase: typeof idle): number[] => phase.byTarget.get(target)?.ms ?? [];
@@ -187,5 +187,5 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
   }
 }
 
-const told = ({ ms, misses }: Latencies): string =>
+const reported = ({ ms, misses }: Latencies): string =>
   `p50 ${median(ms).toFixed(2)} p99 ${quantile(ms, 0.99).toFixed(2)} max ${Math.max(...ms).toFixed(1)} ms of ${ms.length}${misses > 0 ? `, ${misses} NOT HITS` : ""}`;

@@ -17,10 +17,10 @@ async function answerTo(incoming: IncomingMessage, response: ServerResponse): Pr
     response.end();
     return;
   }
-  const asked = new Map([...searchParams].map(([key, value]) => [key.toUpperCase(), value]));
-  const [width, height] = [Number(asked.get("WIDTH")), Number(asked.get("HEIGHT"))];
+  const requested = new Map([...searchParams].map(([key, value]) => [key.toUpperCase(), value]));
+  const [width, height] = [Number(requested.get("WIDTH")), Number(requested.get("HEIGHT"))];
   const body =
-    kind === "map" ? await maps.of(width, height, asked.get("BBOX") ?? "") : picture(width, height, Number(kind));
+    kind === "map" ? await maps.of(width, height, requested.get("BBOX") ?? "") : picture(width, height, Number(kind));
   const answer = (): void => {
     response.writeHead(200, { "Content-Type": "image/png", "Content-Length": body.length });
     response.end(body);

@@ -1,25 +1,25 @@
 import { expect, test, vi } from "vitest";
 import { ProcessWatch } from "./process-watch.ts";
 
-function watched(ask: () => Promise<unknown>) {
+function watched(request: () => Promise<unknown>) {
   const hung = vi.fn();
-  const watch = new ProcessWatch({ ping: ask, hung, pingMs: 1_000, deadlineMs: 3_000 });
+  const watch = new ProcessWatch({ ping: request, hung, pingMs: 1_000, deadlineMs: 3_000 });
   return { hung, watch };
 }
 
 test("a process that answers is pinged again and never reported", async () => {
   vi.useFakeTimers();
   try {
-    const ask = vi.fn(async () => undefined);
-    const { hung, watch } = watched(ask);
+    const query = vi.fn(async () => undefined);
+    const { hung, watch } = watched(query);
     watch.begin();
     watch.begin();
     await vi.advanceTimersByTimeAsync(10_500);
-    expect(ask).toHaveBeenCalledTimes(10);
+    expect(query).toHaveBeenCalledTimes(10);
     expect(hung).not.toHaveBeenCalled();
     watch.end();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(ask).toHaveBeenCalledTimes(10);
+    expect(query).toHaveBeenCalledTimes(10);
   } finally {
     vi.useRealTimers();
   }

@@ -38,11 +38,11 @@ async function serving() {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
-  const ask = (requests: number): void => {
+  const query = (requests: number): void => {
     const lines = Array.from({ length: requests }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`);
     socket.write(lines.join(""));
   };
-  return { begun, refused, socket, ask };
+  return { begun, refused, socket, ask: query };
 }
 
 test("of a connection 32 requests are at work at once, 1,000 wait for them, and more are refused", async () => {

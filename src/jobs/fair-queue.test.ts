@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
-import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import type { LayerJobs } from "../layer/layer.ts";
 import { JobCounts } from "../plan/job-counts.ts";
@@ -83,7 +83,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
         hold: null,
         terms: { ...STANDARD_TERMS, ...terms },
       };
-      const made = new ActiveJob(stored, [1, 1], false, nothingKept.storedMetatiles, () => undefined);
+      const made = new ActiveJob(stored, [1, 1], false, nothingStored.storedMetatiles, () => undefined);
       jobs.set(id, made);
       fairQueue.join(made);
       return made;

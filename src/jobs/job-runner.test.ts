@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
-import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { countRanges } from "../plan/count-tiles.ts";
@@ -39,7 +39,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     seeding: work,
     truncation: work,
     catalogue: () => catalogue,
-    storedMetatiles: nothingKept.storedMetatiles,
+    storedMetatiles: nothingStored.storedMetatiles,
     options: () => ({ ...FEW_TASKS, maxRunningTasks }),
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -56,8 +56,8 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     runner,
     windows,
     catalogue: () => catalogue,
-    counter: nothingKept.counter,
-    ledger: nothingKept.ledger,
+    counter: nothingStored.counter,
+    ledger: nothingStored.ledger,
     state: { write: persist, readSaved: async (read) => read() },
     deleted: () => undefined,
     monotonicNow,

@@ -10,7 +10,7 @@ import {
 } from "./parameter-filter.ts";
 
 /** Returns the values of a combination, `defaults` for the combination without an id, or the message of the refusal. */
-function asked(filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown {
+function requested(filters: readonly ParameterFilter[], given: Readonly<Record<string, string>>): unknown {
   const parsed = parseParameters(filters, new Map(Object.entries(given)), "ignore");
   if (!parsed.ok) return refusalMessage(parsed.error);
   const { id, values } = parsed.value;
@@ -43,13 +43,13 @@ describe("a float filter", () => {
     ["_null", "defaults"],
     ["_empty", "defaults"],
   ])("takes %j as %j", (text, expected) => {
-    expect(asked([height], { height: text })).toEqual(expected);
+    expect(requested([height], { height: text })).toEqual(expected);
   });
 
   test.each(["0.31", "0.0000011", "x", "0x1", "NaN", "Infinity", "1e39", "1,5", "."])(
     "refuses what is no number or near no legal one, naming these: %j",
     (text) => {
-      expect(asked([height], { HEIGHT: text })).toBe(
+      expect(requested([height], { HEIGHT: text })).toBe(
         `HEIGHT: expected a number nearer than 0.000001 to one of 0.0, 0.3, 10.0, got ${JSON.stringify(text)}`,
       );
     },
@@ -57,25 +57,25 @@ describe("a float filter", () => {
 
   test("the threshold itself is not near enough", () => {
     const half: ParameterFilter = { ...height, threshold: 0.5 };
-    expect(asked([half], { HEIGHT: "9.75" })).toEqual({ HEIGHT: "10.0" });
-    expect(asked([half], { HEIGHT: "9.5" })).toMatch(/^HEIGHT: expected/);
+    expect(requested([half], { HEIGHT: "9.75" })).toEqual({ HEIGHT: "10.0" });
+    expect(requested([half], { HEIGHT: "9.5" })).toMatch(/^HEIGHT: expected/);
   });
 
   test("of two legal values that are equally near the first is meant", () => {
     const wide: ParameterFilter = { ...height, default: "", values: [4, 2], threshold: 5 };
-    expect(asked([wide], { HEIGHT: "3" })).toEqual({ HEIGHT: "4.0" });
+    expect(requested([wide], { HEIGHT: "3" })).toEqual({ HEIGHT: "4.0" });
   });
 
   test("without a list every number is legal, and one tile set however it is written", () => {
     for (const text of ["1500", "1500.0", "1.5e3", "+1500.00"])
-      expect(asked([anyHeight], { HEIGHT: text })).toEqual({ HEIGHT: "1500.0" });
-    expect(asked([anyHeight], { HEIGHT: "high" })).toBe('HEIGHT: expected a number, got "high"');
-    expect(asked([anyHeight], {})).toBe("defaults");
+      expect(requested([anyHeight], { HEIGHT: text })).toEqual({ HEIGHT: "1500.0" });
+    expect(requested([anyHeight], { HEIGHT: "high" })).toBe('HEIGHT: expected a number, got "high"');
+    expect(requested([anyHeight], {})).toBe("defaults");
   });
 
   test("the text of a long number that is none is refused at once", () => {
     const started = performance.now();
-    expect(asked([anyHeight], { HEIGHT: `${"1".repeat(50_000)}x` })).toMatch(/^HEIGHT: expected a number, got/);
+    expect(requested([anyHeight], { HEIGHT: `${"1".repeat(50_000)}x` })).toMatch(/^HEIGHT: expected a number, got/);
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
@@ -84,14 +84,14 @@ describe("a float filter", () => {
     fc.assert(
       fc.property(fc.array(legal, { minLength: 1, maxLength: 8 }), legal, legal, (values, given, wide) => {
         const filter: ParameterFilter = { ...height, default: "", values, threshold: Math.abs(wide) + 1e-6 };
-        const found = asked([filter], { HEIGHT: String(given) });
+        const found = requested([filter], { HEIGHT: String(given) });
         if (typeof found === "string") {
           for (const value of values)
             expect(Math.fround(Math.abs(value - given))).toBeGreaterThanOrEqual(Math.fround(filter.threshold));
         } else {
           const { HEIGHT: text } = Object(found);
           expect(listedValues(filter)).toContain(text);
-          expect(asked([filter], { HEIGHT: text })).toEqual(found);
+          expect(requested([filter], { HEIGHT: text })).toEqual(found);
         }
       }),
     );
@@ -108,54 +108,56 @@ describe("an integer filter", () => {
     ["2010.0", 'YEAR: expected a whole number nearer than 3 to one of 2000, 2010, 2020, got "2010.0"'],
     ["4294969306", 'YEAR: expected a whole number nearer than 3 to one of 2000, 2010, 2020, got "4294969306"'],
   ])("answers %j with %j", (text, expected) => {
-    expect(asked([year], { YEAR: text })).toEqual(expected);
+    expect(requested([year], { YEAR: text })).toEqual(expected);
   });
 
   test("without a list every number is legal, and one tile set however it is written", () => {
     const any: ParameterFilter = { ...year, values: [] };
-    for (const text of ["-7", "-007"]) expect(asked([any], { YEAR: text })).toEqual({ YEAR: "-7" });
-    for (const text of ["0", "-0"]) expect(asked([any], { YEAR: text })).toEqual({ YEAR: "0" });
-    expect(asked([any], { YEAR: "02020" })).toBe("defaults");
+    for (const text of ["-7", "-007"]) expect(requested([any], { YEAR: text })).toEqual({ YEAR: "-7" });
+    for (const text of ["0", "-0"]) expect(requested([any], { YEAR: text })).toEqual({ YEAR: "0" });
+    expect(requested([any], { YEAR: "02020" })).toBe("defaults");
   });
 });
 
 describe("a case rule", () => {
   test("of a string filter makes one tile set of all ways to write a value", () => {
     for (const text of ["red", "RED", "Red"]) {
-      expect(asked([{ ...style, normalize: "UPPER" }], { STYLES: text })).toEqual({ STYLES: "RED" });
-      expect(asked([{ ...style, normalize: "LOWER" }], { STYLES: text })).toEqual({ STYLES: "red" });
+      expect(requested([{ ...style, normalize: "UPPER" }], { STYLES: text })).toEqual({ STYLES: "RED" });
+      expect(requested([{ ...style, normalize: "LOWER" }], { STYLES: text })).toEqual({ STYLES: "red" });
     }
-    expect(asked([{ ...style, normalize: "NONE" }], { STYLES: "Red" })).toEqual({ STYLES: "Red" });
+    expect(requested([{ ...style, normalize: "NONE" }], { STYLES: "Red" })).toEqual({ STYLES: "Red" });
     for (const filter of [style, { ...style, normalize: "NONE" as const }])
-      expect(asked([filter], { STYLES: "red" })).toBe('STYLES: expected one of "", "Red", "green", got "red"');
-    expect(asked([{ ...style, normalize: "UPPER" }], { STYLES: "blue" })).toBe(
+      expect(requested([filter], { STYLES: "red" })).toBe('STYLES: expected one of "", "Red", "green", got "red"');
+    expect(requested([{ ...style, normalize: "UPPER" }], { STYLES: "blue" })).toBe(
       'STYLES: expected one of "", "RED", "GREEN", got "blue"',
     );
   });
 
   test("of a regex filter matches whatever the case, beyond ASCII too, and always the whole value", () => {
     const upper: ParameterFilter = { ...query, normalize: "UPPER" };
-    expect(asked([upper], { Q: "Name = aÉ" })).toEqual({ Q: "NAME = AÉ" });
-    expect(asked([upper], { Q: "name = ab" })).toMatch(/^Q: expected a value that matches/);
-    expect(asked([query], { Q: "name = É" })).toMatch(/^Q: expected a value that matches/);
-    expect(asked([query], { Q: "name = é" })).toEqual({ Q: "name = é" });
+    expect(requested([upper], { Q: "Name = aÉ" })).toEqual({ Q: "NAME = AÉ" });
+    expect(requested([upper], { Q: "name = ab" })).toMatch(/^Q: expected a value that matches/);
+    expect(requested([query], { Q: "name = É" })).toMatch(/^Q: expected a value that matches/);
+    expect(requested([query], { Q: "name = é" })).toEqual({ Q: "name = é" });
   });
 
   test("applies to the default, whose letters do not change", () => {
     const filter: ParameterFilter = { ...style, default: "Blue", normalize: "LOWER" };
-    expect(asked([filter], { STYLES: "BLUE" })).toBe("defaults");
-    expect(asked([filter, year], { STYLES: "BLUE", YEAR: "2000" })).toEqual({ STYLES: "Blue", YEAR: "2000" });
+    expect(requested([filter], { STYLES: "BLUE" })).toBe("defaults");
+    expect(requested([filter, year], { STYLES: "BLUE", YEAR: "2000" })).toEqual({ STYLES: "Blue", YEAR: "2000" });
   });
 });
 
 test("a default is stored letter by letter beside another filter's value, so that GWC's tiles are found", () => {
-  expect(asked([height, year], { HEIGHT: "0.0", YEAR: "2000" })).toEqual({ HEIGHT: "0", YEAR: "2000" });
+  expect(requested([height, year], { HEIGHT: "0.0", YEAR: "2000" })).toEqual({ HEIGHT: "0", YEAR: "2000" });
   expect(parametersId({ STYLES: "", TIME: "2020" })).toBe("9a6b9a86fc07f28bebd4d5cd12b9efd25014cd2a");
 });
 
 test("_null and _empty are the default for every kind of filter", () => {
   for (const text of ["_null", "_empty"])
-    expect(asked([style, query, year, height], { STYLES: text, Q: text, YEAR: text, HEIGHT: text })).toBe("defaults");
+    expect(requested([style, query, year, height], { STYLES: text, Q: text, YEAR: text, HEIGHT: text })).toBe(
+      "defaults",
+    );
 });
 
 test("values are listed as tile sets are named by them, the default first and once", () => {

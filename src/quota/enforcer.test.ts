@@ -37,7 +37,7 @@ const AMPLE: DiskSpace = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 
 
 function quotaOf(
   quota: QuotaConfiguration | (() => QuotaConfiguration),
-  ask: () => Promise<DiskSpace> = async () => AMPLE,
+  request: () => Promise<DiskSpace> = async () => AMPLE,
   water: Partial<EvictionOptions> = {},
 ) {
   const configuration = typeof quota === "function" ? quota : () => quota;
@@ -57,7 +57,7 @@ function quotaOf(
     ...water,
   });
   const disk = new DiskSpaceMonitor({
-    read: ask,
+    read: request,
     blockBytes: 1,
     now: () => performance.now(),
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),

@@ -15,12 +15,12 @@ const subset = gridSubset(gridSetNamed("EPSG:900913"), {});
 /** Like a layer in front of a WMS: its pictures have metatiles and a gutter, its vector tiles have neither. */
 const layer = layerNamed("a", { gridSubsets: [subset], formats: [png, vector], gutter: 8 });
 
-async function rendered(format: TileFormat, drawing: RenderedImage, of: Layer = layer) {
+async function rendered(format: TileFormat, rendering: RenderedImage, of: Layer = layer) {
   const requests: RenderRequest[] = [];
   const source: Source = {
     async render(request) {
       requests.push(request);
-      return drawing;
+      return rendering;
     },
     async [Symbol.asyncDispose]() {},
   };

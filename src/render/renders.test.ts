@@ -24,7 +24,7 @@ function rendersWith(
   ledger: Pick<LedgerAccess, "open">,
   answered: Promise<void> = Promise.resolve(),
   renderMetatile?: Renderers["renderMetatile"],
-  ask?: Renderers["query"],
+  request?: Renderers["query"],
   renderBatch?: Renderers["renderBatch"],
 ) {
   const events: string[] = [];
@@ -52,7 +52,7 @@ function rendersWith(
     ...(renderMetatile === undefined ? {} : { renderMetatile }),
     renderBatch: renderBatch ?? unused,
     raiseGeneration: async () => undefined,
-    query: ask ?? unused,
+    query: request ?? unused,
     sweep: unused,
     compose: unused,
   };

@@ -10,7 +10,7 @@ function governed(connections: number, more: { readonly jobConnections?: number 
   let now = 0;
   const upstreamLimit = new UpstreamLimit({ connections, ...more }, () => now);
   const granted: string[] = [];
-  const ask = (who: "user" | "job", name: string): void => {
+  const request = (who: "user" | "job", name: string): void => {
     const acquired =
       who === "user"
         ? upstreamLimit.acquireForUser(new SharedTurn("client"), 60_000, never)
@@ -21,7 +21,7 @@ function governed(connections: number, more: { readonly jobConnections?: number 
   return {
     upstreamLimit,
     granted,
-    ask,
+    ask: request,
     turn,
     pass(ms: number) {
       now += ms;
@@ -313,12 +313,12 @@ test("a failing upstream is taken for down in time when the time of day is set b
 
 test("500 users of one client wait, and another client's user is the next but one at most", async () => {
   const { upstreamLimit, granted, turn } = governed(1);
-  const ask = (client: string, name: string): void =>
+  const query = (client: string, name: string): void =>
     void upstreamLimit
       .acquireForUser(new SharedTurn(client), 60_000, never)
       .then((refused) => granted.push(refused === undefined ? name : `${name} ${refused.why}`));
-  for (let n = 0; n <= 500; n++) ask("many", "many");
-  ask("one", "one");
+  for (let n = 0; n <= 500; n++) query("many", "many");
+  query("one", "one");
   for (let n = 0; n < 2; n++) upstreamLimit.release("user");
   await turn();
   expect(granted).toEqual(["many", "many", "one"]);

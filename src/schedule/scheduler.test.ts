@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
-import { nothingKept } from "../../test/support/nothing-kept.ts";
+import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { jobMigrations } from "../jobs/job-migrations.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
@@ -34,7 +34,7 @@ let clock = (): number => nowMs;
 let directory = "";
 let catalogue: Catalogue = catalogueOf([]);
 let moreOptions: Partial<JobOptions> = {};
-type Counted = ReturnType<typeof nothingKept.counter.count>;
+type Counted = ReturnType<typeof nothingStored.counter.count>;
 /** Runs between the planning of jobs and their count; a test replaces it. */
 let counting = (count: () => Counted): Counted => count();
 
@@ -76,7 +76,7 @@ function live() {
     seeding: endless,
     truncation: endless,
     catalogue: () => catalogue,
-    storedMetatiles: nothingKept.storedMetatiles,
+    storedMetatiles: nothingStored.storedMetatiles,
     options,
     persist,
     onRollback: (undo) => db.onRollback(undo),
@@ -89,7 +89,7 @@ function live() {
   });
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
-  const { counter, ledger } = nothingKept;
+  const { counter, ledger } = nothingStored;
   const runs = new ScheduleRuns({
     schedules,
     runner,

@@ -149,13 +149,13 @@ test("after a restart the wall clock gives the time that is left", async () => {
   const before = start();
   await before.put("a", 0);
   await before.put("b", 0);
-  const kept = await before.service.truncate(hard("a"), null);
+  const stored = await before.service.truncate(hard("a"), null);
   open.pop()?.close();
   const at = { wallMs: before.at.wallMs + 1_000, monotonicMs: 5 };
   const { service, isStored } = start({ at });
   at.monotonicMs += WINDOW_SECONDS * 1000 - 1_001;
   service.tick();
-  expect(await service.undoTruncation(kept.id, null)).toMatchObject({ ok: true });
+  expect(await service.undoTruncation(stored.id, null)).toMatchObject({ ok: true });
   expect(isStored("a", 0)).toBe(true);
 });
 

@@ -44,9 +44,9 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
     const source = sourceWith(options);
     try {
       const request = { gridSet, extent: gridSet.extent, width: 512, height: 256, format, parameters: {} };
-      const drawing = await source.render(request, new AbortController().signal);
-      if (drawing.kind !== "encoded") throw new Error(drawing.kind);
-      return await decodePicture(drawing.bytes, request);
+      const rendering = await source.render(request, new AbortController().signal);
+      if (rendering.kind !== "encoded") throw new Error(rendering.kind);
+      return await decodePicture(rendering.bytes, request);
     } finally {
       await source[Symbol.asyncDispose]();
     }

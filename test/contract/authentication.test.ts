@@ -301,11 +301,11 @@ describe("the order after 401", () => {
 
 test("wrong credentials that crowd are 429 with Retry-After, and the right ones pass at once", async () => {
   const { url } = at();
-  const ask = (pair: string) =>
+  const query = (pair: string) =>
     fetch(`${url}/rest/seed.json`, { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` } });
-  await ask("op:op");
-  const crowd = Array.from({ length: 40 }, (_, n) => ask(`admin:${n}`));
-  expect((await ask("op:op")).status).toBe(200);
+  await query("op:op");
+  const crowd = Array.from({ length: 40 }, (_, n) => query(`admin:${n}`));
+  expect((await query("op:op")).status).toBe(200);
   const answers = await Promise.all(crowd);
   expect(new Set(answers.map((a) => a.status))).toEqual(new Set([401, 429]));
   for (const answer of answers) {

@@ -23,14 +23,14 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-interface Told {
+interface Reported {
   readonly status: number;
   readonly type: string | undefined;
   readonly body: string;
 }
 
 /** Runs a command with `curl -v` in bash and reads the answer's status and type from curl's output. */
-function shell(command: string): Promise<Told> {
+function shell(command: string): Promise<Reported> {
   const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", CURL_HOME: home, HOME: home };
   return new Promise((resolve, reject) => {
     execFile("bash", ["-c", command], { env }, (error, stdout, stderr) => {
@@ -41,7 +41,7 @@ function shell(command: string): Promise<Told> {
   });
 }
 
-const recipe = (sentence: string, command: string, expected: Partial<Told> & { readonly says?: RegExp }): void =>
+const recipe = (sentence: string, command: string, expected: Partial<Reported> & { readonly says?: RegExp }): void =>
   test(sentence, async () => {
     const { says, ...exact } = expected;
     const answer = await shell(command);

@@ -39,7 +39,7 @@ async function made(server: TestServer, path: string, body: unknown): Promise<vo
   const answer = await fetch(`${server.url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
   expect(answer.ok, path).toBe(true);
 }
-const ask = (server: TestServer, method: string, path: string) =>
+const request = (server: TestServer, method: string, path: string) =>
   rawExchange(server.port, Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`));
 
 test("on every resource, each method that it does not offer is 405 with Allow and changes nothing", async () => {
@@ -58,12 +58,12 @@ test("on every resource, each method that it does not offer is 405 with Allow an
   expect(documented.length).toBeGreaterThan(20);
   const wrong: string[] = [];
   for (const path of [...PATHS, ...documented]) {
-    const allow = headerOf(await ask(server, "OPTIONS", path), "allow") ?? "";
+    const allow = headerOf(await request(server, "OPTIONS", path), "allow") ?? "";
     if (!allow.endsWith("OPTIONS")) wrong.push(`OPTIONS ${path}: Allow is "${allow}"`);
     const others = METHODS.filter((method) => !allow.split(", ").includes(method));
     await Promise.all(
       others.map(async (method) => {
-        const answer = await ask(server, method, path);
+        const answer = await request(server, method, path);
         const got = `${answer.status} ${headerOf(answer, "allow")}`;
         if (got !== `405 ${allow}`) wrong.push(`${method} ${path}: expected 405 ${allow}, got ${got}`);
       }),

@@ -65,15 +65,15 @@ test("a seed over an area that is killed again and again stores exactly its tile
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections: 4, extra: "metatile: [2, 2]" }]),
   });
-  const asked = { area: ISLANDS, ...ZOOMS };
-  const before = await estimateOf(running.server, asked);
-  const id = await make(running.server, { ...asked, threadCount: 4 });
+  const requested = { area: ISLANDS, ...ZOOMS };
+  const before = await estimateOf(running.server, requested);
+  const id = await make(running.server, { ...requested, threadCount: 4 });
   let kills = 0;
   for (let stored = 0; kills < 3; kills++) {
     const at = running.server;
     const now = await until("more is stored", async () => {
-      const told = await job(at, id);
-      return told.state === "done" || told.tiles.stored > stored + 20 ? told : undefined;
+      const reported = await job(at, id);
+      return reported.state === "done" || reported.tiles.stored > stored + 20 ? reported : undefined;
     });
     if (now.state === "done") break;
     stored = now.tiles.stored;
@@ -85,17 +85,17 @@ test("a seed over an area that is killed again and again stores exactly its tile
   expect(last).toMatchObject({ outcome: "done", limit: "area", area: { type: "MultiPolygon" } });
   expect(last.tiles.total).toBe(before.tiles);
   expect(last.tiles.stored + last.tiles.skipped).toBe(before.tiles);
-  const kept = scanStore(server.dataDir);
+  const present = scanStore(server.dataDir);
   // Whole metatiles are stored, but far from all that the box around the islands holds.
-  expect(kept.tiles).toBeGreaterThanOrEqual(before.tiles);
-  expect(kept.tiles).toBeLessThan(2 * before.tiles);
-  expect((await usage(server)).total.tiles).toBe(kept.tiles);
-  expect(await estimateOf(server, asked)).toMatchObject({ tiles: before.tiles, kept: before.tiles, missing: 0 });
-  const truncated = await ended(server, await make(server, { ...asked, type: "truncate" }));
+  expect(present.tiles).toBeGreaterThanOrEqual(before.tiles);
+  expect(present.tiles).toBeLessThan(2 * before.tiles);
+  expect((await usage(server)).total.tiles).toBe(present.tiles);
+  expect(await estimateOf(server, requested)).toMatchObject({ tiles: before.tiles, kept: before.tiles, missing: 0 });
+  const truncated = await ended(server, await make(server, { ...requested, type: "truncate" }));
   expect(truncated.tiles).toMatchObject({ total: before.tiles, deleted: before.tiles });
-  expect(scanStore(server.dataDir).tiles).toBe(kept.tiles - before.tiles);
-  expect((await usage(server)).total.tiles).toBe(kept.tiles - before.tiles);
-  expect(await estimateOf(server, asked)).toMatchObject({ kept: 0, missing: before.tiles });
+  expect(scanStore(server.dataDir).tiles).toBe(present.tiles - before.tiles);
+  expect((await usage(server)).total.tiles).toBe(present.tiles - before.tiles);
+  expect(await estimateOf(server, requested)).toMatchObject({ kept: 0, missing: before.tiles });
 });
 
 test("of a list of eighteen tiles exactly these are rendered, and exactly these taken away", async () => {

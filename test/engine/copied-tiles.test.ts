@@ -53,10 +53,10 @@ const looked = (at: TestServer) =>
 
 /** A seed asks the upstream for nothing. */
 async function seedFindsAll(at: TestServer, layer: string): Promise<void> {
-  const asked = running.upstream?.asked.length;
+  const requested = running.upstream?.asked.length;
   const done = await ended(at, await seed(at, layer, world));
   expect(done.tiles).toMatchObject({ total: TILES, stored: 0, skipped: TILES });
-  expect(running.upstream?.asked.length).toBe(asked);
+  expect(running.upstream?.asked.length).toBe(requested);
 }
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
@@ -89,12 +89,12 @@ test("one level that is copied, and single files in directories that were there,
   });
   await looked(again);
   await expectExact(again);
-  const asked = running.upstream?.asked.length;
+  const sent = running.upstream?.asked.length;
   for (const z of [2, TOP]) {
     const done = await ended(again, await seed(again, "known", { ...world, zoomStart: z, zoomStop: z }));
     expect(done.tiles).toMatchObject({ stored: 0, skipped: 4 ** z });
   }
-  expect(running.upstream?.asked.length).toBe(asked);
+  expect(running.upstream?.asked.length).toBe(sent);
 });
 
 test("removed tiles leave the ledger: a layer, a level, a bucket, single tiles", async () => {

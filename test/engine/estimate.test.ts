@@ -3,7 +3,7 @@ import { closedAfterEach } from "../support/running.ts";
 import { ended, type JobJson, startServer, type TestServer, usage } from "../support/server.ts";
 
 const running = closedAfterEach();
-const ASKED = { zoomStart: 3, zoomStop: 6 };
+const REQUESTED = { zoomStart: 3, zoomStop: 6 };
 
 async function post<T>(server: TestServer, path: string, body: object): Promise<T> {
   const init = { method: "POST", body: JSON.stringify({ layer: "topp:states", gridSet: "EPSG:900913", ...body }) };
@@ -13,8 +13,8 @@ async function post<T>(server: TestServer, path: string, body: object): Promise<
 test("what an estimate says of a seed of the demo layer is what comes of it, to the tile and to a fifth of the bytes", async () => {
   running.server = await startServer();
   const { server } = running;
-  const estimate = (asked: object = ASKED) =>
-    post<{ tiles: number; missing: number; bytes: number | null }>(server, "estimate", asked);
+  const estimate = (requested: object = REQUESTED) =>
+    post<{ tiles: number; missing: number; bytes: number | null }>(server, "estimate", requested);
   expect(await estimate()).toMatchObject({ bytes: null });
   // Every second metatile of 4 x 4 tiles.
   const tiles = [3, 4, 5, 6].flatMap((z) => {
@@ -24,16 +24,16 @@ test("what an estimate says of a seed of the demo layer is what comes of it, to 
   });
   await ended(server, (await post<JobJson>(server, "jobs", { tiles })).id);
   const before = (await usage(server)).total;
-  const told = await estimate();
+  const reported = await estimate();
   // Half of the tiles are missing, and the sizes of other levels do not count for this level.
   const deepest = (await usage(server, "?by=tileSet")).tileSets?.[0]?.zooms.find(({ z }) => z === 6);
-  expect((await estimate({ ...ASKED, zoomStart: 6 })).bytes).toBe(deepest?.bytes);
-  const last = await ended(server, (await post<JobJson>(server, "jobs", ASKED)).id);
+  expect((await estimate({ ...REQUESTED, zoomStart: 6 })).bytes).toBe(deepest?.bytes);
+  const last = await ended(server, (await post<JobJson>(server, "jobs", REQUESTED)).id);
   const after = (await usage(server)).total;
-  expect(last.tiles).toMatchObject({ total: told.tiles, stored: told.missing });
+  expect(last.tiles).toMatchObject({ total: reported.tiles, stored: reported.missing });
   const bytes = after.bytes - before.bytes;
-  expect(told.bytes).toBeGreaterThan(0.8 * bytes);
-  expect(told.bytes).toBeLessThan(1.2 * bytes);
+  expect(reported.bytes).toBeGreaterThan(0.8 * bytes);
+  expect(reported.bytes).toBeLessThan(1.2 * bytes);
 });
 
 test("estimates whose clients have gone are given up: others are answered at once", { timeout: 60_000 }, async () => {

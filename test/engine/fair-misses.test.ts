@@ -58,10 +58,10 @@ test.each([
   const answered = missFrom(server, address);
   const before = asked.length;
   // East of all that the one connection asks for.
-  const isAsked = () => held.waiting().some(({ x }) => x > 0.95 * 20_037_508.34);
+  const isRequested = () => held.waiting().some(({ x }) => x > 0.95 * 20_037_508.34);
   // 32 of the one connection are at work, and 4 of them have connections.
   await until("it waits for a connection", async () => ((await waiting(server)) === 29 ? true : undefined));
-  while (!isAsked()) {
+  while (!isRequested()) {
     const sent = asked.length;
     held.release(1);
     await until("the next is asked for", async () => (asked.length > sent ? true : undefined));

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
-import { type Behaviour, type MapAsked, picture, png, startUpstream, type Upstream } from "../support/upstream.ts";
+import { type Behaviour, type MapRequested, picture, png, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const USER = "fault-user";
 const PASSWORD = "fault-password";
@@ -10,7 +10,7 @@ const KEY = "fault-key-0123456789";
 const SECRETS = [USER, PASSWORD, KEY, Buffer.from(`${USER}:${PASSWORD}`).toString("base64"), "127.0.0.1", "localhost"];
 
 /** Parts of the request that error pages repeat. None of them may reach the client. */
-const gossip = ({ target, authorization }: MapAsked, url: string): string =>
+const gossip = ({ target, authorization }: MapRequested, url: string): string =>
   `at ${url}${target.slice(target.indexOf("?"))} on ${new URL(url).host} for ${USER} ${PASSWORD} ${authorization}`;
 
 interface Fault {
@@ -36,7 +36,7 @@ const text =
   };
 
 const bytes =
-  (make: (request: MapAsked, upstream: Upstream) => Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
+  (make: (request: MapRequested, upstream: Upstream) => Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
   (upstream: Upstream): Behaviour =>
   (request, response) => {
     response.writeHead(200, { "Content-Type": "image/png", ...headers }).end(make(request, upstream));
@@ -275,7 +275,7 @@ interface Answer {
 }
 
 /** A tile of the n-th metatile of level 8. */
-async function ask({ url }: TestServer, layer: string, metatile: number): Promise<Answer> {
+async function query({ url }: TestServer, layer: string, metatile: number): Promise<Answer> {
   const answer = await fetch(`${url}/xyz/${layer}/8/${2 * metatile}/0.png`);
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
@@ -310,13 +310,13 @@ describe("an upstream's fault", () => {
     async (fault, { expect }) => {
       const { layer, upstream, server } = at(fault.name);
       const secrets = [...SECRETS, new URL(upstream.url).port];
-      const hasNoSecrets = (told: string): void => {
-        for (const secret of secrets) expect(told).not.toContain(secret);
+      const hasNoSecrets = (reported: string): void => {
+        for (const secret of secrets) expect(reported).not.toContain(secret);
       };
       upstream.behaviour = fault.behaviour(upstream);
 
       // What the user gets, in the language of the protocol.
-      const plain = await ask(server, layer, 0);
+      const plain = await query(server, layer, 0);
       expect([plain.status, plain.headers.get("cache-control")]).toEqual([fault.status, "no-store"]);
       expect(plain.headers.get("content-type")).toMatch(/^text\/plain(; charset=utf-8)?$/);
       expect(plain.text).toMatch(fault.words);
@@ -346,7 +346,7 @@ describe("an upstream's fault", () => {
       if (fault.breaks === "opens the breaker") {
         const refused = await until(`${fault.name}: a miss is refused without asking`, async () => {
           const before = upstream.asked.length;
-          const answer = await ask(server, layer, 2);
+          const answer = await query(server, layer, 2);
           return isRefusedAtOnce(answer) && upstream.asked.length === before ? answer : undefined;
         });
         expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
@@ -354,7 +354,7 @@ describe("an upstream's fault", () => {
       } else {
         const before = upstream.asked.length;
         const more = [2, 3, 4, 5, 6, 7];
-        const answers = await Promise.all(more.map((metatile) => ask(server, layer, metatile)));
+        const answers = await Promise.all(more.map((metatile) => query(server, layer, metatile)));
         expect(answers.map(({ status }) => status)).toEqual(more.map(() => fault.status));
         expect(upstream.asked.length - before).toBeGreaterThanOrEqual(more.length);
       }
@@ -365,15 +365,15 @@ describe("an upstream's fault", () => {
       // It is well again: so is everybody, without a restart.
       upstream.behaviour = () => "render";
       const well = await until(`${fault.name}: a tile is rendered`, async () => {
-        const answer = await ask(server, layer, 0);
+        const answer = await query(server, layer, 0);
         return answer.status === 200 ? answer : undefined;
       });
       expect(well.headers.get("geowebcache-cache-result")).toBe("MISS");
       await until(`${fault.name}: everybody is served`, async () => {
-        const others = await Promise.all([1, 2, 3, 4, 5, 6].map((metatile) => ask(server, layer, metatile)));
+        const others = await Promise.all([1, 2, 3, 4, 5, 6].map((metatile) => query(server, layer, metatile)));
         return others.every(({ status }) => status === 200) ? true : undefined;
       });
-      expect((await ask(server, layer, 0)).headers.get("geowebcache-cache-result")).toBe("HIT");
+      expect((await query(server, layer, 0)).headers.get("geowebcache-cache-result")).toBe("HIT");
       for (const secret of [PASSWORD, KEY]) expect(server.log()).not.toContain(secret);
     },
   );
@@ -383,13 +383,13 @@ describe("an upstream's fault", () => {
     upstream.behaviour = bytes(({ width, height }) => png(width, height, Buffer.alloc((width * 3 + 1) * height)))(
       upstream,
     );
-    const first = await ask(server, layer, 0);
+    const first = await query(server, layer, 0);
     expect([first.status, first.headers.get("content-type"), first.headers.get("geowebcache-cache-result")]).toEqual([
       200,
       "image/png",
       "MISS",
     ]);
-    expect((await ask(server, layer, 0)).headers.get("geowebcache-cache-result")).toBe("HIT");
+    expect((await query(server, layer, 0)).headers.get("geowebcache-cache-result")).toBe("HIT");
     const job = await ended(server, await seed(server, layer, SMALL_SEED));
     expect(job).toMatchObject({ outcome: "done", tiles: { total: 5, stored: 5, failed: 0 }, errors: [] });
     expect(await stored(BLANK, 4 + 5)).toEqual({ counted: 4 + 5, found: 4 + 5 });
@@ -408,11 +408,11 @@ describe("an upstream's fault", () => {
       pour();
       return "handled";
     };
-    const answer = await ask(server, layer, 0);
+    const answer = await query(server, layer, 0);
     expect([answer.status, answer.text]).toEqual([502, expect.stringMatching(/larger than \d+ bytes/)]);
     await until("nothing pours any more", async () => (upstream.inFlight() === 0 ? true : undefined));
     upstream.behaviour = () => "render";
-    expect((await ask(server, layer, 0)).status).toBe(200);
+    expect((await query(server, layer, 0)).status).toBe(200);
     expect(await stored(ENDLESS, 4)).toEqual({ counted: 4, found: 4 });
   });
 });

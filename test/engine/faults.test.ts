@@ -89,11 +89,11 @@ test("HTML with status 200 is an exception that carries the upstream's own words
 test("one bad metatile is requested four times, does not end a job and does not count as an outage", async () => {
   const at = await start();
   let poison = "";
-  let asked = 0;
+  let requested = 0;
   at.upstream.behaviour = ({ bbox, n }, response) => {
     if (n === 40) poison = bbox;
     if (bbox !== poison) return "render";
-    asked++;
+    requested++;
     response.writeHead(500, { "Content-Type": "text/plain" }).end("cannot render this one");
     return "handled";
   };
@@ -101,7 +101,7 @@ test("one bad metatile is requested four times, does not end a job and does not 
   const last = await ended(at.server, id);
   expect(last).toMatchObject({ outcome: "done_with_failures", tiles: { total: 1365, stored: 1349, failed: 16 } });
   expect(last.retries).toBe(3);
-  expect(asked).toBe(4);
+  expect(requested).toBe(4);
 });
 
 test("a request with failure fields of its own gets exactly those", async () => {
@@ -188,9 +188,9 @@ test("a hundred concurrent misses of one metatile cause one upstream request", a
 
 test("where several tasks reach the limit at once, all that is stored is counted when the job has ended", async () => {
   running.upstream = await startUpstream();
-  let asked = 0;
+  let sent = 0;
   running.upstream.behaviour = async (_, response) => {
-    const n = asked++;
+    const n = sent++;
     // As many at a time as there are tasks, one third of them failures.
     await new Promise((resolve) => setTimeout(resolve, (n * 7) % 12));
     if (n % 3 !== 0) return "render";

@@ -58,7 +58,7 @@ async function fillByReads(at: TestServer, layer: string): Promise<void> {
   }
 }
 
-const kept = async (at: TestServer, layer: string) =>
+const stored = async (at: TestServer, layer: string) =>
   (await usage(at)).layers.find((l) => l.layer === layer)?.tiles ?? Number.NaN;
 
 /**
@@ -72,10 +72,10 @@ async function expectNothingStored(at: TestServer): Promise<void> {
     await read(at, "b", n++ * 4, 100);
     return (await usage(at)).enforcement.notStored > notStored + 3 ? true : undefined;
   });
-  const before = await kept(at, "b");
+  const before = await stored(at, "b");
   for (let i = 0; i < 20; i++) expect(await read(at, "b", i * 4, 200)).toBe("MISS");
   expect(await read(at, "a", 0, 0)).toBe("HIT");
-  expect(await kept(at, "b"), "served and not stored").toBe(before);
+  expect(await stored(at, "b"), "served and not stored").toBe(before);
 }
 
 const north = { coords: { double: [-20037508, 1, 20037508, 20037508] } };
@@ -189,10 +189,10 @@ test.skipIf(!mountable)(
     await putQuota(at, { enabled: true, globalQuota: { value: 1, units: "GiB" } });
     const made = await api(at, "/api/v1/jobs", { layer: "b", zoomStart: 6, zoomStop: 6 });
     expect(made.status, await made.text()).toBe(201);
-    const told = await until("it is not ready", async () =>
+    const reported = await until("it is not ready", async () =>
       (await readyz(at)) === "200 ok" ? undefined : await readyz(at),
     );
-    expect(told).toMatch(/^503 the disk of the data directory is full: /);
+    expect(reported).toMatch(/^503 the disk of the data directory is full: /);
     expect((await fetch(`${at.url}/livez`)).status).toBe(200);
     expect(await read(at, "a", 0, 0)).toBe("HIT");
     const killed = await fetch(`${at.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
@@ -234,7 +234,7 @@ test.skipIf(!mountable)(
 
     rmSync(foreign);
     await until("it is ready", async () => ((await readyz(at)) === "200 ok" ? true : undefined));
-    expect(await kept(at, "b")).toBe(0);
+    expect(await stored(at, "b")).toBe(0);
     expect((await api(at, "/api/v1/truncations", { layer: "a" })).status).toBeLessThan(300);
     await expectExact(at);
   },

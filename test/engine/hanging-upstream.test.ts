@@ -51,11 +51,11 @@ test("misses fail fast once the breaker is open, those too that had queued up be
   await (await fetch(tile(server, 0))).arrayBuffer();
   upstream.behaviour = hangs;
   const before = upstream.asked.length;
-  const ask = async (n: number) => {
+  const request = async (n: number) => {
     const answer = await fetch(tile(server, n));
     return { status: answer.status, text: await answer.text(), retryAfter: Number(answer.headers.get("retry-after")) };
   };
-  const answers = await Promise.all(upTo(60).map((n) => ask(n + 1)));
+  const answers = await Promise.all(upTo(60).map((n) => request(n + 1)));
   const timedOut = answers.filter(({ status }) => status === 504);
   const refused = answers.filter(({ status }) => status === 503);
   expect(timedOut.length + refused.length).toBe(60);
@@ -66,13 +66,13 @@ test("misses fail fast once the breaker is open, those too that had queued up be
     expect(retryAfter).toBeGreaterThanOrEqual(1);
   }
 
-  const kept = await fetch(tile(server, 0));
-  expect([kept.status, kept.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
-  await kept.arrayBuffer();
+  const stored = await fetch(tile(server, 0));
+  expect([stored.status, stored.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
+  await stored.arrayBuffer();
 
   upstream.behaviour = () => "render";
-  await until("a tile is rendered again", async () => ((await ask(1)).status === 200 ? true : undefined));
+  await until("a tile is rendered again", async () => ((await request(1)).status === 200 ? true : undefined));
   await until("everybody is served again", async () =>
-    (await Promise.all(upTo(60).map((n) => ask(n)))).every(({ status }) => status === 200) ? true : undefined,
+    (await Promise.all(upTo(60).map((n) => request(n)))).every(({ status }) => status === 200) ? true : undefined,
   );
 });

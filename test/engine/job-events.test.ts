@@ -88,12 +88,12 @@ test("a job that is ended while it works was running until then", async () => {
     const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 6, threadCount });
     await until("it works", async () => ((await job(server, id)).tiles.stored > 0 ? true : undefined));
     let kill: Promise<Response> | undefined;
-    const told = await listen(`${server.url}/api/v1/events?job=${id}`, (message) => {
+    const reported = await listen(`${server.url}/api/v1/events?job=${id}`, (message) => {
       kill ??= fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
       return endOf(id)(message);
     });
     await kill;
-    const states = told.filter(({ event }) => event === "job").map((message) => jobOf(message).state);
+    const states = reported.filter(({ event }) => event === "job").map((message) => jobOf(message).state);
     expect(states.at(-1)).toBe("aborted");
     expect(new Set(states.slice(0, -1))).not.toContain("pending");
   }

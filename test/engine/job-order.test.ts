@@ -17,15 +17,15 @@ async function start(metatile = 1) {
   return { server: running.server, upstream: running.upstream };
 }
 async function make(server: TestServer, body: object, path = "jobs"): Promise<JobJson> {
-  const asked = JSON.stringify({ layer: LAYER, gridSet: "EPSG:900913", ...body });
-  const response = await fetch(`${server.url}/api/v1/${path}`, { method: "POST", body: asked });
+  const requested = JSON.stringify({ layer: LAYER, gridSet: "EPSG:900913", ...body });
+  const response = await fetch(`${server.url}/api/v1/${path}`, { method: "POST", body: requested });
   const text = await response.text();
   expect([response.status, text]).toEqual([201, expect.anything()]);
   return JSON.parse(text);
 }
 /** Zoom, and how far from the centre of the map, in tiles. */
-const rendered = (asked: readonly string[]) =>
-  asked.map((one) => {
+const rendered = (sent: readonly string[]) =>
+  sent.map((one) => {
     const [minX = 0, minY = 0, maxX = 0, maxY = 0] = one.split(/[ ,]/).map(Number);
     const side = maxX - minX;
     const far = Math.max(Math.abs(minX + maxX), Math.abs(minY + maxY)) / 2 / side;

@@ -80,17 +80,17 @@ test("on a steady upstream the time left is right within a fifth after a tenth o
     });
   // Renderers start first.
   const first = await stored(0);
-  const told = await stored(0.1);
+  const reported = await stored(0.1);
   const last = await job(server, id, 60);
-  const actual = (performance.now() - told.atMs) / 1000;
+  const actual = (performance.now() - reported.atMs) / 1000;
   expect(last.outcome).toBe("done");
-  const remaining = told.tiles.total - told.tiles.stored;
-  const soFar = ((told.tiles.stored - first.tiles.stored) * 1000) / (told.atMs - first.atMs);
+  const remaining = reported.tiles.total - reported.tiles.stored;
+  const soFar = ((reported.tiles.stored - first.tiles.stored) * 1000) / (reported.atMs - first.atMs);
   // On a machine whose speed changed meanwhile, the rate so far was the best possible estimate.
   const isSteady = Math.abs(remaining / actual / soFar - 1) < 0.1;
   const foreseeable = isSteady ? actual : remaining / soFar;
-  expect(told.timeLeft?.seconds).toBeGreaterThan(0.8 * foreseeable);
-  expect(told.timeLeft?.seconds).toBeLessThan(1.2 * foreseeable);
+  expect(reported.timeLeft?.seconds).toBeGreaterThan(0.8 * foreseeable);
+  expect(reported.timeLeft?.seconds).toBeLessThan(1.2 * foreseeable);
 });
 
 test("a wait is answered when the job ends, and by a shutdown", async () => {

@@ -142,14 +142,14 @@ test("outside its window nothing is requested for a job, and the job continues w
   await until("it is at work", async () => ((await job(server, id)).tiles.stored > 0 ? true : undefined));
   expect((await change(server, id, { runWindow })).job).toMatchObject({ state: "pending", paused: true });
   await until("nothing is in flight", async () => (upstream.inFlight() === 0 ? true : undefined));
-  const asked = upstream.asked.length;
+  const requested = upstream.asked.length;
   running.server = await server.restart("SIGKILL");
   const later = running.server;
   // Had the jobs any place, it would come before this one's.
   expect(
     (await ended(later, await seed(later, LAYER, { zoomStart: 0, zoomStop: 0, format: "image/jpeg" }))).outcome,
   ).toBe("done");
-  expect(upstream.asked.length).toBe(asked + 1);
+  expect(upstream.asked.length).toBe(requested + 1);
   for (const one of [waiting, id]) expect((await change(later, one, { runWindow: null })).status).toBe(200);
   expect(await ended(later, waiting)).toMatchObject({ outcome: "done", tiles: { stored: 10 } });
   expect(await ended(later, id)).toMatchObject({ outcome: "done", tiles: { total: 1365, failed: 0 } });

@@ -56,9 +56,9 @@ class Readings {
     const first = this.#sent;
     await until("enough has been asked for", async () => (this.#sent >= first + answers ? true : undefined));
     const taken = this.#reader.take().byTarget.get("users") ?? { ms: [], misses: 0 };
-    const asked = this.#sent - first;
+    const requested = this.#sent - first;
     // The slowest answers are those that have not arrived yet.
-    await until("all is answered", async () => (taken.ms.length === asked ? true : undefined));
+    await until("all is answered", async () => (taken.ms.length === requested ? true : undefined));
     return { p50: median(taken.ms), p95: quantile(taken.ms, 0.95), misses: taken.misses };
   }
 }
@@ -103,8 +103,8 @@ test("hits are as quick while a seed keeps all renderers busy", async () => {
     await ended(server, await seed(server, LAYER, { ...GRID, zoomStart: 0, zoomStop: 4 }));
     const id = await seed(server, LAYER, ENDLESS);
     await atWork(server, id);
-    let asked = 0;
-    const hit = (): string => `/xyz/${LAYER}/4/${asked % 10}/${Math.floor(asked++ / 10) % 10}.png`;
+    let sent = 0;
+    const hit = (): string => `/xyz/${LAYER}/4/${sent % 10}/${Math.floor(sent++ / 10) % 10}.png`;
     const both = new PacedReader(
       new Map([
         ["hits", () => ({ port: server.port, path: hit() })],
@@ -127,10 +127,10 @@ test("hits are as quick while a seed keeps all renderers busy", async () => {
     }
     const machine = ({ idle, loaded }: (typeof rounds)[number]): number => Math.max(1, loaded.bare / idle.bare);
     const ratio = median(rounds.map((round) => round.loaded.hits / round.idle.hits / machine(round)));
-    const told = rounds
+    const reported = rounds
       .map(({ idle, loaded }) => [idle.hits, loaded.hits, idle.bare, loaded.bare].map((ms) => ms.toFixed(1)).join(" "))
       .join(", ");
-    expect(ratio, `p95 in ms, idle and beside a seed, of a bare server idle and beside it: ${told}`).toBeLessThan(
+    expect(ratio, `p95 in ms, idle and beside a seed, of a bare server idle and beside it: ${reported}`).toBeLessThan(
       HITS_RATIO,
     );
   } finally {
@@ -203,14 +203,14 @@ test("a user who misses what a seed is about to render goes before the rest of t
 
 /** Renders at most this many pictures at a time. Further requests wait, so all answers take longer. */
 function renderTogether(most: number, ms: number): Behaviour {
-  let drawing = 0;
+  let rendering = 0;
   const waiting: (() => void)[] = [];
   return async (asked, response) => {
-    if (drawing >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else drawing++;
+    if (rendering >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else rendering++;
     const answer = await renderAfter(ms)(asked, response);
     const next = waiting.shift();
-    if (next === undefined) drawing--;
+    if (next === undefined) rendering--;
     else next();
     return answer;
   };

@@ -111,12 +111,12 @@ test("one job seeds three styles of each of 24 hours, one takes the hours before
   expect(scanStore(server.dataDir).tiles).toBe(7 * 3 * 5);
   await expectExact(server);
   // The remaining tiles are not requested again.
-  const asked = running.upstream.asked.length;
+  const requested = running.upstream.asked.length;
   const young = hours.slice(17).flatMap((TIME) => styles.map((STYLES) => ({ TIME, STYLES })));
   const again = await allEnded(server, await made(server, { ...all, parameterSets: young }));
   expect([again.reduce((sum, { tiles }) => sum + tiles.skipped, 0), running.upstream.asked.length]).toEqual([
     105,
-    asked,
+    requested,
   ]);
 });
 
@@ -151,11 +151,11 @@ test("a job of several combinations continues after a kill, shows the failed til
   const features = (await api(server, `jobs/${id}/failures?format=geojson&limit=1`)).features;
   expect(features[0].properties).toMatchObject({ parameters: { STYLES: "s4" }, class: "http_status" });
   upstream.behaviour = () => "render";
-  const asked = upstream.asked.length;
+  const sent = upstream.asked.length;
   const retried = (await post(server, `jobs/${id}/retry`, {})).json;
   expect(retried).toMatchObject({ tiles: { total: 85 }, retryOf: id });
   expect((await ended(server, retried.id)).tiles).toMatchObject({ stored: 85, failed: 0 });
-  expect(upstream.asked.length - asked).toBeLessThanOrEqual(85);
+  expect(upstream.asked.length - sent).toBeLessThanOrEqual(85);
 });
 
 test("the jobs of a request are watched, paused, resumed and cancelled as one", async () => {

@@ -24,16 +24,16 @@ async function metrics(server: TestServer): Promise<ReadonlyMap<string, number>>
 
 test("metrics count reads of users, work of jobs, answers of upstreams and stored tiles, and measure times", async () => {
   running.upstream = await startUpstream();
-  let asked = 0;
+  let requested = 0;
   running.upstream.behaviour = async ({ width, height }, response) => {
-    asked++;
-    if (asked === 1) {
+    requested++;
+    if (requested === 1) {
       // Sixteen tiles of one colour.
       const sea = sharp({ create: { width, height, channels: 3, background: "#345678" } });
       response.writeHead(200, { "Content-Type": "image/png" }).end(await sea.png().toBuffer());
       return "handled";
     }
-    if (asked !== 3) return "render";
+    if (requested !== 3) return "render";
     response.writeHead(404).end();
     return "handled";
   };
@@ -49,10 +49,10 @@ test("metrics count reads of users, work of jobs, answers of upstreams and store
   const job = await ended(server, id);
   expect(job.outcome).toBe("done_with_failures");
   await rendered(server);
-  const kept = (await usage(server)).total;
+  const stored = (await usage(server)).total;
   const upstream = new URL(running.upstream.url).origin;
   const samples = await metrics(server);
-  const told = Object.fromEntries(
+  const reported = Object.fromEntries(
     [
       'nuthatch_tile_requests_total{result="memory_hit"}',
       'nuthatch_tile_requests_total{result="absent"}',
@@ -74,7 +74,7 @@ test("metrics count reads of users, work of jobs, answers of upstreams and store
       "nuthatch_quota_enabled",
     ].map((name) => [name, samples.get(name)]),
   );
-  expect(told).toEqual({
+  expect(reported).toEqual({
     'nuthatch_tile_requests_total{result="memory_hit"}': 2,
     'nuthatch_tile_requests_total{result="absent"}': 1,
     'nuthatch_jobs{state="running"}': 0,
@@ -85,12 +85,12 @@ test("metrics count reads of users, work of jobs, answers of upstreams and store
     'nuthatch_job_tile_failures_total{class="http_status"}': job.tiles.failed,
     nuthatch_job_written_bytes_total: job.bytes,
     [`nuthatch_upstream_errors_total{upstream="${upstream}",class="http_status"}`]: 1,
-    [`nuthatch_upstream_request_seconds_count{upstream="${upstream}"}`]: asked,
-    [`nuthatch_upstream_request_seconds_bucket{upstream="${upstream}",le="+Inf"}`]: asked,
+    [`nuthatch_upstream_request_seconds_count{upstream="${upstream}"}`]: requested,
+    [`nuthatch_upstream_request_seconds_bucket{upstream="${upstream}",le="+Inf"}`]: requested,
     [`nuthatch_upstream_queue{upstream="${upstream}",who="jobs"}`]: 0,
     [`nuthatch_upstream_up{upstream="${upstream}"}`]: 1,
-    [`nuthatch_usage_tiles{layer="${LAYER}"}`]: kept.tiles,
-    [`nuthatch_usage_bytes{layer="${LAYER}"}`]: kept.bytes,
+    [`nuthatch_usage_tiles{layer="${LAYER}"}`]: stored.tiles,
+    [`nuthatch_usage_bytes{layer="${LAYER}"}`]: stored.bytes,
     nuthatch_throttled_renders: 0,
     nuthatch_quota_enabled: 0,
   });

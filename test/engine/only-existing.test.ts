@@ -63,20 +63,20 @@ test("a reseed of what exists renders that alone, out of millions of tiles, and 
   const tiles = scattered(TILES);
   expect((await ended(first, await make(first, { ...GRID, tiles }))).outcome).toBe("done");
   await later();
-  const asked = { ...DEEP, type: "reseed", onlyExisting: true, threadCount: 4 };
-  const estimate: unknown = (await post(first, "estimate", asked)).json;
+  const requested = { ...DEEP, type: "reseed", onlyExisting: true, threadCount: 4 };
+  const estimate: unknown = (await post(first, "estimate", requested)).json;
   expect(estimate).toMatchObject({ tiles: TILES, kept: TILES, missing: 0 });
   upstream.behaviour = renderAfter(15);
   upstream.asked.length = 0;
-  const { json: made } = await post(first, "jobs", asked);
+  const { json: made } = await post(first, "jobs", requested);
   expect(made).toMatchObject({ tiles: { total: TILES }, onlyExisting: true, olderThan: null });
   let server = first;
   let kills = 0;
   for (let done = 0; kills < 2; kills++) {
     const at = server;
     const now = await until("more is done", async () => {
-      const told = await job(at, made.id);
-      return told.state === "done" || told.tiles.stored > done + 25 ? told : undefined;
+      const reported = await job(at, made.id);
+      return reported.state === "done" || reported.tiles.stored > done + 25 ? reported : undefined;
     });
     if (now.state === "done") break;
     done = now.tiles.stored;
@@ -102,8 +102,8 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   await ended(server, await make(server, { ...GRID, zoomStart: 4, zoomStop: 4 }));
   const bounds = [0, 0, 20037508.34, 20037508.34];
   await ended(server, await make(server, { ...GRID, zoomStart: 4, zoomStop: 4, bounds, type: "truncate" }));
-  const kept = 256 - 64;
-  expect((await usage(server)).total.tiles).toBe(kept);
+  const present = 256 - 64;
+  expect((await usage(server)).total.tiles).toBe(present);
   await later();
   upstream.behaviour = () => new Promise(() => undefined);
   upstream.asked.length = 0;
@@ -119,9 +119,12 @@ test("metatiles of what exists bring no tiles that were not there, and what goes
   upstream.asked.length = 0;
   await post(server, `jobs/${id}/resume`, {});
   const last = await ended(server, id);
-  expect(last).toMatchObject({ outcome: "done", tiles: { total: kept, stored: kept - 64, skipped: 64, failed: 0 } });
+  expect(last).toMatchObject({
+    outcome: "done",
+    tiles: { total: present, stored: present - 64, skipped: 64, failed: 0 },
+  });
   expect(upstream.asked.length).toBe(8);
-  expect((await usage(server)).total.tiles).toBe(kept);
+  expect((await usage(server)).total.tiles).toBe(present);
   await massTruncate(server, LAYER);
   const none = await ended(server, await make(server, { ...DEEP, type: "reseed", onlyExisting: true }));
   expect(none).toMatchObject({ outcome: "done", tiles: { total: 0, stored: 0 } });

@@ -155,7 +155,7 @@ async function settle(state: State, real: OperatedServer, models: readonly Model
   await real.agree(found.model, found.seen);
 }
 
-class Ask implements Step {
+class Request implements Step {
   readonly #wishes: readonly { readonly wish: Wish; readonly isClassic: boolean }[];
 
   constructor(wishes: readonly { readonly wish: Wish; readonly isClassic: boolean }[]) {
@@ -241,12 +241,12 @@ class Restart implements Step {
   }
 }
 
-const asked = fc.record({ wish, isClassic: fc.boolean() });
+const requested = fc.record({ wish, isClassic: fc.boolean() });
 const steps: fc.Arbitrary<Step>[] = [
-  asked.map((one) => new Ask([one])),
-  asked.map((one) => new Ask([one])),
-  fc.tuple(asked, asked).map((both) => new Ask(both)),
-  fc.tuple(asked, asked).map((both) => new Ask(both)),
+  requested.map((one) => new Request([one])),
+  requested.map((one) => new Request([one])),
+  fc.tuple(requested, requested).map((both) => new Request(both)),
+  fc.tuple(requested, requested).map((both) => new Request(both)),
   fc.constantFrom(new Restart("SIGTERM"), new Restart("SIGKILL"), new Finish(), new Finish()),
 ];
 const commands = fc.commands(steps, { size: "max", maxCommands: 25 });

@@ -13,7 +13,7 @@ const FAILING = inFull(37, 9);
 const LAST_ZOOM = inFull(5, 4);
 const TILES = (4 ** (LAST_ZOOM + 1) - 1) / 3;
 
-async function ask(server: TestServer, id: number, action: string): Promise<{ status: number; job: JobJson }> {
+async function request(server: TestServer, id: number, action: string): Promise<{ status: number; job: JobJson }> {
   const response = await fetch(`${server.url}/api/v1/jobs/${id}/${action}`, { method: "POST" });
   return { status: response.status, job: JSON.parse(await response.text()) };
 }
@@ -33,10 +33,10 @@ for (const type of ["seed", "reseed"])
     const before = (await rows(running.server)).map((row) => row[3]);
     const first = running.server;
     await until("some of it is done", async () => ((await job(first, id)).tiles.stored > 60 ? true : undefined));
-    const paused = await ask(first, id, "pause");
+    const paused = await request(first, id, "pause");
     expect(paused).toMatchObject({ status: 200, job: { state: "pending", paused: true, reason: "paused" } });
     await until("nothing is in flight", async () => (running.upstream?.inFlight() === 0 ? true : undefined));
-    const asked = running.upstream.asked.length;
+    const requested = running.upstream.asked.length;
     running.server = await first.restart("SIGKILL");
     expect(await job(running.server, id)).toMatchObject({ state: "pending", paused: true, reason: "paused" });
     const listed = await rows(running.server);
@@ -47,12 +47,12 @@ for (const type of ["seed", "reseed"])
     expect((await ended(running.server, other)).outcome).toBe("done");
     expect((await job(running.server, id)).tiles.stored).toBe(paused.job.tiles.stored);
     const between = running.upstream.asked.length;
-    expect((await ask(running.server, id, "resume")).status).toBe(200);
+    expect((await request(running.server, id, "resume")).status).toBe(200);
     const last = await ended(running.server, id);
     expect(last).toMatchObject({ outcome: "done", tiles: { total: 341, failed: 0 } });
     expect(last.tiles.stored + last.tiles.skipped).toBe(341);
     // Metatiles of 4 x 4 of zoom 0 to 4 are 1, 1, 1, 4, 16; four may have been in flight at the pause.
-    expect(asked + running.upstream.asked.length - between).toBeLessThanOrEqual(23 + 4);
+    expect(requested + running.upstream.asked.length - between).toBeLessThanOrEqual(23 + 4);
     const scan = scanStore(running.server.dataDir);
     expect((await usage(running.server)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   });
@@ -68,14 +68,14 @@ test("the tiles stored last are in the counts of a job that is paused, resumed a
     const id = await seed(server, LAYER, { gridSetId, format, zoomStart: 7, zoomStop: 7, threadCount: 4 });
     const stored = async (): Promise<number> => (await job(server, id)).tiles.stored;
     await until("some of it is done", async () => ((await stored()) > 20 ? true : undefined));
-    const paused = await ask(server, id, "pause");
+    const paused = await request(server, id, "pause");
     expect(paused.job.tiles.stored).toBe(scanStore(server.dataDir).tiles - before);
-    await ask(server, id, "resume");
+    await request(server, id, "resume");
     await until("more is done", async () => ((await stored()) > paused.job.tiles.stored + 20 ? true : undefined));
-    const { tiles } = (await ask(server, id, "cancel")).job;
-    const kept = scanStore(server.dataDir).tiles;
-    expect(tiles).toMatchObject({ stored: kept - before, skipped: 0 });
-    before = kept;
+    const { tiles } = (await request(server, id, "cancel")).job;
+    const present = scanStore(server.dataDir).tiles;
+    expect(tiles).toMatchObject({ stored: present - before, skipped: 0 });
+    before = present;
   }
 });
 
@@ -114,14 +114,14 @@ test("retry renders the failed tiles again and nothing else", async () => {
     features: [{ type: "Feature", properties: listed[0], geometry: { type: "Polygon" } }],
   });
   broken = false;
-  const asked = running.upstream.asked.length;
-  const again = await ask(running.server, id, "retry");
+  const sent = running.upstream.asked.length;
+  const again = await request(running.server, id, "retry");
   expect(again).toMatchObject({ status: 201, job: { retryOf: id } });
   const second = await ended(running.server, again.job.id);
   expect(second).toMatchObject({ outcome: "done", tiles: { failed: 0, total: first.tiles.failed } });
-  expect(running.upstream.asked.length - asked).toBe(FAILING);
+  expect(running.upstream.asked.length - sent).toBe(FAILING);
   expect((await usage(running.server)).total.tiles).toBe(TILES);
-  expect((await ask(running.server, again.job.id, "retry")).status).toBe(409);
+  expect((await request(running.server, again.job.id, "retry")).status).toBe(409);
 });
 
 test("retry of a job that was cancelled does what it did not come to", async () => {
@@ -131,9 +131,9 @@ test("retry of a job that was cancelled does what it did not come to", async () 
   const server = running.server;
   const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, type: "reseed" });
   await until("some of it is done", async () => ((await job(server, id)).tiles.stored > 20 ? true : undefined));
-  const cancelled = (await ask(server, id, "cancel")).job;
+  const cancelled = (await request(server, id, "cancel")).job;
   expect(cancelled).toMatchObject({ outcome: "aborted", reason: "cancelled" });
-  const again = (await ask(server, id, "retry")).job;
+  const again = (await request(server, id, "retry")).job;
   expect(again.tiles.total).toBe(341 - cancelled.tiles.stored);
   expect((await ended(server, again.id)).outcome).toBe("done");
   expect((await usage(server)).total.tiles).toBe(341);

@@ -169,14 +169,14 @@ test("a reload puts another initial quota in force while none has been put", asy
     `${layers(running.upstream?.url ?? "", [LAYER], 1)}\ndiskQuota: { globalQuota: { value: ${mib}, units: MiB } }\n`;
   const server = await startServer({ configuration: configuration(7) });
   running.server = server;
-  const told = async () => JSON.stringify(await (await fetch(`${server.url}/rest/diskquota.json`)).json());
-  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?7"?/);
+  const reported = async () => JSON.stringify(await (await fetch(`${server.url}/rest/diskquota.json`)).json());
+  expect(await reported()).toMatch(/"globalQuota":\{[^}]*"value":"?7"?/);
   await reload(server, configuration(9));
-  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?9"?/);
+  expect(await reported()).toMatch(/"globalQuota":\{[^}]*"value":"?9"?/);
   const body = JSON.stringify({ cacheQuotaConfiguration: { globalQuota: { value: 11, units: "MiB" } } });
   expect((await fetch(`${server.url}/rest/diskquota.json`, { method: "PUT", body })).status).toBe(200);
   await reload(server, configuration(13));
-  expect(await told()).toMatch(/"globalQuota":\{[^}]*"value":"?11"?/);
+  expect(await reported()).toMatch(/"globalQuota":\{[^}]*"value":"?11"?/);
 });
 
 test("a reload empties the memory tier of the layers that it changes, and of no other", async () => {

@@ -49,14 +49,14 @@ async function readOn(server: TestServer, first: number, signal: AbortSignal): P
     const response = await fetch(server.url + path);
     const body = Buffer.from(await response.arrayBuffer());
     const result = response.headers.get("geowebcache-cache-result");
-    const told = `${path}: ${response.status} ${result}, ${body.length} bytes`;
+    const reported = `${path}: ${response.status} ${result}, ${body.length} bytes`;
     if (response.status !== 200 || result !== "HIT" || body.subarray(-8).toString("latin1") !== IEND)
-      read.wrong.push(told);
+      read.wrong.push(reported);
     if (isNew(body.length)) {
       renewed.add(path);
       read.new++;
     } else {
-      if (renewed.has(path)) read.wrong.push(`${told}, an old one after a new one`);
+      if (renewed.has(path)) read.wrong.push(`${reported}, an old one after a new one`);
       read.old++;
     }
   }

@@ -91,10 +91,10 @@ test("where tiles expire, users and reseeds make unchanged ones fresh again, wit
   const later = await server.restart("SIGTERM");
   running.server = later;
   const before = files(later);
-  const asked = upstream.asked.length;
+  const requested = upstream.asked.length;
   expect(await read(later)).toMatchObject({ result: "MISS", etag: young.etag });
   expect(await read(later)).toMatchObject({ result: "HIT", etag: young.etag });
-  expect(upstream.asked.length).toBe(asked + 1);
+  expect(upstream.asked.length).toBe(requested + 1);
   const again = await reseed(later);
   expect(again).toMatchObject({ bytes: 0, tiles: { stored: TILES, unchanged: TILES } });
   const now = files(later);
@@ -112,7 +112,7 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   const metatiles = upstream.asked.length;
   upstream.behaviour = renderAfter(60);
   const id = await seed(server, LAYER, { ...more, type: "reseed" });
-  const told = await until("some of it is done", async () => {
+  const reported = await until("some of it is done", async () => {
     const { tiles } = await job(server, id);
     return (tiles.unchanged ?? 0) > 40 ? tiles : undefined;
   });
@@ -123,7 +123,7 @@ test("a reseed that is killed goes on, and its counts add up to its total", asyn
   // Tiles that were confirmed and not yet counted at the kill are found done: at most four metatiles of 16.
   expect(tiles.skipped).toBeLessThanOrEqual(64);
   expect(tiles.unchanged).toBe(tiles.stored);
-  expect(told.unchanged).toBeLessThan(341);
+  expect(reported.unchanged).toBeLessThan(341);
   expect(upstream.asked.length, "nothing twice but what was in flight").toBeLessThanOrEqual(2 * metatiles + 4);
   expect(files(later)).toEqual(before);
   await expectExact(later);

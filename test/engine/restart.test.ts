@@ -20,9 +20,9 @@ test("a seed whose server is killed 20 times completes by itself, with the same 
   const counts = new Map<string, number>();
   const connections = 8;
   // Wide enough that twenty kills fit into the seed.
-  running.upstream.behaviour = (asked, response) => {
-    counts.set(`${asked.bbox} ${asked.width}`, (counts.get(`${asked.bbox} ${asked.width}`) ?? 0) + 1);
-    return renderAfter(inFull(25, 60))(asked, response);
+  running.upstream.behaviour = (requested, response) => {
+    counts.set(`${requested.bbox} ${requested.width}`, (counts.get(`${requested.bbox} ${requested.width}`) ?? 0) + 1);
+    return renderAfter(inFull(25, 60))(requested, response);
   };
   running.server = await startServer({
     configuration: smallTiles(running.upstream.url, [{ name: LAYER, connections }]),
@@ -53,8 +53,8 @@ test("a seed whose server is killed 20 times completes by itself, with the same 
   const scan = scanStore(running.server.dataDir);
   expect(scan.tiles).toBe(TILES);
   expect(scan.files.every(isWholePng)).toBe(true);
-  const kept = await usage(running.server);
-  expect(kept.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+  const stored = await usage(running.server);
+  expect(stored.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   const twice = [...counts.values()].reduce((sum, n) => sum + n - 1, 0);
   expect(twice).toBeLessThanOrEqual(kills * connections);
 }, 600_000);
@@ -72,9 +72,9 @@ test("usage equals a scan of the store after a kill in the middle of users' miss
     await Promise.race([Promise.all(reads), new Promise((resolve) => setTimeout(resolve, 40 + round * 40))]);
     running.server = await running.server.restart("SIGKILL");
     await Promise.allSettled(reads);
-    const kept = await usage(running.server);
+    const present = await usage(running.server);
     const scan = scanStore(running.server.dataDir);
-    expect(kept.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
+    expect(present.total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });
   }
 });
 

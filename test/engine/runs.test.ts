@@ -40,9 +40,9 @@ async function stoppedRun(): Promise<Stopped> {
   held.isOpen = true;
   const answer = held.upstream.behaviour;
   let n = FIRST_HELD;
-  held.upstream.behaviour = (asked, response) => {
-    held.isOpen = asked.n !== n;
-    return answer(asked, response);
+  held.upstream.behaviour = (requested, response) => {
+    held.isOpen = requested.n !== n;
+    return answer(requested, response);
   };
   const id = await seed(server, LAYER, {
     gridSetId: "EPSG:900913",
@@ -138,8 +138,8 @@ test("if one tile of a batch fails, that tile is requested again and the rest of
   const { server, held, id, n } = await stoppedRun();
   const answer = held.upstream.behaviour;
   const failing = n + 5;
-  held.upstream.behaviour = (asked, response) => {
-    if (asked.n !== failing) return answer(asked, response);
+  held.upstream.behaviour = (sent, response) => {
+    if (sent.n !== failing) return answer(sent, response);
     response.writeHead(500).end();
     return "handled";
   };

@@ -39,10 +39,10 @@ test("with store.shared what another program removes and adds is noticed by read
     [6, 6],
   ] as const)
     unlinkSync(file(x, y));
-  const asked = running.upstream.asked.length;
+  const requested = running.upstream.asked.length;
   const again = await ended(at, await seed(at, "a", request));
   expect(again.tiles).toMatchObject({ total: 64, stored: 2, skipped: 62 });
-  expect(running.upstream.asked.length).toBe(asked + 1);
+  expect(running.upstream.asked.length).toBe(requested + 1);
   const scan = scanStore(at.dataDir);
   expect(scan.tiles).toBe(64);
   expect((await usage(at)).total).toEqual({ tiles: scan.tiles, bytes: scan.bytes });

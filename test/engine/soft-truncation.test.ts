@@ -40,24 +40,24 @@ async function rendersAgain(server: TestServer, upstream: Upstream): Promise<voi
   expect(old).toMatchObject({ status: 200, result: "HIT" });
   upstream.behaviour = renderNoise(40, 64);
   await until("it is rendered anew", async () => ((await read(server)).bytes > old.bytes ? true : undefined));
-  const asked = upstream.asked.length;
+  const requested = upstream.asked.length;
   for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ result: "HIT" });
   // Its metatile came with it.
   expect(await read(server, "3/5/3")).toMatchObject({ result: "HIT" });
-  expect(upstream.asked.length).toBe(asked);
+  expect(upstream.asked.length).toBe(requested);
 }
 
 test("after a soft truncation tiles are served, over a kill and without the map server, until they are rendered again", async () => {
   const { server, upstream } = await start();
   await read(server);
-  const asked = upstream.asked.length;
+  const sent = upstream.asked.length;
   expect(await truncate(server, SOFT)).toMatchObject({ mode: "soft", state: "kept", undoUntil: null, tiles: 85 });
   await upstream.down();
   for (let n = 0; n < 5; n++) expect(await read(server)).toMatchObject({ status: 200, result: "HIT" });
   const restarted = await server.restart("SIGKILL");
   running.server = restarted;
   expect(await read(restarted)).toMatchObject({ status: 200, result: "HIT" });
-  expect(upstream.asked.length).toBe(asked);
+  expect(upstream.asked.length).toBe(sent);
   await upstream.up();
   await rendersAgain(restarted, upstream);
   // A reader sees the first new tile before the last of its metatile is written.

@@ -28,7 +28,7 @@ async function start(): Promise<{ at: TestServer; place: string }> {
   return { at, place: join(at.dataDir, "tiles", LAYER) };
 }
 
-const asked = (): number => running.upstream?.asked.length ?? Number.NaN;
+const requested = (): number => running.upstream?.asked.length ?? Number.NaN;
 
 async function read(at: TestServer, address: string): Promise<string | null> {
   const response = await fetch(`${at.url}/xyz/${address}.png`);
@@ -64,13 +64,13 @@ test.each(AWAY)(
     expect(waiting.reason).toBe(`waiting for the store: ${LAYER} is away from the store`);
     expect(waiting.tiles).toMatchObject({ stored: 0, failed: 0 });
     // One metatile for each of its connections, and no more while it looks at the store twice.
-    const before = asked();
+    const before = requested();
     expect(before).toBeLessThanOrEqual(2 + 8);
     const { notStored } = (await usage(at)).enforcement;
     expect(await read(at, `${LAYER}/8/100/100`)).toBe("MISS");
     expect(await read(at, `${LAYER}/8/100/100`)).toBe("HIT");
     expect(await read(at, "other/3/1/1")).toBe("MISS");
-    expect(asked(), "the two users' and no other").toBe(before + 2);
+    expect(requested(), "the two users' and no other").toBe(before + 2);
     await until("it is counted", async () =>
       (await usage(at)).enforcement.notStored === notStored + 1 ? true : undefined,
     );
@@ -102,10 +102,10 @@ test("a start while a layer's directory is away forgets nothing of it", async ()
   running.server = again;
   expect((await usage(again)).total.tiles).toBe(tiles);
   renameSync(`${volume}-unmounted`, volume);
-  const before = asked();
+  const before = requested();
   const done = await ended(again, await seed(again, LAYER, { ...world, zoomStop: 3 }));
   expect(done.tiles).toMatchObject({ stored: 0, skipped: tiles });
-  expect(asked()).toBe(before);
+  expect(requested()).toBe(before);
 });
 
 test("a truncation while a layer's directory is away holds when the volume is back", async () => {

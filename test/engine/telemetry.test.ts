@@ -61,11 +61,11 @@ async function startCollector() {
 test("a collector gets the spans of users' requests and of jobs, in the trace of the user", async () => {
   await using collector = await startCollector();
   const upstream = await startUpstream();
-  const asked: (string | undefined)[] = [];
+  const requested: (string | undefined)[] = [];
   let failing = false;
   upstream.behaviour = (_, response) => {
     const { traceparent } = response.req.headers;
-    asked.push(typeof traceparent === "string" ? traceparent : undefined);
+    requested.push(typeof traceparent === "string" ? traceparent : undefined);
     if (!failing) return "render";
     response.writeHead(404).end();
     return "handled";
@@ -95,7 +95,11 @@ test("a collector gets the spans of users' requests and of jobs, in the trace of
     expect(job?.attributes).toContainEqual({ key: "nuthatch.outcome", value: { stringValue: "done" } });
     expect(job?.attributes).toContainEqual({ key: "nuthatch.tiles.stored", value: { intValue: 1 } });
     // Requests to the upstream belong to the span and not to its parent; those of a job belong to no trace.
-    expect(asked).toEqual([`00-${TRACE}-${hit?.spanId}-01`, `00-${failed?.traceId}-${failed?.spanId}-01`, undefined]);
+    expect(requested).toEqual([
+      `00-${TRACE}-${hit?.spanId}-01`,
+      `00-${failed?.traceId}-${failed?.spanId}-01`,
+      undefined,
+    ]);
     expect(collector.services()).toEqual(new Set(["tiles"]));
   } finally {
     await server.close();

@@ -41,9 +41,9 @@ test("a mass truncate empties the layer at once, leaves the others, and stays so
   expect([response.status, await response.text()]).toEqual([200, ""]);
   const restarted = await at.server.restart("SIGKILL");
   running.server = restarted;
-  const kept = await usage(restarted);
-  expect(kept.layers.find((l) => l.layer === LAYER)).toMatchObject({ tiles: 0, bytes: 0 });
-  expect(kept.layers.find((l) => l.layer === "other")).toMatchObject({ tiles: 85 });
+  const present = await usage(restarted);
+  expect(present.layers.find((l) => l.layer === LAYER)).toMatchObject({ tiles: 0, bytes: 0 });
+  expect(present.layers.find((l) => l.layer === "other")).toMatchObject({ tiles: 85 });
   await expectExact(restarted);
   const next = await fetch(`${restarted.url}/xyz/${LAYER}/3/1/1.png`);
   expect(next.headers.get("geowebcache-cache-result")).toBe("MISS");
@@ -82,14 +82,14 @@ test.each(Object.entries(TRUNCATIONS))(
       const response = await fetch(`${server.url}/xyz/${LAYER}/4/3/3.png`);
       return `${response.headers.get("geowebcache-cache-result")} ${(await response.arrayBuffer()).byteLength}`;
     };
-    const asked = (count: number) =>
+    const requested = (count: number) =>
       until(`the upstream is asked ${count} times`, async () => (held.waiting().length === count ? true : undefined));
     const before = read();
-    await asked(1);
+    await requested(1);
     held.side = 40;
     await truncated(server);
     const after = [read(), read()];
-    await asked(2);
+    await requested(2);
     held.release(1);
     const old = await before;
     held.release();
@@ -115,7 +115,7 @@ test("the first tile of a level, rendered while its range is being truncated, is
     const tile = fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`).then((r) => r.arrayBuffer());
     await until("the upstream is asked", async () => (upstream.asked.length > before ? true : undefined));
     await new Promise((resolve) => setTimeout(resolve, 8 + (round % 10)));
-    const asked = upstream.asked.length;
+    const sent = upstream.asked.length;
     const id = await seed(server, LAYER, {
       gridSetId: "EPSG:900913",
       bounds,
@@ -126,7 +126,7 @@ test("the first tile of a level, rendered while its range is being truncated, is
     await Promise.all([tile, ended(server, id)]);
     const again = await fetch(`${server.url}/xyz/${LAYER}/4/${round % 16}/12.png`);
     await again.arrayBuffer();
-    expect([round, upstream.asked.length > asked]).toEqual([round, true]);
+    expect([round, upstream.asked.length > sent]).toEqual([round, true]);
   }
 });
 

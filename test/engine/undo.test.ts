@@ -103,10 +103,10 @@ test("a truncation is taken back: its tiles are hits again, those stored since a
     status: 200,
     answer: { state: "undone", undoUntil: null, tiles: 341, discarded: since },
   });
-  const asked = upstream.asked.length;
+  const requested = upstream.asked.length;
   for (const tile of ["4/12/12", "4/3/3"])
     expect(await read(restarted, tile)).toMatchObject({ result: "HIT", bytes: old.bytes });
-  expect(upstream.asked.length).toBe(asked);
+  expect(upstream.asked.length).toBe(requested);
   await expectVerified(restarted);
   expect(await usage(restarted)).toMatchObject({ total: { tiles: before.total.tiles, bytes: before.total.bytes } });
   expect(asideIn(restarted)).toEqual([]);
@@ -125,8 +125,8 @@ test("a running reseed continues during truncations and their undo, and does not
   upstream.behaviour = renderAfter(15);
   const id = await seed(server, LAYER, { ...request, type: "reseed", zoomStop: 5, threadCount: 8 });
   for (let round = 0; round < 4; round++) {
-    const asked = upstream.asked.length;
-    const rendered = (more: number) => async () => (upstream.asked.length > asked + more ? true : undefined);
+    const sent = upstream.asked.length;
+    const rendered = (more: number) => async () => (upstream.asked.length > sent + more ? true : undefined);
     await until("it renders", rendered(3));
     const { id: truncated } = await truncate(server, { layer: LAYER });
     if (round % 2 === 0)
@@ -200,12 +200,12 @@ test("the space of tiles that were set aside is reclaimed after the undo time, o
   await longer.close();
   const { server: other } = await start();
   await ended(other, await seed(other, LAYER, { ...request, zoomStop: 2 }));
-  const kept = await truncate(other, { layer: LAYER });
-  expect(asideIn(other)).toEqual([`${kept.id}-0`]);
-  const deleted = await fetch(`${other.url}/api/v1/truncations/${kept.id}`, { method: "DELETE" });
+  const stored = await truncate(other, { layer: LAYER });
+  expect(asideIn(other)).toEqual([`${stored.id}-0`]);
+  const deleted = await fetch(`${other.url}/api/v1/truncations/${stored.id}`, { method: "DELETE" });
   expect([deleted.status, asideIn(other)]).toEqual([200, []]);
-  expect(await truncation(other, kept.id)).toMatchObject({ state: "reclaimed", undoUntil: null });
-  const again = await fetch(`${other.url}/api/v1/truncations/${kept.id}`, { method: "DELETE" });
+  expect(await truncation(other, stored.id)).toMatchObject({ state: "reclaimed", undoUntil: null });
+  const again = await fetch(`${other.url}/api/v1/truncations/${stored.id}`, { method: "DELETE" });
   expect(again.status).toBe(409);
 });
 

@@ -13,13 +13,13 @@ afterEach(() => receiver?.close());
 const SECRET = "a-secret-of-nobody";
 const range = { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 2, threadCount: 2 };
 
-interface Told {
+interface Reported {
   readonly id: string;
   readonly event: string;
   readonly sentAt: string;
   readonly job: JobJson & { readonly layer: string };
 }
-const read = ({ body }: Received): Told => JSON.parse(body);
+const read = ({ body }: Received): Reported => JSON.parse(body);
 
 async function start(more: string) {
   running.upstream = await startUpstream();
@@ -65,19 +65,19 @@ test("the end of a job is delivered, signed, over failures and a kill -9, until 
   await until("it was taken", async () => ((await metrics(later)).pending === 0 ? true : undefined));
   expect(await metrics(later)).toEqual({ delivered: 1, failed: 0, pending: 0 });
 
-  const told = receiver.received.map(read);
-  expect(new Set(told.map((each) => each.id)).size).toBe(1);
+  const reported = receiver.received.map(read);
+  expect(new Set(reported.map((each) => each.id)).size).toBe(1);
   for (const { headers, body, path } of receiver.received) {
     expect(path).toBe("/in/token-of-nobody");
     expect(headers).toMatchObject({
       authorization: `Basic ${Buffer.from("ops:pass-of-nobody").toString("base64")}`,
       "x-nuthatch-event": "done",
-      "x-nuthatch-delivery": told[0]?.id,
+      "x-nuthatch-delivery": reported[0]?.id,
       "x-nuthatch-signature": `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`,
     });
   }
-  expect(told[0]).toMatchObject({ event: "done", job: { id, outcome: "done", tiles: { total: 21, stored: 21 } } });
-  expect(await job(later, id)).toEqual({ ...told[0]?.job, area: null });
+  expect(reported[0]).toMatchObject({ event: "done", job: { id, outcome: "done", tiles: { total: 21, stored: 21 } } });
+  expect(await job(later, id)).toEqual({ ...reported[0]?.job, area: null });
   const logs = server.log() + later.log();
   expect(logs).toContain("a webhook has not taken what it was told");
   expect(logs).not.toMatch(/of-nobody/);
@@ -89,15 +89,15 @@ test("a webhook that asks for all hears of its layers' jobs as they are accepted
   await ended(server, done);
   upstream.behaviour = () => new Promise(() => undefined);
   const id = await seed(server, "ws:roads", range);
-  const told = (event: string) =>
+  const shown = (event: string) =>
     until(`it is told: ${event}`, async () => receiver.received.map(read).find((each) => each.event === event));
   const post = (action: string) => fetch(`${server.url}/api/v1/jobs/${id}/${action}`, { method: "POST" });
-  expect((await told("pending")).job).toMatchObject({ id, state: "pending", layer: "ws:roads" });
-  expect((await told("running")).job).toMatchObject({ id, state: "running" });
+  expect((await shown("pending")).job).toMatchObject({ id, state: "pending", layer: "ws:roads" });
+  expect((await shown("running")).job).toMatchObject({ id, state: "running" });
   await post("pause");
-  expect((await told("paused")).job).toMatchObject({ id, paused: true });
+  expect((await shown("paused")).job).toMatchObject({ id, paused: true });
   await post("cancel");
-  expect((await told("aborted")).job).toMatchObject({ id, outcome: "aborted", reason: "cancelled" });
+  expect((await shown("aborted")).job).toMatchObject({ id, outcome: "aborted", reason: "cancelled" });
   expect(receiver.received.map(read).map((each) => each.job.layer)).not.toContain("ws:rivers");
   expect(receiver.received).toHaveLength(4);
 });

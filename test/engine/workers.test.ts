@@ -87,8 +87,8 @@ test("what one process truncates or reseeds no other serves any more", async () 
     // Now all have it in memory.
     expect(await readByAll(server)).toEqual({ etags: [etag], hits: CONNECTIONS });
   }
-  const asked = upstream.asked.length;
-  expect(asked, "one render per version, whoever asks").toBe(6);
+  const requested = upstream.asked.length;
+  expect(requested, "one render per version, whoever asks").toBe(6);
 
   upstream.behaviour = renderNoise(50, 64);
   const id = await seed(server, LAYER, {

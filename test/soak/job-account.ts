@@ -7,7 +7,7 @@ import { versionOf } from "./dated-map.ts";
 import type { TileKey } from "./tile-keys.ts";
 
 /** The request for a job. */
-export interface Asked {
+export interface Requested {
   readonly layer: string;
   readonly type: "seed" | "reseed" | "truncate";
   readonly tiles: readonly TileKey[];
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 /** A job as the server shows it. */
-export interface ToldJob extends JobJson {
+export interface ReportedJob extends JobJson {
   readonly layer: string;
   readonly type: string;
   readonly priority: number;
@@ -27,7 +27,7 @@ export interface ToldJob extends JobJson {
 }
 
 /** How a job runs. */
-export type Terms = Pick<ToldJob, "priority" | "rateLimit" | "runWindow">;
+export type Terms = Pick<ReportedJob, "priority" | "rateLimit" | "runWindow">;
 
 const STANDARD_TERMS: Terms = { priority: 10, rateLimit: null, runWindow: null };
 const termsOf = ({ priority, rateLimit, runWindow }: Terms): string => JSON.stringify([priority, rateLimit, runWindow]);
@@ -35,12 +35,12 @@ const termsOf = ({ priority, rateLimit, runWindow }: Terms): string => JSON.stri
 /** A job whose request was answered. */
 export interface KnownJob {
   readonly id: number;
-  readonly asked: Asked;
+  readonly asked: Requested;
   /** Its tasks have larger ids than this. */
   readonly taskFloor: number;
   tasks: readonly number[];
   /** The job as the server last showed it; undefined before the first answer. */
-  told: ToldJob | undefined;
+  told: ReportedJob | undefined;
   /** Whether it is paused; undefined: there was no answer. */
   held: boolean | undefined;
   /** An end by an operator has been acknowledged; undefined: there was no answer. */
@@ -64,22 +64,22 @@ const doneOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + ti
 export class JobAccount {
   readonly #problem: (text: string) => void;
   /** Layers of which nothing is ever deleted. */
-  readonly #kept: ReadonlySet<string>;
+  readonly #present: ReadonlySet<string>;
   readonly open = new Map<number, KnownJob>();
   readonly #ended = new Map<number, { readonly job: KnownJob; readonly text: string }>();
   /** The highest ids before the last restart. */
   #floor = { job: 0, task: 0 };
   #highest = { job: 0, task: 0 };
 
-  readonly #hasEnded: (job: KnownJob, now: ToldJob) => void;
+  readonly #hasEnded: (job: KnownJob, now: ReportedJob) => void;
 
   /** `hasEnded`: called once for each job. */
   constructor(
-    kept: readonly string[],
+    present: readonly string[],
     problem: (text: string) => void,
-    hasEnded: (job: KnownJob, now: ToldJob) => void = () => {},
+    hasEnded: (job: KnownJob, now: ReportedJob) => void = () => {},
   ) {
-    this.#kept = new Set(kept);
+    this.#present = new Set(present);
     this.#problem = problem;
     this.#hasEnded = hasEnded;
   }
@@ -97,7 +97,7 @@ export class JobAccount {
   }
 
   /** Returns all tiles that were requested on a layer. */
-  askedOn(layer: string): TileKey[] {
+  requestedOn(layer: string): TileKey[] {
     return [...this.open.values(), ...[...this.#ended.values()].map(({ job }) => job)]
       .filter(({ asked }) => asked.layer === layer)
       .flatMap(({ asked }) => asked.tiles);
@@ -112,7 +112,7 @@ export class JobAccount {
    * A job made "now" has a larger id than all jobs before the restart; a job made "before" the restart may be found
    * late.
    */
-  acknowledge(id: number, asked: Asked, when: "now" | "before" = "now"): KnownJob {
+  acknowledge(id: number, requested: Requested, when: "now" | "before" = "now"): KnownJob {
     const known = this.open.get(id) ?? this.#ended.get(id)?.job;
     if (known !== undefined) return known;
     if (when === "now" && id <= this.#floor.job)
@@ -120,7 +120,7 @@ export class JobAccount {
     this.#highest.job = Math.max(this.#highest.job, id);
     const job: KnownJob = {
       id,
-      asked,
+      asked: requested,
       // The server may be restarted before the job is looked at for the first time.
       taskFloor: when === "now" ? this.#floor.task : 0,
       tasks: [],
@@ -142,7 +142,7 @@ export class JobAccount {
         this.open.delete(job.id);
         continue;
       }
-      const now: ToldJob = JSON.parse(text);
+      const now: ReportedJob = JSON.parse(text);
       this.#compare(job, now);
       job.told = now;
       await this.#lookAtFailures(job, now, asker);
@@ -168,7 +168,7 @@ export class JobAccount {
     for (const id of this.#ended.keys()) await this.lookAgain(id, asker);
   }
 
-  #compare(job: KnownJob, now: ToldJob): void {
+  #compare(job: KnownJob, now: ReportedJob): void {
     const { asked, told, id } = job;
     const problem = (text: string) =>
       this.#problem(`job ${id}: ${text}; told before: ${JSON.stringify(told)}; now: ${JSON.stringify(now)}`);
@@ -197,19 +197,19 @@ export class JobAccount {
     }
   }
 
-  async #lookAtFailures(job: KnownJob, now: ToldJob, asker: Asker): Promise<void> {
+  async #lookAtFailures(job: KnownJob, now: ReportedJob, asker: Asker): Promise<void> {
     const { status, text } = await asker.get(`/api/v1/jobs/${job.id}/failures?limit=10000`);
     const listed = status === 200 ? failuresOf(text) : [];
     // Of a job at work there may be more by now.
     const wrong = now.outcome === null ? listed.length < now.tiles.failed : listed.length !== now.tiles.failed;
-    const asked = new Set(job.asked.tiles);
-    if (wrong || new Set(listed).size !== listed.length || listed.some((key) => !asked.has(key)))
+    const sent = new Set(job.asked.tiles);
+    if (wrong || new Set(listed).size !== listed.length || listed.some((key) => !sent.has(key)))
       this.#problem(
         `job ${job.id}: ${now.tiles.failed} failed, its list has ${listed.join(" ")}; ${JSON.stringify(now)}`,
       );
   }
 
-  async #lookAtEnd({ id, asked }: KnownJob, now: ToldJob, asker: Asker): Promise<void> {
+  async #lookAtEnd({ id, asked }: KnownJob, now: ReportedJob, asker: Asker): Promise<void> {
     const problem = (text: string) => this.#problem(`job ${id} has ended, ${text}: ${JSON.stringify(now)}`);
     const { total, failed, stored, skipped } = now.tiles;
     const zooms = now.zooms ?? [];
@@ -222,7 +222,7 @@ export class JobAccount {
     if (!isAborted && (now.outcome === "done_with_failures") !== failed > 0)
       problem("its outcome is not that of its counts");
     if (isAborted === (now.reason === null)) problem("its reason is not that of its outcome");
-    if (asked.type === "truncate" || !this.#kept.has(asked.layer)) return;
+    if (asked.type === "truncate" || !this.#present.has(asked.layer)) return;
     const { text } = await asker.get(`/api/v1/jobs/${id}/failures?limit=10000`);
     const bad = new Set(failuresOf(text));
     const files = asked.tiles.filter((key) => !bad.has(key)).map((key) => fileOf(asker.dataDir, asked.layer, key));

@@ -3,7 +3,7 @@ import { scanStore } from "../support/store-scan.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { type DatedMap, startDatedMap } from "./dated-map.ts";
-import { type Asked, type Asker, JobAccount, type KnownJob, type Terms, type ToldJob } from "./job-account.ts";
+import { type Asker, JobAccount, type KnownJob, type ReportedJob, type Requested, type Terms } from "./job-account.ts";
 import { boundsOf, fromTop, keyOfFile, type Rect, randomRect, type TileKey, tilesOf } from "./tile-keys.ts";
 import { YearlySchedule } from "./yearly-schedule.ts";
 
@@ -24,7 +24,7 @@ export interface LifeFigures {
 }
 
 /** The layer of seeds, some over metatiles that cannot be rendered. A counted tile stays for ever. */
-const KEPT = { layer: "kept", zooms: [8, 9] };
+const STORED = { layer: "kept", zooms: [8, 9] };
 /** Reseeds of one small place. */
 const REDRAWN = { layer: "redrawn", place: { z: 6, x: 20, y: 30, width: 8, height: 8 } };
 /** Filled and truncated in turns, with nothing else beside. */
@@ -38,7 +38,7 @@ const MOST_PROBLEMS = 20;
 
 /** A request without an answer: the server may have carried it out before the kill. */
 interface Unanswered {
-  readonly asked: Asked;
+  readonly asked: Requested;
   /** Sends it again, with the same Idempotency-Key; undefined: it has none. */
   readonly again: (() => Promise<void>) | undefined;
 }
@@ -49,8 +49,8 @@ interface Unanswered {
  * (`JobAccount`), usage must equal the content of the store, and every stored tile must come from a job.
  */
 export async function liveThroughKills(life: JobsLife): Promise<LifeFigures> {
-  const map = await startDatedMap(KEPT.zooms);
-  const layers = [KEPT, REDRAWN, CLEARED, SWEPT].map(({ layer: name }) => ({
+  const map = await startDatedMap(STORED.zooms);
+  const layers = [STORED, REDRAWN, CLEARED, SWEPT].map(({ layer: name }) => ({
     name,
     connections: CONNECTIONS,
     extra: `metatile: [2, 2]${name === SWEPT.layer ? STYLES : ""}`,
@@ -84,7 +84,7 @@ class Operators implements Asker {
   readonly #chance: Chance;
   readonly #tell: (line: string) => void;
   readonly problems: string[] = [];
-  readonly account = new JobAccount([KEPT.layer, REDRAWN.layer], (text) => this.#problem(text));
+  readonly account = new JobAccount([STORED.layer, REDRAWN.layer], (text) => this.#problem(text));
   kills = 0;
   /** Number of kills and restarts, each of which may lose the renders in flight. */
   #cuts = 0;
@@ -117,9 +117,9 @@ class Operators implements Asker {
   }
 
   #problem(text: string): void {
-    const told = `${text}\n    ${this.#log.slice(-12).join("\n    ")}`;
-    this.problems.push(told);
-    this.#tell(told);
+    const reported = `${text}\n    ${this.#log.slice(-12).join("\n    ")}`;
+    this.problems.push(reported);
+    this.#tell(reported);
   }
 
   // ---- asking
@@ -155,7 +155,7 @@ class Operators implements Asker {
   async #keyed(
     path: string,
     body: string,
-    asked: Asked,
+    requested: Requested,
     expect: (job: KnownJob) => void = () => {},
   ): Promise<KnownJob | undefined> {
     const headers = { "Idempotency-Key": `k${++this.#keys}` };
@@ -164,38 +164,43 @@ class Operators implements Asker {
       if (answer === undefined) return undefined;
       if (answer.status === 409) return undefined;
       if (answer.status !== 201) throw new Error(`${path} ${body}: ${answer.status} ${answer.text}`);
-      const told: ToldJob | { readonly jobs: readonly ToldJob[] } = JSON.parse(answer.text);
-      const [made, ...others] = "jobs" in told ? told.jobs : [told];
+      const shown: ReportedJob | { readonly jobs: readonly ReportedJob[] } = JSON.parse(answer.text);
+      const [made, ...others] = "jobs" in shown ? shown.jobs : [shown];
       if (made === undefined || others.length > 0) throw new Error(`${path} ${body}: ${answer.text}`);
-      const job = this.account.acknowledge(made.id, asked);
+      const job = this.account.acknowledge(made.id, requested);
       expect(job);
       return job;
     };
     const known = await once();
     const lost = this.#log.at(-1)?.endsWith("no answer") ?? false;
-    if (lost) this.#unanswered.push({ asked, again: async () => void (await once()) });
+    if (lost) this.#unanswered.push({ asked: requested, again: async () => void (await once()) });
     return known;
   }
 
   /** The classic request of one rectangle. */
-  async #classic(asked: Asked, rect: Rect | undefined, zoom: number, more: object = {}): Promise<KnownJob | undefined> {
+  async #classic(
+    sent: Requested,
+    rect: Rect | undefined,
+    zoom: number,
+    more: object = {},
+  ): Promise<KnownJob | undefined> {
     const bounds = rect === undefined ? {} : { bounds: { coords: { double: boundsOf(rect) } } };
-    const body = { gridSetId: "EPSG:900913", type: asked.type, zoomStart: zoom, zoomStop: zoom, ...bounds, ...more };
+    const body = { gridSetId: "EPSG:900913", type: sent.type, zoomStart: zoom, zoomStop: zoom, ...bounds, ...more };
     const answer = await this.#send(
       "POST",
-      `/rest/seed/${asked.layer}.json`,
-      JSON.stringify({ seedRequest: { name: asked.layer, format: "image/png", ...body } }),
+      `/rest/seed/${sent.layer}.json`,
+      JSON.stringify({ seedRequest: { name: sent.layer, format: "image/png", ...body } }),
     );
     if (answer === undefined) {
-      this.#unanswered.push({ asked, again: undefined });
+      this.#unanswered.push({ asked: sent, again: undefined });
       return undefined;
     }
     if (answer.status !== 200) throw new Error(`${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
-    return this.account.acknowledge(answer.jobId, asked);
+    return this.account.acknowledge(answer.jobId, sent);
   }
 
   /** The same by an area, two rectangles wide, or by a list. */
-  #chosen(asked: Asked, area: readonly Rect[] | "list", more: object = {}): Promise<KnownJob | undefined> {
+  #chosen(asked: Requested, area: readonly Rect[] | "list", more: object = {}): Promise<KnownJob | undefined> {
     const polygons =
       area === "list"
         ? { tiles: asked.tiles.map(fromTop) }
@@ -214,7 +219,7 @@ class Operators implements Asker {
   // ---- working
 
   async begin(): Promise<void> {
-    const job = { layer: KEPT.layer, gridSet: "EPSG:900913", bounds: boundsOf(SCHEDULED), zoomStart: 8, zoomStop: 8 };
+    const job = { layer: STORED.layer, gridSet: "EPSG:900913", bounds: boundsOf(SCHEDULED), zoomStart: 8, zoomStop: 8 };
     const body = this.#schedule.document({ ...job, ...FAILING });
     const answer = await this.#send("POST", "/api/v1/schedules", body);
     if (answer?.status !== 201) throw new Error(`the schedule was answered with ${answer?.status} ${answer?.text}`);
@@ -232,10 +237,10 @@ class Operators implements Asker {
 
   async #seedSome(): Promise<void> {
     const { below, pick } = this.#chance;
-    const rect = randomRect(this.#chance, pick(KEPT.zooms), 6);
+    const rect = randomRect(this.#chance, pick(STORED.zooms), 6);
     const { version } = this.#map;
-    const seedOf = (tiles: readonly TileKey[]): Asked => {
-      return { layer: KEPT.layer, type: "seed", tiles: [...new Set(tiles)], isWhole: true, version };
+    const seedOf = (tiles: readonly TileKey[]): Requested => {
+      return { layer: STORED.layer, type: "seed", tiles: [...new Set(tiles)], isWhole: true, version };
     };
     const threads = { threadCount: 1 + below(3), ...FAILING, totalFailuresBeforeAborting: pick([1000, 1000, 6]) };
     switch (below(5)) {
@@ -262,7 +267,7 @@ class Operators implements Asker {
     const inside = randomRect(this.#chance, place.z, 6, 8);
     const rect = { ...inside, x: inside.x + place.x, y: inside.y + place.y };
     const version = ++this.#map.version;
-    const asked: Asked = { layer: REDRAWN.layer, type: "reseed", tiles: tilesOf(rect), isWhole: true, version };
+    const asked: Requested = { layer: REDRAWN.layer, type: "reseed", tiles: tilesOf(rect), isWhole: true, version };
     const threads = { threadCount: 1 + this.#chance.below(3), tileFailureRetryCount: 1 };
     await (this.#chance.below(2) === 0
       ? this.#classic(asked, rect, rect.z, threads)
@@ -272,7 +277,7 @@ class Operators implements Asker {
   async #sweepSome(): Promise<void> {
     const { below, pick } = this.#chance;
     const rect = randomRect(this.#chance, SWEPT.zoom, 12);
-    const asked = (type: Asked["type"]): Asked => {
+    const asked = (type: Requested["type"]): Requested => {
       return { layer: SWEPT.layer, type, tiles: tilesOf(rect), isWhole: true, version: this.#map.version };
     };
     switch (below(8)) {
@@ -294,7 +299,7 @@ class Operators implements Asker {
   }
 
   /** One job of each tile as often as there are styles. */
-  async #inStyles(asked: Asked, rect: Rect): Promise<void> {
+  async #inStyles(asked: Requested, rect: Rect): Promise<void> {
     const { styles } = SWEPT;
     const tiles = styles.flatMap(() => asked.tiles);
     const order = this.#chance.pick(["by-zoom", "hot"]);
@@ -315,7 +320,7 @@ class Operators implements Asker {
   }
 
   /** Jobs that lie wholly within the new one have ended when the answer arrives. */
-  async #supersede(asked: Asked, rect: Rect): Promise<void> {
+  async #supersede(asked: Requested, rect: Rect): Promise<void> {
     const { layer, type } = asked;
     const within = new Set(asked.tiles);
     const hit = [...this.account.open.values()].filter(
@@ -355,7 +360,7 @@ class Operators implements Asker {
     if (answer === undefined) return;
     if (answer.status !== 200) return this.#isOver(job);
     job.terms = terms;
-    const now: ToldJob = JSON.parse(answer.text);
+    const now: ReportedJob = JSON.parse(answer.text);
     if (terms.runWindow !== null && !now.paused) this.#problem(`a closed window was answered with ${answer.text}`);
     // A job that an operator paused stays paused, independently of its window.
     job.held = now.paused;
@@ -382,7 +387,7 @@ class Operators implements Asker {
         return this.#cancel(job);
       case 6: {
         this.#cuts++;
-        const layer = pick([KEPT.layer, SWEPT.layer]);
+        const layer = pick([STORED.layer, SWEPT.layer]);
         const hit = open.filter(({ asked }) => asked.layer === layer);
         for (const one of hit) one.isKilled = undefined;
         const answer = await this.#send("POST", `/rest/seed/${layer}`, "kill_all=all");
@@ -402,7 +407,7 @@ class Operators implements Asker {
     if (answer?.status === 200) job.held = action === "pause";
     else if (answer !== undefined) await this.#isOver(job);
     if (answer?.status !== 200 || action === "resume") return;
-    const now: ToldJob = JSON.parse(answer.text);
+    const now: ReportedJob = JSON.parse(answer.text);
     if (!now.paused || now.state !== "pending") this.#problem(`a pause was answered with ${answer.text}`);
   }
 
@@ -418,13 +423,13 @@ class Operators implements Asker {
   async #isOver({ id }: KnownJob): Promise<void> {
     const answer = await this.get(`/api/v1/jobs/${id}`).catch(() => undefined);
     if (answer === undefined) return;
-    const now: ToldJob = JSON.parse(answer.text);
+    const now: ReportedJob = JSON.parse(answer.text);
     if (now.outcome === null) this.#problem(`job ${id} is said to be over: ${answer.text}`);
   }
 
   async #retry(): Promise<void> {
     const known = this.account.endedJob(1 + this.#chance.below(Math.max(1, this.account.size)));
-    if (known === undefined || known.job.asked.layer !== KEPT.layer) return;
+    if (known === undefined || known.job.asked.layer !== STORED.layer) return;
     const { id, asked, terms } = known.job;
     await this.#keyed(`/api/v1/jobs/${id}/retry`, "", { ...asked, isWhole: false }, (again) => {
       // It runs as that job did last, and waits if its window is closed.
@@ -441,7 +446,7 @@ class Operators implements Asker {
     if (!isAtRest || this.#unanswered.some(({ asked }) => asked.layer === layer)) return;
     const { version } = this.#map;
     if (this.#fill === undefined) {
-      const asked: Asked = { layer, type: "seed", tiles: tilesOf(place), isWhole: true, version };
+      const asked: Requested = { layer, type: "seed", tiles: tilesOf(place), isWhole: true, version };
       this.#fill = await this.#classic(asked, place, place.z, { threadCount: 3 });
       return;
     }
@@ -465,7 +470,7 @@ class Operators implements Asker {
       if (below(3) > 0) await this.#takeBack(layer, before);
       return;
     }
-    const asked: Asked = { layer, type: "truncate", tiles, isWhole: true, version };
+    const asked: Requested = { layer, type: "truncate", tiles, isWhole: true, version };
     const noFormat = below(2) === 0 ? { format: null } : {};
     const job = await (kind === "area"
       ? this.#chosen(asked, [rect, beside], noFormat)
@@ -532,13 +537,13 @@ class Operators implements Asker {
   async #discover(unanswered: readonly Unanswered[]): Promise<void> {
     const left = [...unanswered];
     const { text } = await this.get("/api/v1/jobs?limit=30");
-    const { jobs }: { jobs: ToldJob[] } = JSON.parse(text);
+    const { jobs }: { jobs: ReportedJob[] } = JSON.parse(text);
     for (const { id, layer, type, tiles, schedule } of jobs.filter((job) => !this.account.knows(job.id))) {
       if (schedule === this.#schedule.name && this.#schedule.hasMade()) {
         const { version } = this.#map;
         const tiles = tilesOf(SCHEDULED);
         // It is planned after the start: the look at the last restart may have come before it was made.
-        this.account.acknowledge(id, { layer: KEPT.layer, type: "seed", tiles, isWhole: true, version }, "before");
+        this.account.acknowledge(id, { layer: STORED.layer, type: "seed", tiles, isWhole: true, version }, "before");
         continue;
       }
       const at = left.findIndex(
@@ -610,16 +615,16 @@ class Operators implements Asker {
         .split("/")
         .map((n, at) => (at === 0 ? n : Number(n) >> 1))
         .join("/");
-    const known = new Set(this.account.askedOn(KEPT.layer).map(metatile));
+    const known = new Set(this.account.requestedOn(STORED.layer).map(metatile));
     const phantoms = files.filter((file) => {
       const at = keyOfFile(file);
-      return at === undefined || (at.layer === KEPT.layer && !known.has(metatile(at.key)));
+      return at === undefined || (at.layer === STORED.layer && !known.has(metatile(at.key)));
     });
     if (phantoms.length > 0) this.#problem(`nobody has asked for ${phantoms.slice(0, 9).join(" ")}`);
   }
 
   fetchedTwice(): number {
-    return KEPT.zooms.flatMap((z) => [...this.#map.answered(z).values()]).reduce((sum, times) => sum + times - 1, 0);
+    return STORED.zooms.flatMap((z) => [...this.#map.answered(z).values()]).reduce((sum, times) => sum + times - 1, 0);
   }
 }
 

@@ -5,7 +5,7 @@ import { scanStore } from "../support/store-scan.ts";
 import type { WalkOperator } from "./walk-operator.ts";
 import type { WalkReader } from "./walk-reader.ts";
 import type { WalkRecord } from "./walk-record.ts";
-import { KEPT, type WalkServer } from "./walk-server.ts";
+import { STORED, type WalkServer } from "./walk-server.ts";
 
 /** The parts that a comparison reads. */
 export interface Compared {
@@ -44,7 +44,7 @@ export async function compareAll(parts: Compared): Promise<void> {
   await compareUsage(parts);
   await compareLedger(parts);
   await compareQuota(parts);
-  for (const { tile } of parts.reader.kept.values())
+  for (const { tile } of parts.reader.stored.values())
     if (!existsSync(parts.reader.fileOf(tile)))
       record.problem(`${parts.reader.fileOf(tile)} was answered and stored, and is away`);
   for (const line of server.now.log().split("\n"))
@@ -140,7 +140,7 @@ async function compareQuota({ server, operator, record }: Compared): Promise<voi
       record.problem(`${what}: ${bytes} bytes are kept, and the quota is ${quota.value} ${quota.units}`);
   };
   // Pinned tiles stay under every quota.
-  const pinned = layers.find(({ layer }) => layer === KEPT)?.bytes ?? 0;
+  const pinned = layers.find(({ layer }) => layer === STORED)?.bytes ?? 0;
   check("all layers but the pinned one", total.bytes - pinned, now.globalQuota);
   for (const { layer, quota } of now.layerQuotas)
     check(layer, layers.find((one) => one.layer === layer)?.bytes ?? 0, quota);

@@ -2,12 +2,12 @@ import { truncateLayerXml, until } from "../support/server.ts";
 import type { TruncationJson } from "../support/truncations.ts";
 import type { Chance } from "./chance.ts";
 import type { Floor, Floors, Undo } from "./floors.ts";
-import { type Asked, type Asker, JobAccount, type KnownJob, type ToldJob } from "./job-account.ts";
+import { type Asker, JobAccount, type KnownJob, type ReportedJob, type Requested } from "./job-account.ts";
 import type { MarkedMap } from "./marked-map.ts";
 import type { TileKey } from "./tile-keys.ts";
 import type { Epochs } from "./walk-reader.ts";
 import type { WalkRecord } from "./walk-record.ts";
-import { formatsOf, KEPT, offers, stylesOf, type WalkServer } from "./walk-server.ts";
+import { formatsOf, offers, STORED, stylesOf, type WalkServer } from "./walk-server.ts";
 import {
   type Box,
   boxOf,
@@ -25,7 +25,7 @@ import {
   ZOOM_STOP,
 } from "./walk-tiles.ts";
 
-const CLEARED = WALK_LAYERS.filter((name) => name !== KEPT);
+const CLEARED = WALK_LAYERS.filter((name) => name !== STORED);
 
 /** The part of a layer that a job covers; null stands for all values. */
 interface Range {
@@ -95,7 +95,7 @@ export class WalkOperator implements Asker {
     this.#record = record;
     this.#epochs = epochs;
     this.account = new JobAccount(
-      [KEPT],
+      [STORED],
       (text) => record.problem(text),
       (job, now) => this.#hasEnded(job, now),
     );
@@ -142,7 +142,7 @@ export class WalkOperator implements Asker {
     layers: readonly LayerName[],
   ): Range & { readonly grid: GridName; readonly bounds: Box } {
     const layer = pick(layers);
-    const grid = layer === KEPT ? "EPSG:900913" : (GRID_NAMES[below(5) === 0 ? 1 : 0] ?? "EPSG:900913");
+    const grid = layer === STORED ? "EPSG:900913" : (GRID_NAMES[below(5) === 0 ? 1 : 0] ?? "EPSG:900913");
     const z = pick([2, 3, 4, 5, 8]);
     const [width, height] = [1 + below(5), 1 + below(5)];
     const x = z === ZOOM_STOP ? 120 + below(14) : below(Math.max(1, columnsOf(grid, z) - width));
@@ -161,7 +161,7 @@ export class WalkOperator implements Asker {
 
   async #submit(
     range: Range,
-    type: Asked["type"],
+    type: Requested["type"],
     isClassic: boolean,
     threads: number,
     isOffered: boolean,
@@ -196,7 +196,7 @@ export class WalkOperator implements Asker {
     };
     const answer = await this.send("POST", "/api/v1/jobs", JSON.stringify(body), [201, ...refusals]);
     if (answer?.status !== 201) return undefined;
-    const made: ToldJob = JSON.parse(answer.text);
+    const made: ReportedJob = JSON.parse(answer.text);
     return made.id;
   }
 
@@ -227,7 +227,7 @@ export class WalkOperator implements Asker {
     const range = this.#range(chance, CLEARED);
     const kind = below(5);
     const isClassic = below(2) === 0;
-    const asked: Range =
+    const requested: Range =
       kind === 0
         ? { ...range, bounds: null }
         : kind === 1
@@ -247,8 +247,8 @@ export class WalkOperator implements Asker {
       if (answer?.status === 200) await this.#truncates(Number(answer.headers.get("x-job-id")), layer, version, floor);
       return;
     }
-    const floor = this.#floors.send(layer, version, covers(asked));
-    const id = await this.#submit(asked, "truncate", isClassic, 1, this.#isSurelyOffered(asked));
+    const floor = this.#floors.send(layer, version, covers(requested));
+    const id = await this.#submit(requested, "truncate", isClassic, 1, this.#isSurelyOffered(requested));
     if (id !== undefined) await this.#truncates(id, layer, version, floor);
   }
 
@@ -257,12 +257,12 @@ export class WalkOperator implements Asker {
     this.account.acknowledge(id, { layer, type: "truncate", tiles: [], isWhole: false, version });
     const answer = await this.get(`/api/v1/jobs/${id}?wait=5`).catch(() => undefined);
     if (answer?.status !== 200) return;
-    const now: ToldJob = JSON.parse(answer.text);
+    const now: ReportedJob = JSON.parse(answer.text);
     if (now.outcome !== null) this.#keep(id, now);
   }
 
   /** Records the guarantee that the end of a job gives, unless an undo may have restored tiles meanwhile. */
-  #keep(id: number, now: ToldJob): void {
+  #keep(id: number, now: ReportedJob): void {
     const promised = this.#promised.get(id);
     this.#promised.delete(id);
     if (promised === undefined || now.outcome !== "done" || now.tiles.failed > 0) return;
@@ -274,7 +274,7 @@ export class WalkOperator implements Asker {
     return this.#floors.undosOf(layer) + (this.#softUndos.get(layer) ?? 0);
   }
 
-  #hasEnded(job: KnownJob, now: ToldJob): void {
+  #hasEnded(job: KnownJob, now: ReportedJob): void {
     this.#keep(job.id, now);
     if (now.outcome === "aborted" && job.isKilled === false && !/quota|killed|layer/i.test(now.reason ?? ""))
       this.#record.problem(`job ${job.id}: nobody has ended it, and it is aborted: ${now.reason}`);
@@ -424,8 +424,8 @@ export class WalkOperator implements Asker {
     for (const { id } of over) {
       const now = await this.get(`/api/v1/jobs/${id}`).catch(() => undefined);
       if (now?.status !== 200) continue;
-      const told: ToldJob = JSON.parse(now.text);
-      if (told.outcome === null)
+      const reported: ReportedJob = JSON.parse(now.text);
+      if (reported.outcome === null)
         this.#record.problem(`${path} ${body}: expected job ${id} to be over, got ${now.text}`);
     }
   }
@@ -437,7 +437,7 @@ export class WalkOperator implements Asker {
     const answer = await this.send("POST", `/api/v1/jobs/${job.id}/${action}`, "", [200, 409]);
     // The order of two concurrent changes is unknown.
     if (answer?.status === 200 && action === "pause" && this.#holds.get(job) === mine) {
-      const now: ToldJob = JSON.parse(answer.text);
+      const now: ReportedJob = JSON.parse(answer.text);
       if (!now.paused || now.state !== "pending") this.#record.problem(`a pause was answered with ${answer.text}`);
     }
   }
@@ -508,7 +508,7 @@ export class WalkOperator implements Asker {
       this.#undoing.delete(id);
     }
     const { text } = await this.get("/api/v1/jobs?limit=200");
-    const { jobs }: { jobs: readonly ToldJob[] } = JSON.parse(text);
+    const { jobs }: { jobs: readonly ReportedJob[] } = JSON.parse(text);
     for (const { id, layer, type, tasks } of jobs) {
       if (this.account.knows(id)) continue;
       if (type !== "seed" && type !== "reseed" && type !== "truncate") continue;

@@ -5,7 +5,7 @@ import type { Chance } from "./chance.ts";
 import type { Floors } from "./floors.ts";
 import { type Mark, type MarkedMap, marksOf } from "./marked-map.ts";
 import type { WalkRecord } from "./walk-record.ts";
-import { formatsOf, KEPT, offers, stylesOf, type WalkServer } from "./walk-server.ts";
+import { formatsOf, offers, STORED, stylesOf, type WalkServer } from "./walk-server.ts";
 import {
   addressOf,
   boxOf,
@@ -38,7 +38,7 @@ export class WalkReader {
   readonly #epochs: Epochs;
   readonly #etags = new Map<string, { readonly etag: string; readonly version: number }>();
   /** Tiles of the kept layer that were on the disk when they were answered, with their versions. */
-  readonly kept = new Map<string, { readonly tile: Tile; readonly version: number; readonly sinceMs: number }>();
+  readonly stored = new Map<string, { readonly tile: Tile; readonly version: number; readonly sinceMs: number }>();
   readonly results = new Map<string, number>();
 
   constructor(server: WalkServer, map: MarkedMap, floors: Floors, record: WalkRecord, epochs: Epochs) {
@@ -55,7 +55,7 @@ export class WalkReader {
    */
   pick({ below, pick }: Chance): Tile {
     const layer = pick(WALK_LAYERS);
-    const grid = layer === KEPT ? "EPSG:900913" : (GRID_NAMES[below(5) === 0 ? 1 : 0] ?? "EPSG:900913");
+    const grid = layer === STORED ? "EPSG:900913" : (GRID_NAMES[below(5) === 0 ? 1 : 0] ?? "EPSG:900913");
     const style = stylesOf(layer)[Math.max(0, below(5) - 2)] ?? "";
     const format = pick(formatsOf(layer));
     const z = pick([1, 2, 3, 4, 4, 5, 5, 8]);
@@ -159,16 +159,16 @@ export class WalkReader {
         );
       if (version > this.#map.version) this.#record.problem(`${what}: version ${version} has not been rendered yet`);
       this.#record.note(`${nameOf(tile)}: ${result} of version ${version}, expected ${oldest} or later`);
-      if (tile.layer === KEPT) this.#compareKept(tile, version, result, sentMs);
+      if (tile.layer === STORED) this.#compareStored(tile, version, result, sentMs);
     }
   }
 
   /** A seed that found the tile missing before a user's miss was stored may render it once more, never an older one. */
-  #compareKept(tile: Tile, version: number, result: string, sentMs: number): void {
+  #compareStored(tile: Tile, version: number, result: string, sentMs: number): void {
     const name = nameOf(tile);
-    const known = this.kept.get(name);
+    const known = this.stored.get(name);
     if (known === undefined) {
-      if (existsSync(this.fileOf(tile))) this.kept.set(name, { tile, version, sinceMs: performance.now() });
+      if (existsSync(this.fileOf(tile))) this.stored.set(name, { tile, version, sinceMs: performance.now() });
     } else if (known.sinceMs < sentMs && (version < known.version || result === "MISS"))
       this.#record.problem(
         `${name} was stored in version ${known.version}: expected a hit of it, got ${result} of ${version}`,

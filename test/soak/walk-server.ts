@@ -28,7 +28,7 @@ export const FIRST_SETTINGS: Settings = {
 export const stylesOf = (layer: LayerName): readonly Style[] => ["", ...FIRST_SETTINGS[layer].styles];
 
 /** Tiles of one layer are never truncated, evicted or rendered again. */
-export const KEPT: LayerName = "kept";
+export const STORED: LayerName = "kept";
 
 export const offers = (
   settings: Settings,
@@ -38,12 +38,12 @@ export const offers = (
   (style === "" || settings[layer].styles.includes(style)) &&
   formatsOf(layer).includes(format);
 
-export const formatsOf = (layer: LayerName): readonly Tile["format"][] => (layer === KEPT ? ["png"] : FORMATS);
+export const formatsOf = (layer: LayerName): readonly Tile["format"][] => (layer === STORED ? ["png"] : FORMATS);
 
 function configurationOf(url: string, settings: Settings, workers: number): string {
   const layers = WALK_LAYERS.filter((name) => settings[name].isThere).map((name) => {
     const { metatile, styles, connections } = settings[name];
-    const grids = name === KEPT ? ["EPSG:900913"] : ["EPSG:900913", "EPSG:4326"];
+    const grids = name === STORED ? ["EPSG:900913"] : ["EPSG:900913", "EPSG:4326"];
     const filter = { type: "string", key: "STYLES", default: "", values: styles };
     return JSON.stringify({
       name,
@@ -59,7 +59,7 @@ function configurationOf(url: string, settings: Settings, workers: number): stri
   const rest = `server: { workers: ${workers} }
 jobs: { maxRunningTasks: 8, historyJobs: 100000 }
 store: { undoSeconds: 20 }
-eviction: { pins: [{ layer: ${KEPT} }] }
+eviction: { pins: [{ layer: ${STORED} }] }
 `;
   return `${smallTiles(url, [], rest)}${layers.map((layer) => `  - ${layer}\n`).join("")}`;
 }

@@ -8,7 +8,7 @@ import { compareAll } from "./walk-compare.ts";
 import { WalkOperator } from "./walk-operator.ts";
 import { type Epochs, WalkReader } from "./walk-reader.ts";
 import { WalkRecord } from "./walk-record.ts";
-import { FIRST_SETTINGS, KEPT, type LayerSettings, WalkServer } from "./walk-server.ts";
+import { FIRST_SETTINGS, type LayerSettings, STORED, WalkServer } from "./walk-server.ts";
 import { WALK_LAYERS } from "./walk-tiles.ts";
 
 export interface WalkOptions {
@@ -80,8 +80,9 @@ class Walk {
   }
 
   figures(): string {
-    const told = (counts: ReadonlyMap<string, number>): string => [...counts].map(([k, n]) => `${n} ${k}`).join(", ");
-    return `${told(this.#counts)}; reads: ${told(this.#reader.results)}; ${this.#operator.account.size} jobs`;
+    const reported = (counts: ReadonlyMap<string, number>): string =>
+      [...counts].map(([k, n]) => `${n} ${k}`).join(", ");
+    return `${reported(this.#counts)}; reads: ${reported(this.#reader.results)}; ${this.#operator.account.size} jobs`;
   }
 
   /** Something is begun; when much is under way one of it is waited for. */
@@ -172,7 +173,7 @@ class Walk {
   async #reload(): Promise<void> {
     const { below, pick } = this.#chance;
     const { settings } = this.#server;
-    const changing = WALK_LAYERS.filter((one) => one !== KEPT);
+    const changing = WALK_LAYERS.filter((one) => one !== STORED);
     const away = changing.filter((one) => !settings[one].isThere);
     const name = pick(away.length > 0 && below(3) > 0 ? away : changing);
     const before = settings[name];

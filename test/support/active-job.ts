@@ -5,7 +5,7 @@ import { emptyProgress } from "../../src/plan/job-progress.ts";
 import type { JobRequest } from "../../src/plan/job-request.ts";
 import { STANDARD_TERMS } from "../../src/plan/job-terms.ts";
 import { jobRequest } from "./job-request.ts";
-import { nothingKept } from "./nothing-kept.ts";
+import { nothingStored } from "./nothing-kept.ts";
 
 /** Returns a job in memory with one task for each thread; `more` has the fields that the test is about. */
 export function activeJob(
@@ -32,5 +32,5 @@ export function activeJob(
     terms: STANDARD_TERMS,
     ...more,
   };
-  return new ActiveJob(stored, [1, 1], resumed, nothingKept.storedMetatiles, () => undefined);
+  return new ActiveJob(stored, [1, 1], resumed, nothingStored.storedMetatiles, () => undefined);
 }

@@ -3,7 +3,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { JobCounter } from "../../src/plan/job-counter.ts";
 
 /** The functions that jobs call on a ledger, for a ledger without stored tiles. */
-export const nothingKept: {
+export const nothingStored: {
   readonly storedMetatiles: JobRunnerParts["storedMetatiles"];
   readonly counter: JobCounter;
   readonly ledger: Pick<Ledger, "usedCells">;

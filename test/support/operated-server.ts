@@ -10,7 +10,7 @@ import {
   type TestServer,
   until,
 } from "./server.ts";
-import { standingOf, ToldJobs } from "./told-jobs.ts";
+import { ReportedJobs, standingOf } from "./told-jobs.ts";
 import { smallTiles } from "./wms-configuration.ts";
 
 type JobJson = AnyJobJson & {
@@ -49,7 +49,7 @@ export class OperatedServer {
   readonly #ids = new Map<number, Ids>();
   readonly #layers: readonly string[];
   #columns = 0;
-  #listeners: readonly ToldJobs[] = [];
+  #listeners: readonly ReportedJobs[] = [];
   readonly history: string[] = [];
 
   private constructor(server: TestServer, held: HeldUpstream, layers: readonly string[]) {
@@ -70,7 +70,7 @@ export class OperatedServer {
 
   #listen(): void {
     const data = new Map<string, string>();
-    this.#listeners = [new ToldJobs(this.server.url, data), new ToldJobs(this.server.url, data)];
+    this.#listeners = [new ReportedJobs(this.server.url, data), new ReportedJobs(this.server.url, data)];
   }
 
   async close(): Promise<void> {
@@ -144,12 +144,12 @@ export class OperatedServer {
       case "undo":
         return this.#undo(operation.layer);
       case "delete":
-        return String((await this.#ask("DELETE", `/api/v1/jobs/${this.#of(operation.job).id}`, "")).status);
+        return String((await this.#request("DELETE", `/api/v1/jobs/${this.#of(operation.job).id}`, "")).status);
       case "change": {
         const { window, ...terms } = operation.terms;
         const body = { ...terms, ...(window === undefined ? {} : { runWindow: window === null ? null : CLOSED }) };
         const path = `/api/v1/jobs/${this.#of(operation.job).id}`;
-        return String((await this.#ask("PATCH", path, JSON.stringify(body))).status);
+        return String((await this.#request("PATCH", path, JSON.stringify(body))).status);
       }
       case "truncate": {
         const { layer } = operation;
@@ -176,17 +176,17 @@ export class OperatedServer {
       }
       case "kill": {
         const path = operation.layer === undefined ? "/rest/seed" : `/rest/seed/${operation.layer}`;
-        const asked = `kill_all=${operation.scope}`;
-        return killAnswer(isClassic ? await this.#post(path, asked) : await this.#post(`${path}?${asked}`, ""));
+        const requested = `kill_all=${operation.scope}`;
+        return killAnswer(isClassic ? await this.#post(path, requested) : await this.#post(`${path}?${requested}`, ""));
       }
     }
   }
 
   #post(path: string, body: string): Promise<{ status: number; text: string }> {
-    return this.#ask("POST", path, body);
+    return this.#request("POST", path, body);
   }
 
-  async #ask(method: string, path: string, body: string): Promise<{ status: number; text: string }> {
+  async #request(method: string, path: string, body: string): Promise<{ status: number; text: string }> {
     const headers = { "Content-Type": "application/x-www-form-urlencoded" };
     const response = await fetch(this.server.url + path, { method, body, headers });
     return { status: response.status, text: await response.text() };
@@ -325,11 +325,11 @@ export class OperatedServer {
   }
 
   /** A listener receives no event of a job that ended before it connected. */
-  #hasHeard({ last }: ToldJobs, { jobs }: Seen): boolean {
+  #hasHeard({ last }: ReportedJobs, { jobs }: Seen): boolean {
     if (last === undefined || [...last.keys()].some((id) => jobs.every((job) => job.id !== id))) return false;
     return jobs.every((job) => {
-      const told = last.get(job.id);
-      return told === undefined ? job.outcome !== null : standingOf(told) === standingOf(job);
+      const reported = last.get(job.id);
+      return reported === undefined ? job.outcome !== null : standingOf(reported) === standingOf(job);
     });
   }
 }

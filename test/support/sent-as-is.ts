@@ -7,10 +7,10 @@ export const sentAsIs = (
   { headers = {}, method = "GET" }: { headers?: Record<string, string>; method?: "GET" | "HEAD" } = {},
 ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> =>
   new Promise((resolve, reject) => {
-    const asked = request(url, { headers, method, agent: false });
-    asked.on("error", reject);
-    asked.on("response", (answer) => {
+    const requested = request(url, { headers, method, agent: false });
+    requested.on("error", reject);
+    requested.on("response", (answer) => {
       buffer(answer).then((body) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }), reject);
     });
-    asked.end();
+    requested.end();
   });

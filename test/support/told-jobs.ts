@@ -8,7 +8,7 @@ export const standingOf = ({ state, paused, outcome }: JobJson): string =>
 const processedOf = ({ tiles }: JobJson): number => tiles.stored + tiles.skipped + tiles.failed;
 
 /** A listener to a server's events that compares each event with the one before. */
-export class ToldJobs {
+export class ReportedJobs {
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
   readonly #data: Map<string, string>;
@@ -33,7 +33,7 @@ export class ToldJobs {
           const known = this.#data.get(id);
           if (known !== undefined && known !== data) this.problems.push(`event ${id} was told as ${known} and ${data}`);
           this.#data.set(id, data);
-          this.#told(JSON.parse(data));
+          this.#reported(JSON.parse(data));
         } else if (event === "forgotten") {
           const { id: forgotten }: { id: number } = JSON.parse(data);
           this.last?.delete(forgotten);
@@ -44,7 +44,7 @@ export class ToldJobs {
     }
   }
 
-  #told(now: JobJson): void {
+  #reported(now: JobJson): void {
     const before = this.last?.get(now.id);
     this.last?.set(now.id, now);
     if (before === undefined) return;

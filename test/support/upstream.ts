@@ -18,7 +18,7 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-export interface MapAsked {
+export interface MapRequested {
   readonly bbox: string;
   /** Counts from 1. */
   readonly n: number;
@@ -30,12 +30,12 @@ export interface MapAsked {
 }
 
 export type Behaviour = (
-  request: MapAsked,
+  request: MapRequested,
   response: ServerResponse,
 ) => "render" | "handled" | Promise<"render" | "handled">;
 
 export async function startUpstream(): Promise<Upstream> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   let joined = 0;
   let most = 0;
   const upstream: { behaviour: Behaviour } = { behaviour: () => "render" };
@@ -49,13 +49,13 @@ export async function startUpstream(): Promise<Upstream> {
     const width = Number(query.get("WIDTH") ?? 256);
     const height = Number(query.get("HEIGHT") ?? 256);
     const bbox = query.get("BBOX") ?? "";
-    asked.push(`${bbox} ${width}`);
+    requested.push(`${bbox} ${width}`);
     joined++;
     most = Math.max(most, joined);
     response.on("close", () => joined--);
     const { url: target = "", headers } = request;
     const { authorization = "" } = headers;
-    const about: MapAsked = { bbox, n: asked.length, width, height, target, authorization };
+    const about: MapRequested = { bbox, n: requested.length, width, height, target, authorization };
     if ((await upstream.behaviour(about, response)) === "handled") return;
     response.writeHead(200, { "Content-Type": "image/png" });
     response.end(picture(width, height));
@@ -78,7 +78,7 @@ export async function startUpstream(): Promise<Upstream> {
   const address = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${address.port}/wms`,
-    asked,
+    asked: requested,
     inFlight: () => joined,
     maxInFlight: () => most,
     get behaviour() {

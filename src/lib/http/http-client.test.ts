@@ -249,14 +249,14 @@ test("no more connections are opened than allowed when each one is closed after 
   await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
   await using client = clientOf(3);
   const url = new URL(`http://127.0.0.1:${(raw.address() as AddressInfo).port}/`);
-  const ask = () => text(client, url, question, never).catch((error: unknown) => (error as BrokenAnswer).code);
+  const query = () => text(client, url, question, never).catch((error: unknown) => (error as BrokenAnswer).code);
   for (const expected of ["ok", "ECONNRESET", "ok"]) {
     failing = expected !== "ok";
-    expect(new Set(await Promise.all(Array.from({ length: 30 }, ask)))).toEqual(new Set([expected]));
+    expect(new Set(await Promise.all(Array.from({ length: 30 }, query)))).toEqual(new Set([expected]));
   }
   expect(most).toBeLessThanOrEqual(3);
   await new Promise((resolve) => raw.close(resolve));
-  expect(await Promise.all(Array.from({ length: 9 }, ask))).toEqual(Array.from({ length: 9 }, () => "ECONNREFUSED"));
+  expect(await Promise.all(Array.from({ length: 9 }, query))).toEqual(Array.from({ length: 9 }, () => "ECONNREFUSED"));
 });
 
 /** A certificate for this test only, for localhost and 127.0.0.1, valid until 2126. */

@@ -35,9 +35,9 @@ const vectorAt = (x: number, y: number, z: number) =>
   tileRequest("EPSG:900913", [x, y, z], { format: formatNamed("application/vnd.mapbox-vector-tile") });
 
 async function bytesAt(source: Source, x: number, y: number, z: number): Promise<string> {
-  const drawing = await source.render(vectorAt(x, y, z), never());
-  if (drawing.kind !== "data") throw new Error(drawing.kind);
-  return Buffer.from(drawing.bytes).toString("latin1");
+  const rendering = await source.render(vectorAt(x, y, z), never());
+  if (rendering.kind !== "data") throw new Error(rendering.kind);
+  return Buffer.from(rendering.bytes).toString("latin1");
 }
 async function failureAt(source: Source, x: number, y: number, z: number): Promise<string> {
   const failure: unknown = await source.render(vectorAt(x, y, z), never()).then(

@@ -29,12 +29,12 @@ async function render(
 ): Promise<Raster> {
   if (png === undefined) throw new Error("no PNG");
   const { width = 256, height = 256, parameters = {} } = options;
-  const drawing = await createDemoSource({ type: "demo", dataset, connections: 1 }).render(
+  const rendering = await createDemoSource({ type: "demo", dataset, connections: 1 }).render(
     { gridSet, extent: { minX, minY, maxX, maxY }, width, height, format: png, parameters },
     new AbortController().signal,
   );
-  if (drawing.kind !== "raster") throw new Error(drawing.kind);
-  return drawing.raster;
+  if (rendering.kind !== "raster") throw new Error(rendering.kind);
+  return rendering.raster;
 }
 
 for (const dataset of ["states", "world"] as const)
@@ -274,6 +274,6 @@ test("a cancelled render is a SourceError", async () => {
   if (png === undefined) throw new Error("no PNG");
   const source = createDemoSource({ type: "demo", dataset: "world", connections: 1 });
   const request = { gridSet: degrees, width: 16, height: 16, format: png, parameters: {} };
-  const drawing = source.render({ ...request, extent: degrees.extent }, AbortSignal.abort());
-  await expect(drawing).rejects.toMatchObject({ failure: "cancelled" });
+  const picture = source.render({ ...request, extent: degrees.extent }, AbortSignal.abort());
+  await expect(picture).rejects.toMatchObject({ failure: "cancelled" });
 });

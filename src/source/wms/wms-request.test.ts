@@ -30,7 +30,7 @@ const OPTIONS: WmsSourceOptions = {
   vendorParameters: {},
 };
 
-function asked(
+function requested(
   options: Partial<WmsSourceOptions>,
   request: Partial<RenderRequest> & { readonly gridSet: GridSet },
 ): Record<string, string> {
@@ -78,7 +78,7 @@ function expectSameOfSource(address: string, options: WmsSourceOptions, request:
 }
 
 test("version 1.1.1 asks with SRS, x before y, for every CRS", () => {
-  expect(asked({}, { gridSet: grid("EPSG:4326") })).toEqual({
+  expect(requested({}, { gridSet: grid("EPSG:4326") })).toEqual({
     SERVICE: "WMS",
     VERSION: "1.1.1",
     REQUEST: "GetMap",
@@ -114,44 +114,44 @@ describe("version 1.3.0 asks with CRS, in the CRS's own axis order:", () => {
     ],
     ["EPSG:2163", { ...own, srs: 2163, yCoordinateFirst: false }, "EPSG:2163", "-10,20,-5.5,24.5"],
   ])("%s", (_, gridSet, crs, box) => {
-    const { CRS, SRS, BBOX, EXCEPTIONS } = asked({ version: "1.3.0" }, { gridSet });
+    const { CRS, SRS, BBOX, EXCEPTIONS } = requested({ version: "1.3.0" }, { gridSet });
     expect({ CRS, SRS, BBOX, EXCEPTIONS }).toEqual({ CRS: crs, SRS: undefined, BBOX: box, EXCEPTIONS: "XML" });
   });
 });
 
 test("version 1.1.1 keeps the code 900913", () => {
-  expect(asked({}, { gridSet: grid("EPSG:900913") })["SRS"]).toBe("EPSG:900913");
+  expect(requested({}, { gridSet: grid("EPSG:900913") })["SRS"]).toBe("EPSG:900913");
 });
 
 test("bounds are plain decimals, however small", () => {
   const extent = { minX: 1e-7, minY: -2.5e-9, maxX: 20037508.342789244, maxY: 0 };
-  expect(asked({}, { gridSet: grid("EPSG:900913"), extent })["BBOX"]).toBe(
+  expect(requested({}, { gridSet: grid("EPSG:900913"), extent })["BBOX"]).toBe(
     "0.0000001,-0.0000000025,20037508.342789244,0",
   );
 });
 
 test("png8 is requested as image/png", () => {
-  expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/png8") })["FORMAT"]).toBe("image/png");
-  expect(asked({}, { gridSet: grid("EPSG:4326"), format: format("image/jpeg") })["FORMAT"]).toBe("image/jpeg");
+  expect(requested({}, { gridSet: grid("EPSG:4326"), format: format("image/png8") })["FORMAT"]).toBe("image/png");
+  expect(requested({}, { gridSet: grid("EPSG:4326"), format: format("image/jpeg") })["FORMAT"]).toBe("image/jpeg");
 });
 
 test.each(["image/vnd.jpeg-png", "image/vnd.jpeg-png8", "image/avif"])(
   "%s is asked for as a PNG, which may be transparent",
   (mimeType) => {
     const request = { gridSet: grid("EPSG:4326"), format: format(mimeType) };
-    expect(asked({}, request)).toMatchObject({ FORMAT: "image/png", TRANSPARENT: "TRUE" });
-    expect(asked({ transparent: false }, request)["TRANSPARENT"], "the layer's own word counts").toBe("FALSE");
+    expect(requested({}, request)).toMatchObject({ FORMAT: "image/png", TRANSPARENT: "TRUE" });
+    expect(requested({ transparent: false }, request)["TRANSPARENT"], "the layer's own word counts").toBe("FALSE");
   },
 );
 
 test("a JPEG is requested with a background, whatever the layer's other formats are", () => {
   const jpeg = { gridSet: grid("EPSG:4326"), format: format("image/jpeg") };
-  expect(asked({ transparent: true }, jpeg)["TRANSPARENT"]).toBe("FALSE");
-  expect(asked({ transparent: true }, { ...jpeg, format: format("image/webp") })["TRANSPARENT"]).toBe("TRUE");
+  expect(requested({ transparent: true }, jpeg)["TRANSPARENT"]).toBe("FALSE");
+  expect(requested({ transparent: true }, { ...jpeg, format: format("image/webp") })["TRANSPARENT"]).toBe("TRUE");
 });
 
 test("the query of the configured address is sent too, except keys that the request sets, in any case", () => {
-  const found = asked(
+  const found = requested(
     { url: "http://any/cgi?map=/srv/a b.map&version=1.0.0&Layers=x" },
     { gridSet: grid("EPSG:4326") },
   );
@@ -160,7 +160,7 @@ test("the query of the configured address is sent too, except keys that the requ
 });
 
 test("vendor parameters are sent, filter values win over them, empty ones change nothing", () => {
-  const found = asked(
+  const found = requested(
     { vendorParameters: { map_resolution: "96", CQL_FILTER: "a = 1" }, transparent: false },
     { gridSet: grid("EPSG:4326"), parameters: { STYLES: "", CQL_FILTER: "b > 2 & c", TIME: "" } },
   );
@@ -171,7 +171,7 @@ test("vendor parameters are sent, filter values win over them, empty ones change
     TRANSPARENT: "FALSE",
   });
   expect(found).not.toHaveProperty("TIME");
-  expect(asked({}, { gridSet: grid("EPSG:4326"), parameters: { STYLES: "wide" } })["STYLES"]).toBe("wide");
+  expect(requested({}, { gridSet: grid("EPSG:4326"), parameters: { STYLES: "wide" } })["STYLES"]).toBe("wide");
 });
 
 test("a legend is requested by layer, style and format, with the keys that 1.3.0 requires, and replaces keys of the address", () => {

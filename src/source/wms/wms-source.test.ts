@@ -121,9 +121,9 @@ const answer =
 test("a picture is handed on byte by byte, whatever its Content-Type claims", async () => {
   for (const type of ["image/png", "text/html", "application/octet-stream"]) {
     const source = sourceAt(await serve(answer(200, type, TILE)));
-    const drawing = await source.render(REQUEST, never());
-    if (drawing.kind !== "encoded") throw new Error(drawing.kind);
-    expect(TILE.equals(drawing.bytes)).toBe(true);
+    const rendering = await source.render(REQUEST, never());
+    if (rendering.kind !== "encoded") throw new Error(rendering.kind);
+    expect(TILE.equals(rendering.bytes)).toBe(true);
   }
 });
 
@@ -459,11 +459,11 @@ test("a source that closes lets what it renders end", async () => {
     release();
   });
   const source = sourceAt(url);
-  const drawing = source.render(REQUEST, never());
+  const picture = source.render(REQUEST, never());
   await arrived;
   const closed = source[Symbol.asyncDispose]();
   finish();
-  expect((await drawing).kind).toBe("encoded");
+  expect((await picture).kind).toBe("encoded");
   await closed;
   expect((await failureAt(source)).failure).toBe("cancelled");
   open.splice(1);

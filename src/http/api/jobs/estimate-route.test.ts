@@ -66,15 +66,15 @@ test("an estimate ends when its client has gone", async () => {
 });
 
 test("beside four estimates a fifth is 503 with Retry-After, until one of them has ended", async () => {
-  const ask = routeOf(new Endless());
+  const request = routeOf(new Endless());
   const clients = Array.from({ length: 4 }, () => new AbortController());
-  const requested = clients.map(({ signal }) => expect(ask(signal)).rejects.toBeInstanceOf(ClientGone));
+  const requested = clients.map(({ signal }) => expect(request(signal)).rejects.toBeInstanceOf(ClientGone));
   await Promise.resolve();
-  expect(await ask(never)).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
+  expect(await request(never)).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
   clients[0]?.abort();
   await requested[0];
   const next = new AbortController();
-  const fifth = expect(ask(next.signal)).rejects.toBeInstanceOf(ClientGone);
+  const fifth = expect(request(next.signal)).rejects.toBeInstanceOf(ClientGone);
   for (const client of [next, ...clients]) client.abort();
   await Promise.all([...requested, fifth]);
 });
