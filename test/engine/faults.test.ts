@@ -152,10 +152,20 @@ test("one killed task leaves its work to the others, whose totals grow by it", a
 });
 
 test("no more requests are in flight than the source allows, users and jobs together", async () => {
-  running.upstream = await startUpstream();
-  running.upstream.behaviour = renderAfter(15);
+  const upstream = await startUpstream();
+  running.upstream = upstream;
+  let open = (): void => undefined;
+  const isFull = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  // The first requests wait for one another: on a slow machine they might not meet.
+  upstream.behaviour = async (request, response) => {
+    if (upstream.maxInFlight() === 3) open();
+    await isFull;
+    return renderAfter(15)(request, response);
+  };
   const at = await startServer({
-    configuration: smallTiles(running.upstream.url, [
+    configuration: smallTiles(upstream.url, [
       { name: "a", connections: 3 },
       { name: "b", connections: 3 },
     ]),
@@ -169,7 +179,7 @@ test("no more requests are in flight than the source allows, users and jobs toge
     Array.from({ length: 40 }, (_, i) => fetch(`${at.url}/xyz/a/8/${i * 4}/100.png`).then((r) => r.arrayBuffer())),
   );
   for (const id of ids) expect(await ended(at, id)).toMatchObject({ outcome: "done" });
-  expect(running.upstream.maxInFlight()).toBe(3);
+  expect(upstream.maxInFlight()).toBe(3);
 });
 
 test("a hundred concurrent misses of one metatile cause one upstream request", async () => {
