@@ -133,7 +133,7 @@ export class JobLife {
     return this.#move({ kind: "paused", listed: this.#listed, hold, reason });
   }
 
-  /** @param hold `released` if a window is closed that must not pause the job again */
+  /** @param hold `released` if the job was resumed outside its run window: it runs until the next window closes */
   resume(hold: "released" | null): Undo {
     return this.#move({ kind: this.#listed, hold });
   }

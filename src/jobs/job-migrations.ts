@@ -28,7 +28,7 @@ export const jobMigrations: Migrations = {
      CREATE INDEX job_schedule ON job (schedule) WHERE schedule IS NOT NULL;`,
     // In a table beside the request: a list of jobs reads each request, and an area may have 250,000 corners.
     "CREATE TABLE job_selection (job INTEGER PRIMARY KEY, selection BLOB NOT NULL);",
-    // Null: the standard terms.
+    // Priority, rate limit and run window. Null: the standard terms.
     "ALTER TABLE job ADD COLUMN terms TEXT;",
     // The jobs of a batch except the first. The key of the batch is in job_key with the first job.
     `CREATE TABLE job_together (job INTEGER PRIMARY KEY, first INTEGER NOT NULL);

@@ -199,7 +199,7 @@ export class Webhooks {
     }
   }
 
-  /** Returns the deliveries since the start of the server. `pending`: the number that is stored now. */
+  /** Returns the number of deliveries by outcome since the start of the server, and of those that are stored now. */
   metrics() {
     return { ...this.#counts, pending: this.#parts.outbox.count() };
   }

@@ -62,7 +62,7 @@ function bytesOf(row: unknown): Uint8Array | undefined {
   const size = read(row, "size");
   if (typeof size === "number" && size > ARCHIVE_READ_LIMIT)
     throw new SourceError("too_large", `the tile is larger than ${ARCHIVE_READ_LIMIT} bytes`);
-  // The query returns NULL for a tile that does not exist.
+  // The row has neither data nor a size: the archive has no such tile.
   return undefined;
 }
 

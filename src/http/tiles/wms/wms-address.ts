@@ -278,7 +278,7 @@ interface Fit {
   readonly z: number;
   readonly x: number;
   readonly y: number;
-  /** Distance of the corners, in tiles. */
+  /** The distance from the lower left corner of the box to that of the nearest tile, in tiles: the larger of x and y. */
   readonly error: number;
 }
 
