@@ -56,6 +56,8 @@ async function stoppedRun(): Promise<Stopped> {
   // When a batch begins with this tile, all earlier tiles are already counted, so try another tile.
   while ((await job(server, id)).tiles.stored === n - 1) {
     n += 3;
+    // Not at the edge of the map: both neighbours of the tile have to exist.
+    while ((n - 1) % SIDE === 0 || n % SIDE === 0) n++;
     held.release();
     [{ x, y } = { x: 0, y: 0 }] = await until("another run stands still", stopped);
   }
