@@ -51,18 +51,22 @@ async function stoppedRun(): Promise<Stopped> {
     zoomStop: Z,
     threadCount: 1,
   });
-  const stopped = async () => (held.waiting().length === 1 ? held.waiting() : undefined);
-  let [{ x, y } = { x: 0, y: 0 }] = await until("the run stands still", stopped);
-  // When a batch begins with this tile, all earlier tiles are already counted, so try another tile.
-  while ((await job(server, id)).tiles.stored === n - 1) {
-    n += 3;
-    // Not at the edge of the map: both neighbours of the tile have to exist.
-    while ((n - 1) % SIDE === 0 || n % SIDE === 0) n++;
-    held.release();
-    [{ x, y } = { x: 0, y: 0 }] = await until("another run stands still", stopped);
-  }
   const tile = WORLD / SIDE;
-  return { server, held, id, n, at: { x: Math.floor(x / tile) + SIDE / 2, y: SIDE / 2 - Math.ceil(y / tile) } };
+  const standsAt = () =>
+    until("the run stands still", async () => {
+      const [center, ...others] = held.waiting();
+      if (center === undefined || others.length > 0) return undefined;
+      return { x: Math.floor(center.x / tile) + SIDE / 2, y: SIDE / 2 - Math.ceil(center.y / tile) };
+    });
+  let at = await standsAt();
+  // When a batch begins with this tile, all earlier tiles are already counted. At the edge of the map the tile has only
+  // one neighbour. In both cases try another tile.
+  while ((await job(server, id)).tiles.stored === n - 1 || at.x === 0 || at.x === SIDE - 1) {
+    n += 3;
+    held.release();
+    at = await standsAt();
+  }
+  return { server, held, id, n, at };
 }
 
 test("a batch of many tiles reports nothing when it is stopped", async () => {
