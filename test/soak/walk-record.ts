@@ -1,11 +1,16 @@
+/** How long after a disturbance a failed render may be due to it, in turns of a timer of TURN_MS. */
+const GRACE_TURNS = 60;
+const TURN_MS = 100;
+
 /** The events of a walk, for the report of a failure. */
 export class WalkRecord {
   readonly #lines: string[] = [];
   readonly #began = performance.now();
   readonly problems: string[] = [];
   step = 0;
-  /** The time until which a failed render may be due to a fault of the upstream. */
+  /** The time until which a failed render may be due to a disturbance; infinite while the grace period runs. */
   #troubleEndsMs = 0;
+  #grace: NodeJS.Timeout | undefined;
   /** Whether the server is down: from the signal that ends it until the next start. */
   isRestarting = false;
   #isUpstreamOut = false;
@@ -32,7 +37,17 @@ export class WalkRecord {
 
   /** Something was killed or has changed: answers of the next seconds may still be of before. */
   disturbed(): void {
-    this.#troubleEndsMs = performance.now() + 6_000;
+    clearInterval(this.#grace);
+    this.#troubleEndsMs = Number.POSITIVE_INFINITY;
+    // The grace period is counted in turns, not in time: while this process gets no processor time, the upstream that
+    // it contains does not answer either, and the server cannot find the upstream to be back.
+    let turns = 0;
+    this.#grace = setInterval(() => {
+      if (++turns < GRACE_TURNS) return;
+      clearInterval(this.#grace);
+      this.#troubleEndsMs = performance.now();
+    }, TURN_MS);
+    this.#grace.unref();
   }
 
   /** Returns whether a request that was sent at this time may have failed. */
