@@ -25,6 +25,10 @@ await build({
   platform: "node",
   target: "node20.19",
   sourcemap: true,
+  // Every process and thread keeps the text of its files in memory. Names stay, and lines stay short, for stack traces.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 160,
   // They load machine code that lies beside them.
   external: ["libsql", "sharp"],
   // For packages in CommonJS form, which ask Node for its own modules.

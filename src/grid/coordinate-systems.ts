@@ -1,6 +1,10 @@
-import proj4 from "proj4";
+import { createRequire } from "node:module";
 import { canonicalSrs, sameSrs } from "./grid-set.ts";
 import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "./web-mercator.ts";
+
+/** Loads proj4 for the first conversion that needs it: most servers need none, and it takes time and memory to load. */
+const proj4 = (): typeof import("proj4") => load("proj4");
+const load = createRequire(import.meta.url);
 
 /** US National Atlas equal area (EPSG:2163). */
 export const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 +b=6370997 +units=m +no_defs";
@@ -48,7 +52,7 @@ export function transformBetween(from: number, to: number): Transform | undefine
   if (isMercator(from) && isGeographic(to)) return (x, y) => [longitudeAt(x), latitudeAt(y)];
   const [source, target] = [definitionOf(from), definitionOf(to)];
   if (source === undefined || target === undefined) return undefined;
-  const { forward } = proj4(source, target);
+  const { forward } = proj4()(source, target);
   return (x, y) => {
     const [toX, toY] = forward([x, y]);
     return [toX, toY];

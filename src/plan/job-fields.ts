@@ -9,8 +9,11 @@ import { AGE_EXPECTED, momentOf, parseAge, type RequestedAge } from "./tile-age.
 const JOB_ORDERS = ["by-zoom", "hot"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
-/** The library, as an argument: it is loaded only where documents are decoded or described. */
-type Zod = typeof zod;
+/**
+ * The builders of schemas that the fields use, as an argument: the library is loaded only where documents are decoded or
+ * described. The whole library as an argument would bring all of its translations into the bundle.
+ */
+export type FieldBuilders = Pick<typeof zod, "boolean" | "enum" | "number" | "string" | "NEVER">;
 
 /** The jobs that a field is for. Only a reseed may have a field of `reseeds`. */
 export type FieldGroup = "renders" | "reseeds";
@@ -28,7 +31,7 @@ export interface JobFlag {
 interface JobField {
   readonly group: FieldGroup;
   /** Decodes the field of a request. An error of the schema is its expectation; see `lib/schema.ts`. */
-  readonly schema: (z: Zod) => zod.ZodType;
+  readonly schema: (z: FieldBuilders) => zod.ZodType;
   /** The value in the document of a job whose request has no such field. A request with this value has no such field. */
   readonly otherwise: unknown;
   /** The description of the field in the OpenAPI document. */
@@ -38,7 +41,7 @@ interface JobField {
   readonly planned?: { readonly name: string; plan(decoded: unknown, nowMs: number): Result<unknown, Refusal> };
   /** The field in the document of a job. Absent: as in the job, with the description of the request. */
   readonly shown?: {
-    readonly schema: (z: Zod) => zod.ZodType;
+    readonly schema: (z: FieldBuilders) => zod.ZodType;
     readonly description: string;
     show(planned: unknown): unknown;
   };
@@ -54,7 +57,7 @@ interface JobField {
 export const jobFields = {
   maxFailurePercent: {
     group: "renders",
-    schema: (z: Zod) => z.number({ error: "a number greater than 0, 100 at most" }).gt(0).max(100),
+    schema: (z: FieldBuilders) => z.number({ error: "a number greater than 0, 100 at most" }).gt(0).max(100),
     otherwise: null,
     description: "Of the tiles that were tried, once these are a hundred or all",
     flag: {
@@ -66,14 +69,14 @@ export const jobFields = {
   },
   onlyExisting: {
     group: "reseeds",
-    schema: (z: Zod) => z.boolean(),
+    schema: (z: FieldBuilders) => z.boolean(),
     otherwise: false,
     description: "Reseeds only: nothing but tiles that are kept when the job is made",
     flag: { option: "--only-existing", help: "nothing but tiles that are kept" },
   },
   olderThan: {
     group: "reseeds",
-    schema: (z: Zod) =>
+    schema: (z: FieldBuilders) =>
       z
         .string({ error: "text" })
         .regex(/\S/, { abort: true })
@@ -90,7 +93,7 @@ export const jobFields = {
     flag: { option: "--older-than <age>", help: "tiles written before: an age such as P7D, or a time" },
     planned: { name: "olderThanMs", plan: momentOf },
     shown: {
-      schema: (z: Zod) => z.string().meta({ format: "date-time" }),
+      schema: (z: FieldBuilders) => z.string().meta({ format: "date-time" }),
       description: "null: tiles of any age",
       show: isoTime,
     },
@@ -98,7 +101,7 @@ export const jobFields = {
   },
   order: {
     group: "renders",
-    schema: (z: Zod) => z.enum(JOB_ORDERS),
+    schema: (z: FieldBuilders) => z.enum(JOB_ORDERS),
     otherwise: "by-zoom",
     description: "The order in which tiles are rendered: zoom after zoom, or the most used tiles first (hot)",
     flag: { option: "--order <order>", help: "in which tiles are rendered (by-zoom)", choices: JOB_ORDERS },

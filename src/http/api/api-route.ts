@@ -6,11 +6,16 @@ import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
 import { layersResource } from "./layers/layers-route.ts";
-import { openApi } from "./openapi/openapi.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
+
+const openApiResource = reader(async ({ base }) => {
+  // Loaded by the first request, because the description of all documents takes time and memory to make.
+  const { openApi } = await import("./openapi/openapi.ts");
+  return json(openApi(base));
+});
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
@@ -25,7 +30,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["estimate", () => estimates],
     ["layers", layersResource],
     ["status", () => statusResource(parts)],
-    ["openapi.json", () => reader(async ({ base }) => json(openApi(base)))],
+    ["openapi.json", () => openApiResource],
   ]);
   return {
     owns: (first) => first === "api",

@@ -3,6 +3,7 @@ import { fieldEntries, type ShownFields } from "../../../plan/job-fields.ts";
 import { JOB_STATES } from "../../../plan/job-request.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { parameterSetJson } from "../jobs/value-choice-codec.ts";
+import { fieldBuilders } from "./field-builders.ts";
 import {
   bigint64,
   int64,
@@ -39,7 +40,7 @@ function shownSchemas(): ShownSchemas;
 function shownSchemas(): object {
   const schemas = fieldEntries.map(([name, { shown, otherwise, ...asRequested }]) => {
     const { schema, description } = shown ?? asRequested;
-    const field = schema(z);
+    const field = schema(fieldBuilders);
     return [name, (otherwise === null ? field.nullable() : field).meta({ description })];
   });
   return Object.fromEntries(schemas);

@@ -5,6 +5,7 @@ import { type DecodedFields, fieldEntries } from "../../../plan/job-fields.ts";
 import { PRIORITIES } from "../../../plan/job-terms.ts";
 import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { fieldBuilders } from "../documents/field-builders.ts";
 import { withoutNulls } from "../json-body.ts";
 import { decodeTiles } from "./area-fields.ts";
 import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
@@ -97,7 +98,7 @@ type FieldSchemas = { readonly [K in keyof DecodedFields]-?: z.ZodOptional<z.Zod
 function fieldSchemas(): FieldSchemas;
 function fieldSchemas(): object {
   const schemas = fieldEntries.map(([name, { schema, otherwise, description }]) => {
-    const given = schema(z)
+    const given = schema(fieldBuilders)
       .transform((value) => (value === otherwise ? undefined : value))
       .optional();
     return [name, given.meta({ description, ...(otherwise === null ? {} : { default: otherwise }) })] as const;
