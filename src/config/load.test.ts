@@ -64,7 +64,8 @@ diskQuota: { enabled: true, globalQuota: { value: 20, units: MiB } }   # the ini
 `;
 
 test("the example of the decisions is read word for word", async () => {
-  const configuration = await loaded({ yaml: EXAMPLE });
+  // The hash of the example is none: the variable gives its administrator a password.
+  const configuration = await loaded({ yaml: EXAMPLE, env: { NUTHATCH_ADMIN_PASSWORD: "s3cret" } });
   expect(configuration).toMatchObject({
     server: { host: "127.0.0.1", port: 8080, mounts: ["/geowebcache", "/"], memoryTierMiB: 64, workers: 1 },
     dataDir: join(directory, "data"),
@@ -488,6 +489,11 @@ htpasswd: { file: htpasswd, roles: [operator] }
   expect(users[3]?.passwordHash).toBe(hash);
   expect(warnings.join("\n")).toMatch(/htpasswd:3: this user cannot log in[\s\S]*password of a is not hashed/);
   expect(warnings.join("\n")).not.toContain("plain,");
+  expect(await problems({ yaml: EXAMPLE })).toEqual([
+    "4:34: users[0].passwordHash: admin cannot log in, the passwordHash is none that `nuthatch user hash` makes",
+  ]);
+  const viewer = await loaded({ yaml: "users: [{ name: eve, passwordHash: none, roles: [viewer] }]" });
+  expect(viewer.warnings.join("\n")).toMatch(/users\[0\]: eve cannot log in/);
   expect(await problems({ yaml: "users: [{ name: a, roles: [] }]" })).toEqual([
     "1:27: users[0].roles: expected at least one item, got none",
   ]);

@@ -21,7 +21,7 @@ export async function buildUsers(
   const built = new Map<string, User>();
   for (const user of [
     ...(htpasswd === undefined ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
-    ...(await configuredUsers(users, problems, warnings)),
+    ...(await configuredUsers(users, administrator?.name, problems, warnings)),
     ...(administrator === undefined ? [] : [administrator]),
   ])
     built.set(user.name, user);
@@ -30,9 +30,10 @@ export async function buildUsers(
   return [...built.values()];
 }
 
-/** Hashes plain passwords. */
+/** Hashes plain passwords. The user called `replaced` gives way to the administrator of the variables. */
 async function configuredUsers(
   documents: Document["users"],
+  replaced: string | undefined,
   problems: Problems,
   warnings: string[],
 ): Promise<readonly User[]> {
@@ -42,8 +43,12 @@ async function configuredUsers(
     const { name, password, roles } = document;
     if (users.some((user) => user.name === name))
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
-    if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash))
-      warnings.push(`users[${i}]: ${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`);
+    if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {
+      const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
+      // Without its administrator nobody can manage the server.
+      if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
+      else warnings.push(`users[${i}]: ${sentence}`);
+    }
     if (password !== undefined)
       warnings.push(`users[${i}]: the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
     const passwordHash = document.passwordHash ?? (await hashPassword(password ?? ""));
