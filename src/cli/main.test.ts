@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -70,27 +70,68 @@ test("an unknown command, flag or value ends with 2, help with 0", async () => {
   expect(help.stdout).toContain("--data-dir");
 });
 
+const PIPED = "--password-stdin";
+const modeOf = (name: string): number => statSync(join(directory, name)).mode & 0o777;
+
 test("users are added to a file, listed and removed, the password never on the command line", async () => {
   const name = file("users.yaml", "# kept\nlayers: []\n");
-  const mode = statSync(join(directory, name)).mode;
-  expect(
-    await run(["user", "add", "ann", "--config", name, "--role", "operator,viewer"], {}, "s3cret\n"),
-  ).toMatchObject({
-    code: 0,
-  });
+  chmodSync(join(directory, name), 0o644);
+  const caller = { NUTHATCH_PASSWORD: "the caller's" };
+  const add = ["user", "add", "ann", "--config", name, PIPED];
+  const added = await run([...add, "--role", "admin,operator"], caller, "s3cret pass\n");
+  expect([added.code, added.stdout]).toEqual([
+    0,
+    "ann is in users.yaml with the roles admin, operator and can log in after the next start or reload.\n",
+  ]);
+  expect(added.stderr).toMatch(/^note: users\.yaml had the mode 644 and now has 600, /);
+  expect(modeOf(name)).toBe(0o600);
   const text = readFileSync(join(directory, name), "utf8");
   expect(text).toContain("# kept");
-  expect(statSync(join(directory, name)).mode).toBe(mode);
-  const [user] = parse(text).users;
-  expect(await verifyPassword("s3cret", user.passwordHash)).toBe(true);
-  expect((await run(["user", "list", "--config", name])).stdout).toBe("ann\toperator,viewer\n");
+  expect(await verifyPassword("s3cret pass", parse(text).users[0].passwordHash)).toBe(true);
+  // A new password leaves the roles as they are.
+  expect(await run(add, {}, "an0ther pass\n")).toMatchObject({ code: 0, stderr: "" });
+  expect((await run(["user", "list", "--config", name])).stdout).toBe("ann\tadmin,operator\n");
   expect(await run(["user", "remove", "bob", "--config", name])).toMatchObject({ code: 1 });
-  expect(await run(["user", "remove", "ann", "--config", name])).toMatchObject({ code: 0 });
-  expect((await run(["user", "list", "--config", name])).stdout).toBe("");
-  const hash = await run(["user", "hash"], { NUTHATCH_PASSWORD: "x" });
+  const hash = await run(["user", "hash", PIPED], caller, "a new one");
   expect(isPasswordHash(hash.stdout.trim())).toBe(true);
-  const line = await run(["user", "add", "bob"], { NUTHATCH_PASSWORD: "x" });
-  expect(parse(line.stdout)).toMatchObject([{ name: "bob", roles: ["admin"] }]);
+  expect(await verifyPassword("a new one", hash.stdout.trim())).toBe(true);
+  const line = await run(["user", "add", "bob", PIPED], caller, "a new one");
+  expect(parse(line.stdout)).toMatchObject([{ name: "bob", roles: ["viewer"] }]);
+});
+
+test("a new password comes from a terminal or with --password-stdin, on one line of 8 characters and more", async () => {
+  const name = file("unchanged.yaml", "layers: []\n");
+  const add = ["user", "add", "ann", "--config", name];
+  const refused: [readonly string[], string, RegExp][] = [
+    [add, "long enough\n", /no terminal .* --password-stdin \(NUTHATCH_PASSWORD is not used here/],
+    [[...add, PIPED], "seven77\n", /expected at least 8 characters, got 7; nothing was written/],
+    [[...add, PIPED], "", /expected at least 8 characters, got 0/],
+    [[...add, PIPED], "long enough\nand more\n", /expected one line/],
+  ];
+  for (const [args, input, message] of refused) {
+    const ended = await run(args, { NUTHATCH_PASSWORD: "the caller's" }, input);
+    expect([ended.code, ended.stdout, ended.stderr]).toEqual([2, "", expect.stringMatching(message)]);
+  }
+  expect(readFileSync(join(directory, name), "utf8")).toBe("layers: []\n");
+});
+
+test("the last administrator of a file is neither removed nor demoted without --force", async () => {
+  const admin = `{ name: ann, passwordHash: "x", roles: [admin] }`;
+  const viewer = `{ name: bob, passwordHash: "x", roles: [viewer] }`;
+  const name = file("last.yaml", `users: [${admin}, ${viewer}]\n`);
+  const remove = ["user", "remove", "ann", "--config", name];
+  const demote = ["user", "add", "ann", "--config", name, "--role", "operator", PIPED];
+  for (const args of [remove, demote]) {
+    const ended = await run(args, {}, "long enough");
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toMatch(/ann is the last administrator in last\.yaml, .* --role admin .* --force\n$/);
+  }
+  expect(await run(["user", "remove", "bob", "--config", name])).toMatchObject({ code: 0 });
+  const forced = await run([...remove, "--force"]);
+  expect([forced.code, forced.stderr]).toEqual([0, expect.stringMatching(/^note: last\.yaml names no administrator/m)]);
+  // The users of a htpasswd file may be administrators.
+  const other = file("other.yaml", `users: [${admin}]\nhtpasswd: { file: people }\n`);
+  expect(await run(["user", "remove", "ann", "--config", other])).toMatchObject({ code: 0 });
 });
 
 test("a command whose reader closes the pipe ends without a message", () => {

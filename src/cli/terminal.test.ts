@@ -45,4 +45,15 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
     expect([ended.code, ended.same], ended.shown).toEqual([1, true]);
     expect(ended.shown).toMatch(/\r\nnuthatch: nothing was done\r\n$/);
   });
+
+  test.each([
+    ["the same password twice makes a hash", "long enough\rlong enough\r", /The same again: \r\nscrypt:/, 0],
+    ["two passwords make none", "long enough\rlong enouhg\r", /the two passwords are not the same/, 2],
+    ["Ctrl-C makes none", "\x03", /nuthatch: nothing was done/, 1],
+  ])("a new password is asked for twice and never shown: %s", async (_, keys, shows, code) => {
+    const ended = await typed(/New password: /, keys, "user", "hash");
+    expect([ended.code, ended.same], ended.shown).toEqual([code, true]);
+    expect(ended.shown).toMatch(shows);
+    expect(ended.shown).not.toContain("long eno");
+  });
 });

@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { parseAnswer } from "../client/answer.ts";
 import type { KeyFlags } from "../client/request-once.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { ask } from "./ask.ts";
 
 export interface ConfirmFlags extends KeyFlags {
   readonly yes?: boolean;
@@ -46,15 +45,6 @@ function tilesToConfirm(text: string): string | undefined {
 }
 
 async function isConfirmed(question: string): Promise<boolean> {
-  // The question goes to stderr, because stdout has only the answer.
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    // Ctrl-C and Ctrl-D close the terminal. Newer Node versions then reject the question; older ones leave it pending.
-    const closed = once(terminal, "close").then(() => undefined);
-    const answer = await Promise.race([terminal.question(question).catch(() => undefined), closed]);
-    if (answer === undefined) process.stderr.write("\n");
-    return /^y(es)?$/i.test(answer?.trim() ?? "");
-  } finally {
-    terminal.close();
-  }
+  const [answer = ""] = (await ask([question], "shown")) ?? [];
+  return /^y(es)?$/i.test(answer.trim());
 }

@@ -1,33 +1,19 @@
-import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
+import { chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { hashPassword } from "../../http/auth/password.ts";
 import { ROLES, type Role } from "../../http/options.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { addUser, listUsers, removeUser, userLine } from "./users-file.ts";
+import { addPasswordFlag, hashNewPassword, type PasswordFlags } from "./new-password.ts";
+import { addUser, DEFAULT_ROLES, hasAdministrator, listUsers, removeUser, userLine } from "./users-file.ts";
 
-/** Reads a password from NUTHATCH_PASSWORD, from a pipe, or from the terminal without an echo. */
-async function readPassword(): Promise<string> {
-  const given = process.env["NUTHATCH_PASSWORD"];
-  if (given !== undefined && given !== "") return given;
-  if (process.stdin.isTTY !== true) return readFileSync(0, "utf8").replace(/\r?\n$/, "");
-  process.stderr.write("Password: ");
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
-  try {
-    return await terminal.question("");
-  } finally {
-    terminal.close();
-    process.stderr.write("\n");
-  }
+interface AddFlags extends PasswordFlags {
+  readonly config?: string;
+  readonly role?: readonly Role[];
+  readonly force?: boolean;
 }
 
-async function hashedPassword(): Promise<string> {
-  const password = await readPassword();
-  if (password === "") throw new CommandFailure("the password is empty", EXIT.usage);
-  return hashPassword(password);
-}
+/** The mode of a file with hashes of passwords: only its owner reads it. */
+const MODE = 0o600;
+const FORCE = "--force";
 
 function parseName(name: string): string {
   if (name === "" || name.length > 100 || /[:\p{Cc}]/u.test(name))
@@ -43,12 +29,27 @@ function parseRoles(text: string): readonly Role[] {
   });
 }
 
-/** Replaces a file atomically: a crash leaves the old file or the new one. */
+/**
+ * Replaces a file atomically: a crash leaves the old file or the new one. The new file has the mode 600 and the owner of
+ * the old one, so that the account of the server can read it after a change by root.
+ */
 function replaceFile(name: string, text: string): void {
   const file = realpathSync(name);
+  const { mode, uid, gid } = statSync(file);
   const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, text, { mode: statSync(file).mode & 0o777 });
-  renameSync(temporary, file);
+  try {
+    writeFileSync(temporary, text, { mode: MODE });
+    if (uid !== process.getuid?.()) chownSync(temporary, uid, gid);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  const wider = mode & 0o777 & ~MODE;
+  if (process.platform !== "win32" && wider !== 0)
+    process.stderr.write(
+      `note: ${name} had the mode ${(mode & 0o777).toString(8)} and now has 600, because it holds hashes of passwords; the account that runs the server must own it\n`,
+    );
 }
 
 function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }, file: string): T {
@@ -56,34 +57,70 @@ function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }
   return result.value;
 }
 
+/**
+ * Replaces the configuration file.
+ * @throws CommandFailure if the change takes the last administrator away, unless it is forced
+ */
+function replaceUsers(
+  file: string,
+  { before, after }: { readonly before: string; readonly after: string },
+  { name, force }: { readonly name: string; readonly force: boolean | undefined },
+): void {
+  const had = unwrap(hasAdministrator(before), file);
+  const has = unwrap(hasAdministrator(after), file);
+  if (had && !has && force !== true)
+    throw new CommandFailure(
+      `${name} is the last administrator in ${file}, and nothing was changed: without one nobody can change the quota or reload the configuration; give another user the role admin first (nuthatch user add OTHER --role admin --config ${file}), or repeat this command with ${FORCE}`,
+      EXIT.failure,
+    );
+  replaceFile(file, after);
+  if (!has)
+    process.stderr.write(
+      `note: ${file} names no administrator: nuthatch user add NAME --role admin --config ${file} adds one\n`,
+    );
+}
+
 /** `nuthatch user …`: manages the accounts in a configuration file. */
 export function userCommand(): Command {
-  const user = new Command("user").description("accounts of the management interface");
-  user
-    .command("hash")
-    .description("prints the hash of a password, for `passwordHash` (NUTHATCH_PASSWORD, a pipe, or asked for)")
-    .action(async () => {
-      process.stdout.write(`${await hashedPassword()}\n`);
-    });
-  user
-    .command("add")
-    .description("adds a user to a configuration file, or gives one a new password and roles")
-    .argument("<name>", "", parseName)
-    .option("--config <file>", "the configuration file; without it the line for the file is printed")
-    .option("--role <roles>", `${ROLES.join(", ")}; several with commas`, parseRoles, ["admin"])
-    .action(async (name: string, options: { config?: string; role: readonly Role[] }) => {
-      const { config: file, role: roles } = options;
-      const text = file === undefined ? undefined : readFileSync(file, "utf8");
-      const added = { name, passwordHash: await hashedPassword(), roles };
-      if (file === undefined || text === undefined) process.stdout.write(userLine(added));
-      else {
-        replaceFile(file, unwrap(addUser(text, added), file));
-        process.stdout.write(`${name} can log in as ${roles.join(", ")} after the next start or reload.\n`);
+  const user = new Command("user").description("the accounts of the management interface, in a configuration file");
+  addPasswordFlag(
+    user
+      .command("hash")
+      .description("prints the hash of a new password, for `passwordHash` of a configuration; asks for the password"),
+  ).action(async (flags: PasswordFlags) => {
+    process.stdout.write(`${await hashNewPassword(flags)}\n`);
+  });
+  addPasswordFlag(
+    user
+      .command("add")
+      .description("adds a user to a configuration file, or gives a user of it a new password; asks for the password")
+      .argument("<name>", "the name with which the user logs in", parseName)
+      .option("--config <file>", "the configuration file; without it the command prints the line for the file")
+      .option(
+        "--role <roles>",
+        `${ROLES.join(", ")}; several with commas (a new user: ${DEFAULT_ROLES.join(", ")}; others keep theirs)`,
+        parseRoles,
+      ),
+  )
+    .option(FORCE, "also if no administrator is left")
+    .action(async (name: string, flags: AddFlags) => {
+      const { config: file, role: roles, force } = flags;
+      const before = file === undefined ? undefined : readFileSync(file, "utf8");
+      const passwordHash = await hashNewPassword(flags);
+      if (file === undefined || before === undefined) {
+        process.stdout.write(userLine({ name, passwordHash, roles: roles ?? DEFAULT_ROLES }));
+        return;
       }
+      const after = unwrap(addUser(before, { name, passwordHash, roles }), file);
+      replaceUsers(file, { before, after }, { name, force });
+      const written = unwrap(listUsers(after), file).find((one) => one.name === name);
+      process.stdout.write(
+        `${name} is in ${file} with ${rolesText(written?.roles ?? [])} and can log in after the next start or reload.\n`,
+      );
     });
   user
     .command("list")
-    .description("prints names and roles")
+    .description("prints the names and roles in a configuration file; nuthatch users asks a running server")
     .requiredOption("--config <file>", "the configuration file")
     .action(({ config: file }: { config: string }) => {
       for (const { name, roles } of unwrap(listUsers(readFileSync(file, "utf8")), file))
@@ -94,12 +131,17 @@ export function userCommand(): Command {
     .description("removes a user from a configuration file")
     .argument("<name>")
     .requiredOption("--config <file>", "the configuration file")
-    .action((name: string, { config: file }: { config: string }) => {
-      const text = unwrap(removeUser(readFileSync(file, "utf8"), name), file);
-      if (text === undefined)
+    .option(FORCE, "also if no administrator is left")
+    .action((name: string, { config: file, force }: { config: string; force?: boolean }) => {
+      const before = readFileSync(file, "utf8");
+      const after = unwrap(removeUser(before, name), file);
+      if (after === undefined)
         throw new CommandFailure(`there is no user ${JSON.stringify(name)} in ${file}`, EXIT.failure);
-      replaceFile(file, text);
+      replaceUsers(file, { before, after }, { name, force });
       process.stdout.write(`${name} is gone after the next start or reload.\n`);
     });
   return user;
 }
+
+const rolesText = (roles: readonly string[]): string =>
+  `the ${roles.length === 1 ? "role" : "roles"} ${roles.join(", ")}`;

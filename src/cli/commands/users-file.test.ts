@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { User } from "../../http/options.ts";
 import type { Result } from "../../lib/result.ts";
-import { addUser, listUsers, removeUser, userLine } from "./users-file.ts";
+import { addUser, hasAdministrator, listUsers, removeUser, userLine } from "./users-file.ts";
 
 const bob: User = { name: "bob", passwordHash: "scrypt:15:8:1:s:h", roles: ["operator", "viewer"] };
 function value<T>(result: Result<T, string>): T {
@@ -38,6 +38,22 @@ test("a user who is there gets the new password and roles, and loses a plain pas
   expect(parse(changed).users[0]).toEqual({ ...bob, name: "ann" });
   expect(changed).not.toContain("plain");
   expect(changed).toContain("# the boss");
+});
+
+test("a user who is there keeps its roles if none are given, a new one may read", () => {
+  const again = value(addUser(FILE, { ...bob, name: "ann", roles: undefined }));
+  expect(parse(again).users[0]).toEqual({ ...bob, name: "ann", roles: ["admin"] });
+  const fresh = value(addUser(FILE, { ...bob, roles: undefined }));
+  expect(value(listUsers(fresh)).at(-1)).toEqual({ name: "bob", roles: ["viewer"] });
+});
+
+test("administrators are found in the list, behind aliases and in the htpasswd file", () => {
+  const found = (text: string) => value(hasAdministrator(text));
+  expect(found(FILE)).toBe(true);
+  expect(found(value(removeUser(FILE, "ann")) ?? "")).toBe(false);
+  expect(found("x: &all [admin]\nusers: [{ name: a, passwordHash: x, roles: *all }]")).toBe(true);
+  expect(found("htpasswd: { file: people }")).toBe(true);
+  expect(found("htpasswd: { file: people, roles: [viewer] }")).toBe(false);
 });
 
 test("a user is removed, once", () => {

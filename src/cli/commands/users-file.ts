@@ -1,5 +1,6 @@
-import { Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
-import type { User } from "../../http/options.ts";
+import { Document, isSeq, isMap as isYamlMap, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
+import type { Role, User } from "../../http/options.ts";
+import { isMap } from "../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** The list of users in the text of a configuration file. Edits preserve the rest of the text, including comments. */
@@ -19,7 +20,7 @@ function open(text: string): Result<Users, string> {
   if (error !== undefined) return refuse("the file is not valid YAML: `nuthatch config check` says where");
   // The file has nothing but comments: keep them and append an empty list.
   if (document.contents === null) return open(`${text.trimEnd()}\nusers: []\n`);
-  if (!isMap(document.contents)) return refuse("the file is not a map of keys");
+  if (!isYamlMap(document.contents)) return refuse("the file is not a map of keys");
   const list: unknown = document.get("users");
   if (isSeq(list)) return ok({ document, list });
   if (list !== undefined && list !== null) return refuse("users: is not a list");
@@ -30,25 +31,34 @@ function open(text: string): Result<Users, string> {
 
 const nameOf = (item: YAMLMap): string => String(item.get("name"));
 const find = (list: YAMLSeq, name: string): YAMLMap | undefined =>
-  list.items.filter((item) => isMap(item)).find((item) => nameOf(item) === name);
+  list.items.filter((item) => isYamlMap(item)).find((item) => nameOf(item) === name);
 /** Writes the document without wrapping long lines. */
 const write = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: true });
 
-/** Adds a user. Replaces the password and the roles of an existing user. */
-export function addUser(text: string, user: User): Result<string, string> {
+/** A user to add. Without roles a user of the file keeps its roles, and a new one gets `DEFAULT_ROLES`. */
+export interface AddedUser extends Pick<User, "name" | "passwordHash"> {
+  readonly roles: readonly Role[] | undefined;
+}
+
+/** A new user may read. More rights have to be named. */
+export const DEFAULT_ROLES: readonly Role[] = ["viewer"];
+
+/** Adds a user. Replaces the password of an existing user, and the roles if they are given. */
+export function addUser(text: string, user: AddedUser): Result<string, string> {
   const opened = open(text);
   if (!opened.ok) return opened;
   const { document, list } = opened.value;
   const found = find(list, user.name);
-  const roles = document.createNode([...user.roles], { flow: true });
+  const rolesNode = (names: readonly Role[]) => document.createNode([...names], { flow: true });
   if (found === undefined) {
+    const roles = rolesNode(user.roles ?? DEFAULT_ROLES);
     list.add(document.createNode({ name: user.name, passwordHash: user.passwordHash, roles }, { flow: true }));
     // A list that was read from `users: []` would stay on one line.
     list.flow = false;
   } else {
     found.delete("password");
     found.set("passwordHash", user.passwordHash);
-    found.set("roles", roles);
+    if (user.roles !== undefined || !found.has("roles")) found.set("roles", rolesNode(user.roles ?? DEFAULT_ROLES));
   }
   return ok(write(document));
 }
@@ -67,16 +77,27 @@ export function removeUser(text: string, name: string): Result<string | undefine
 export function listUsers(text: string): Result<readonly ListedUser[], string> {
   const opened = open(text);
   if (!opened.ok) return opened;
+  const { document, list } = opened.value;
+  const items: unknown = list.toJS(document);
   return ok(
-    opened.value.list.items
-      .filter((item) => isMap(item))
-      .map((item) => {
-        const roles = item.get("roles");
-        const names = isSeq(roles) ? roles.items.map((role) => String(isScalar(role) ? role.value : role)) : [];
-        return { name: nameOf(item), roles: names };
-      }),
+    (Array.isArray(items) ? items : [])
+      .filter(isMap)
+      .map((item) => ({ name: String(item["name"]), roles: rolesOf(item) })),
   );
 }
+
+/** Returns whether a configuration names an administrator: in its list of users, or by the roles of its htpasswd file. */
+export function hasAdministrator(text: string): Result<boolean, string> {
+  const listed = listUsers(text);
+  if (!listed.ok) return listed;
+  const content: unknown = parseDocument(text, { prettyErrors: false }).toJS();
+  const htpasswd = isMap(content) ? content["htpasswd"] : undefined;
+  const isInHtpasswd = isMap(htpasswd) && (htpasswd["roles"] === undefined || rolesOf(htpasswd).includes("admin"));
+  return ok(isInHtpasswd || listed.value.some(({ roles }) => roles.includes("admin")));
+}
+
+const rolesOf = ({ roles }: Readonly<Record<string, unknown>>): readonly string[] =>
+  Array.isArray(roles) ? roles.map(String) : [];
 
 /** Returns one item of `users:` as YAML. */
 export function userLine(user: User): string {
