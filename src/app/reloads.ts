@@ -47,6 +47,7 @@ export function reloadsInTurn(
         code: "bad_configuration",
         message: "The configuration is not valid and was not loaded.",
         details,
+        problems: loaded.error,
       });
     }
     const next = loaded.value;

@@ -115,6 +115,7 @@ export class Serving implements ServingProcesses {
         },
       }),
       readiness: () => this.#readiness,
+      users: () => this.#configuration.users,
       reload: () => core.reload(),
       log,
     });

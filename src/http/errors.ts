@@ -155,6 +155,7 @@ export function refusalProblem(refusal: Refusal): Answer {
     detail: textOf(refusal),
     code: refusal.code,
     ...(refusal.tiles === undefined ? {} : { tiles: refusal.tiles }),
+    ...(refusal.problems === undefined ? {} : { problems: refusal.problems }),
   };
   return { status, type: "application/problem+json", body: jsonText(problem), headers: headersOf(refusal) };
 }

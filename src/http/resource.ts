@@ -8,7 +8,7 @@ import type { JobEvents } from "./api/events/job-events.ts";
 import type { Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions } from "./options.ts";
+import type { CompatOptions, User } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
@@ -25,6 +25,7 @@ export interface RouteOptions {
   readonly jobEvents: JobEvents;
   readonly metrics: () => Promise<ServerMetrics>;
   readonly readiness: () => Readiness;
+  readonly users: () => readonly Pick<User, "name" | "roles">[];
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
 }
 

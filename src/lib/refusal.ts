@@ -53,8 +53,20 @@ interface RefusalNotes {
   readonly isNothingThere?: true;
   /** The number of tiles of the request, where the request is refused because of that number. */
   readonly tiles?: bigint;
+  /** Set when the request is refused because a configuration is not valid. */
+  readonly problems?: readonly PlacedProblem[];
   /** Further lines of the text. */
   readonly details?: readonly string[];
+}
+
+/** A problem of a configuration, with its place. */
+export interface PlacedProblem {
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly path: string;
+  readonly value?: string;
+  readonly message: string;
 }
 
 /** Returns one sentence. That of a field names the field, what it accepts, and the value. */

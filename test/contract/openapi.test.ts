@@ -60,6 +60,8 @@ test("answers have the form that the document describes", async () => {
     ["/layers", "Layers"],
     ["/status", "Status"],
     ["/usage", "Usage"],
+    ["/quota", "Quota"],
+    ["/users", "Users"],
     ["/usage?by=tileSet", "Usage"],
     ["/usage/simulation?size=1GiB&policy=LRU", "Simulation"],
     ["/schedules", "Schedules"],

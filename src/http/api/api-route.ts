@@ -6,10 +6,13 @@ import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
 import { layersResource } from "./layers/layers-route.ts";
+import { quotaResource } from "./quota/quota-route.ts";
+import { reloadResource } from "./reload/reload-route.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
+import { usersResource } from "./users/users-route.ts";
 
 const openApiResource = reader(async ({ base }) => {
   // Loaded by the first request, because the description of all documents takes time and memory to make.
@@ -26,6 +29,9 @@ export function apiRoute(parts: RouteOptions): Route {
     ["schedules", () => schedulesResource(parts)],
     ["truncations", () => truncationsResource(parts)],
     ["usage", () => usageResource(parts)],
+    ["quota", () => quotaResource(parts)],
+    ["reload", () => reloadResource(parts)],
+    ["users", () => usersResource(parts)],
     ["events", () => eventsResource(parts)],
     ["estimate", () => estimates],
     ["layers", layersResource],

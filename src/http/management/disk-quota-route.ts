@@ -1,6 +1,5 @@
-import { refuse } from "../../lib/result.ts";
-import { applyQuotaChange, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
-import { checkQuotaConfiguration } from "../../quota/quota-validation.ts";
+import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
@@ -47,10 +46,8 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: Document
   const decoded = await exchange.body((bytes) => decodeQuotaChange(bytes, format, layers));
   if (!decoded.ok) return decoded;
   const { root, change } = decoded.value;
-  // The body may give a value without units. Together with the units already configured it can be too large.
-  const wrong = checkQuotaConfiguration(applyQuotaChange(await parts.operations.quota(), change));
-  if (wrong !== undefined) return refuse(wrong);
-  return quotaAnswer(parts, await parts.operations.changeQuota(change), format, root);
+  const changed = await changeQuota(parts.operations, change);
+  return changed.ok ? quotaAnswer(parts, changed.value, format, root) : changed;
 }
 
 function quotaAnswer(

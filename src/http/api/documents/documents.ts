@@ -3,7 +3,7 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
-import { layers, problem, simulation, status, usage, verification } from "./server-documents.ts";
+import { layers, problem, quota, reload, simulation, status, usage, users, verification } from "./server-documents.ts";
 import { truncation } from "./truncation-documents.ts";
 
 /**
@@ -26,6 +26,9 @@ export const documents = {
   Layers: layers,
   Status: status,
   Usage: usage,
+  Quota: quota,
+  Reload: reload,
+  Users: users,
   Verification: verification,
   Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),

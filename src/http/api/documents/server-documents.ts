@@ -1,19 +1,20 @@
 import * as z from "zod";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
-import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
+import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
+import { ROLES } from "../../options.ts";
 import { anyObject, bigint64, int64, momentOrNull, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
 const allocatedBytes = bigint64;
-const quota = z.bigint().meta({ type: "integer" }).nullable();
+const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
 /** The sums of one cell: never more than its 256 tiles. */
 const cellSum = z.object({ tiles: int64, bytes: int64 });
 
 export const usage = z.object({
   total: z.object(sum),
-  layers: z.array(z.object({ layer: text, ...sum, quota, allocatedBytes, complete: z.boolean() })),
+  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, allocatedBytes, complete: z.boolean() })),
   allocatedBytes,
-  quota,
+  quota: quotaBytes,
   trend: z.object({ since: momentOrNull, bytesPerDay: whole, secondsUntilFull: whole.nullable() }).nullable(),
   disk: z.object({
     freeBytes: int64,
@@ -37,6 +38,27 @@ export const usage = z.object({
       }),
     )
     .exactOptional(),
+});
+
+const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
+
+/** The fields of the classic `cacheQuotaConfiguration`. */
+export const quota = z.object({
+  enabled: z.boolean(),
+  cacheCleanUpFrequency: int64,
+  cacheCleanUpUnits: z.enum(CLEAN_UP_UNITS),
+  maxConcurrentCleanUps: int64,
+  globalExpirationPolicyName: z.enum(EXPIRATION_POLICIES),
+  globalQuota: size,
+  layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
+});
+
+export const reload = z.object({ warnings: z.array(text) });
+
+export const users = z.object({
+  users: z
+    .array(z.object({ name: text, roles: z.array(z.enum(ROLES)) }))
+    .meta({ description: "Empty: everybody on this machine may manage the server" }),
 });
 
 export const verification = z.object({
@@ -114,8 +136,17 @@ export const status = z.object({
   stateLoss: z.object({ file: text, reason: text }).nullable(),
   layers: whole,
   jobs: z.object({ pending: whole, running: whole, paused: whole }),
-  usage: z.object({ ...sum, allocatedBytes, quota }),
+  usage: z.object({ ...sum, allocatedBytes, quota: quotaBytes }),
   disk: z.object({ freeBytes: int64, totalBytes: int64 }),
+});
+
+const configurationProblem = z.object({
+  file: text.meta({ description: "The file, or the variable or flag that has the value" }),
+  line: whole.exactOptional(),
+  column: whole.exactOptional(),
+  path: text.meta({ description: "Such as layers[0].source.url; empty: the whole configuration" }),
+  value: text.exactOptional().meta({ description: "As JSON; absent for values that may be secret" }),
+  message: text,
 });
 
 export const problem = z.object({
@@ -125,4 +156,5 @@ export const problem = z.object({
   detail: text,
   code: text,
   tiles: bigint64.exactOptional().meta({ description: "Of a job that has to be confirmed" }),
+  problems: z.array(configurationProblem).exactOptional().meta({ description: "Of a configuration that is not valid" }),
 });

@@ -41,6 +41,12 @@ const action =
 const onJob = action("Job", id, [404, 409]);
 const onBatch = action("Batch", idOfBatch, [404, 409]);
 const onSchedule = action("Schedule", name, [404]);
+const quotaChange = (operationId: string, summary: string) =>
+  operation(operationId, summary, {
+    body: "QuotaChange",
+    answers: { 200: answer("Quota") },
+    failures: [400, 404, 413],
+  });
 const onTruncation = action("Truncation", id, [404, 409]);
 
 export const paths = {
@@ -208,6 +214,20 @@ export const paths = {
     get: operation("getStatus", "Version, readiness, jobs that have not ended, and usage", {
       answers: { 200: answer("Status") },
     }),
+  },
+  "/quota": {
+    get: operation("getQuota", "The configuration of the disk quota", { answers: { 200: answer("Quota") } }),
+    put: quotaChange("putQuota", "Changes the fields of the disk quota that are given, as the classic PUT does"),
+    patch: quotaChange("changeQuota", "Changes the fields of the disk quota that are given"),
+  },
+  "/reload": {
+    post: operation("reload", "Reads the configuration file again; a file that is not valid changes nothing", {
+      answers: { 200: answer("Reload") },
+      failures: [400],
+    }),
+  },
+  "/users": {
+    get: operation("listUsers", "The accounts of the server with their roles", { answers: { 200: answer("Users") } }),
   },
   "/usage": {
     get: operation("getUsage", "Tiles and bytes kept, by layer", {

@@ -1,6 +1,7 @@
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { documents } from "../documents/documents.ts";
 import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
+import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
@@ -22,6 +23,7 @@ const schemas = {
     required: ["cron", "job"],
     properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
   },
+  QuotaChange: requestJson(quotaChangeSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 

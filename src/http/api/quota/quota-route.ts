@@ -1,0 +1,41 @@
+import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { decodeBy } from "../../../lib/schema.ts";
+import type { QuotaChange } from "../../../quota/quota-configuration.ts";
+import { checkQuotaSize } from "../../../quota/quota-validation.ts";
+import { changeQuota } from "../../quota-change.ts";
+import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { documentAnswer, viewAnswer } from "../api-answer.ts";
+import { parseObject, withoutNulls } from "../json-body.ts";
+import { quotaChangeSchema } from "./quota-document.ts";
+
+/** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. */
+export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
+  const change = administering(async ({ body, catalogue: { layers } }: Exchange): Promise<Reply> => {
+    const decoded = await body((bytes) => decodeQuota(bytes, layers));
+    return decoded.ok ? viewAnswer("Quota", await changeQuota(operations, decoded.value)) : decoded;
+  });
+  return {
+    methods: {
+      GET: reading(async () => documentAnswer("Quota", await operations.quota())),
+      PUT: change,
+      PATCH: change,
+    },
+  };
+}
+
+function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Result<QuotaChange, Refusal> {
+  const document = parseObject(body, "disk quota");
+  if (!document.ok) return document;
+  const decoded = decodeBy(quotaChangeSchema, withoutNulls(document.value));
+  if (!decoded.ok) return decoded;
+  const quotas = decoded.value.layerQuotas ?? [];
+  for (const [i, { layer, quota }] of quotas.entries()) {
+    if (!layers.has(layer)) return refuse(unknownLayer(layer));
+    if (quotas.findIndex((other) => other.layer === layer) < i)
+      return refuse(badField(`layerQuotas[${i}].layer`, "each layer once", layer));
+    const tooLarge = checkQuotaSize(`layerQuotas[${i}].quota`, quota);
+    if (tooLarge !== undefined) return refuse(tooLarge);
+  }
+  return ok(decoded.value);
+}

@@ -1,0 +1,6 @@
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+
+/** `users`: GET lists the accounts of the server with their roles. */
+export const usersResource = ({ users }: Pick<RouteOptions, "users">): Resource =>
+  reader(async () => documentAnswer("Users", { users: users().map(({ name, roles }) => ({ name, roles })) }));

@@ -1,0 +1,15 @@
+import type { Operations } from "../coordinator/operations.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
+import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
+
+/** Applies a change of the disk quota and returns the whole configuration. */
+export async function changeQuota(
+  operations: Pick<Operations, "quota" | "changeQuota">,
+  change: QuotaChange,
+): Promise<Result<QuotaConfiguration, Refusal>> {
+  // The change may have a value without units. Together with the units already configured it can be too large.
+  const wrong = checkQuotaConfiguration(applyQuotaChange(await operations.quota(), change));
+  return wrong === undefined ? ok(await operations.changeQuota(change)) : refuse(wrong);
+}

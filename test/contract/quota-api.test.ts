@@ -1,0 +1,222 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { contractServer } from "./contract-server.ts";
+
+const CONFIGURATION = `
+users:
+  - { name: root, password: root, roles: [admin] }
+  - { name: op, password: op, roles: [operator] }
+  - { name: view, password: view, roles: [viewer] }
+layers:
+  - { name: "ws:roads", source: { type: demo, dataset: states } }
+`;
+const ADMIN = "Authorization: Basic cm9vdDpyb290";
+const OPERATOR = "Authorization: Basic b3A6b3A=";
+const VIEWER = "Authorization: Basic dmlldzp2aWV3";
+const DEFAULT =
+  '{"enabled":false,"cacheCleanUpFrequency":10,"cacheCleanUpUnits":"SECONDS","maxConcurrentCleanUps":2,"globalExpirationPolicyName":"LFU","globalQuota":{"value":"500","units":"MiB"},"layerQuotas":[]}';
+const ROADS = '{"layer":"ws:roads","expirationPolicyName":"LRU","quota":{"value":"1.50","units":"GiB"}}';
+
+const { transcript, at } = contractServer({
+  configuration: () => CONFIGURATION,
+  before: `
+    > PUT /api/v1/quota
+    > ${ADMIN}
+    >
+    > ${DEFAULT}
+    < 200 application/json
+    <
+    < ${DEFAULT}
+  `,
+});
+
+describe("/api/v1/quota", () => {
+  transcript(
+    "is the classic configuration without its root, for any role and under each mount",
+    `
+    > GET /api/v1/quota
+    > ${VIEWER}
+    < 200 application/json
+    <
+    < ${DEFAULT}
+    > GET /geowebcache/api/v1/quota
+    > ${OPERATOR}
+    < 200 application/json
+    <
+    < ${DEFAULT}
+    > GET /api/v1/quota
+    < 401 application/problem+json
+    <
+    < {any}
+  `,
+  );
+  for (const method of ["PUT", "PATCH"])
+    transcript(
+      `${method} changes the fields that it names and answers with all, and the classic resource has them too`,
+      `
+    > ${method} /api/v1/quota
+    > ${ADMIN}
+    >
+    > {"enabled":true,"globalQuota":{"value":1.5,"units":null},"layerQuotas":[${ROADS}],"cacheCleanUpUnits":null}
+    < 200 application/json
+    <
+    < {"enabled":true,"cacheCleanUpFrequency":10,"cacheCleanUpUnits":"SECONDS","maxConcurrentCleanUps":2,"globalExpirationPolicyName":"LFU","globalQuota":{"value":"1.5","units":"MiB"},"layerQuotas":[${ROADS}]}
+    > GET /rest/diskquota.json
+    > ${ADMIN}
+    < 200 application/json
+    <
+    < {"cacheQuotaConfiguration":{"enabled":true,{any},"globalQuota":{"value":"1.5","units":"MiB"},"layerQuotas":[${ROADS}]}}
+  `,
+    );
+
+  const refused = (sentence: string, body: string, detail: string, code = "bad_field", status = 400): void =>
+    transcript(
+      sentence,
+      `
+    > PATCH /api/v1/quota
+    > ${ADMIN}
+    >
+    > ${body}
+    < ${status} application/problem+json
+    <
+    < {"type":"about:blank","title":"{any}","status":${status},"detail":"${detail}","code":"${code}"}
+    > GET /api/v1/quota
+    > ${VIEWER}
+    < 200 application/json
+    <
+    < ${DEFAULT}
+  `,
+    );
+  refused(
+    "an unknown key is refused with the known ones",
+    '{"enabled":true,"globalQota":{}}',
+    "globalQota: unknown field, expected one of enabled, {any}globalQuota, layerQuotas, got {}",
+  );
+  refused("so is one that differs in case", '{"Enabled":true}', "Enabled: unknown field, expected enabled, got true");
+  refused(
+    "and one inside of a quota",
+    '{"globalQuota":{"value":"1","unit":"GiB"}}',
+    "globalQuota.unit: unknown field, expected one of value, units, got {any}",
+  );
+  refused(
+    "the classic root is none of the fields",
+    `{"cacheQuotaConfiguration":${DEFAULT}}`,
+    "cacheQuotaConfiguration: unknown field, {any}",
+  );
+  refused("a text is no boolean", '{"enabled":"true"}', "enabled: expected true or false, got {any}");
+  refused(
+    "a number of clean-ups is positive",
+    '{"maxConcurrentCleanUps":0}',
+    "maxConcurrentCleanUps: expected a positive whole number, got 0",
+  );
+  refused(
+    "a unit is one of five",
+    '{"globalQuota":{"units":"GB"}}',
+    "globalQuota.units: expected one of B, KiB, MiB, GiB, TiB, got {any}",
+  );
+  refused(
+    "a value is a decimal",
+    '{"globalQuota":{"value":"-1"}}',
+    "globalQuota.value: expected a decimal number, 0 or more, of at most 100 digits, got {any}",
+  );
+  refused(
+    "a value is refused that is too large in the units in force",
+    '{"globalQuota":{"value":"1e18"}}',
+    "globalQuota: expected at most 9223372036854775807 bytes (2^63 - 1), got 1000000000000000000 MiB",
+  );
+  refused(
+    "a layer has one quota",
+    `{"layerQuotas":[${ROADS},${ROADS}]}`,
+    "layerQuotas[1].layer: expected each layer once, got {any}",
+  );
+  refused(
+    "a layer's quota has all of its parts",
+    '{"layerQuotas":[{"layer":"ws:roads","quota":{"value":1,"units":"GiB"}}]}',
+    "layerQuotas[0].expirationPolicyName: expected one of LRU, LFU, got null",
+  );
+  refused(
+    "an unknown layer is not found",
+    `{"layerQuotas":[${ROADS.replace("ws:roads", "no:such")}]}`,
+    "Unknown layer: no:such",
+    "unknown_layer",
+    404,
+  );
+  refused(
+    "an empty body is no document",
+    "",
+    "body: expected a JSON object with the fields of a disk quota, {any}",
+    "malformed",
+  );
+
+  for (const [who, role] of [
+    ["an operator", OPERATOR],
+    ["a viewer", VIEWER],
+  ])
+    transcript(
+      `${who} changes nothing`,
+      `
+    > PUT /api/v1/quota
+    > ${role}
+    >
+    > {"enabled":true}
+    < 403 application/problem+json
+    <
+    < {any}"code":"forbidden"}
+  `,
+    );
+});
+
+describe("/api/v1/users and /api/v1/reload", () => {
+  transcript(
+    "accounts are listed with their roles and nothing else",
+    `
+    > GET /api/v1/users
+    > ${VIEWER}
+    < 200 application/json
+    <
+    < {"users":[{"name":"root","roles":["admin"]},{"name":"op","roles":["operator"]},{"name":"view","roles":["viewer"]}]}
+    > POST /api/v1/users
+    > ${ADMIN}
+    < 405 application/problem+json
+    < Allow: GET, HEAD, OPTIONS
+    <
+    < {any}
+  `,
+  );
+  transcript(
+    "a reload is for administrators",
+    `
+    > POST /api/v1/reload
+    > ${OPERATOR}
+    < 403 application/problem+json
+    <
+    < {any}
+    > POST /api/v1/reload
+    > ${ADMIN}
+    < 200 application/json
+    <
+    < {"warnings":[{any}users[0]: the password of root is not hashed{any}]}
+  `,
+  );
+  test("a reload of an invalid file answers with each problem and its place", async () => {
+    const file = join(at().dataDir, "nuthatch.yaml");
+    writeFileSync(file, `${CONFIGURATION}layerz: []\njobs: 1\n`);
+    try {
+      const answer = await fetch(`${at().url}/api/v1/reload`, {
+        method: "POST",
+        headers: { Authorization: ADMIN.replace("Authorization: ", "") },
+      });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
+      expect(JSON.parse(await answer.text())).toMatchObject({
+        code: "bad_configuration",
+        problems: [
+          { line: 8, column: 1, path: "layerz", message: expect.stringContaining("did you mean layers") },
+          { line: 9, column: 7, path: "jobs", value: "1" },
+        ],
+      });
+    } finally {
+      writeFileSync(file, CONFIGURATION);
+    }
+  });
+});
