@@ -2,7 +2,7 @@ import type { ImageFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, type EncodingOptions } from "../layer/layer.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeOnce, oneColourKey, onlyColour } from "./one-colour.ts";
-import { type BegunPng, beginPalettePng, beginPng, finishPng, finishPngAside, isOpaque } from "./png-encode.ts";
+import { beginPalettePng, beginPng, isOpaque, onThisThread, onThreadPool, type PngCompressor } from "./png-encode.ts";
 import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
 const WEBP_QUALITY = 85;
@@ -24,26 +24,24 @@ export async function encodeTiles(
   options: EncodingOptions = DEFAULT_ENCODING,
   inHaste = false,
 ): Promise<Uint8Array[]> {
-  if (inHaste) return Promise.all(cuts.map((cut) => encodeTile(raster, cut, format, options, finishPngAside)));
+  if (inHaste) return Promise.all(cuts.map((cut) => encodeTile(raster, cut, format, options, onThreadPool)));
   const tiles: Uint8Array[] = [];
-  for (const cut of cuts) tiles.push(await encodeTile(raster, cut, format, options, finishPng));
+  for (const cut of cuts) tiles.push(await encodeTile(raster, cut, format, options, onThisThread));
   return tiles;
 }
-
-type Finish = (begun: BegunPng) => Uint8Array | Promise<Uint8Array>;
 
 async function encodeTile(
   raster: Raster,
   cut: Cut,
   format: ImageFormat,
   options: EncodingOptions,
-  finish: Finish,
+  { rows, finish }: PngCompressor<Uint8Array | Promise<Uint8Array>>,
 ): Promise<Uint8Array> {
   const encoding = encodingOf(raster, cut, format);
   if (encoding === "png" || encoding === "png8") {
     // `beginPng` and `beginPalettePng` reuse tiles of one colour themselves.
     const begin = encoding === "png" ? beginPng : beginPalettePng;
-    const begun = begin(raster, cut, options.pngCompression);
+    const begun = begin(raster, cut, options.pngCompression, rows);
     if (begun === undefined) return encodeBySharp(raster, cut, "png8", options);
     return begun instanceof Uint8Array ? begun : finish(begun);
   }

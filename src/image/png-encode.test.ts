@@ -2,7 +2,7 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { decodePicture } from "./decode.ts";
-import { beginPalettePng, encodePng } from "./png-encode.ts";
+import { beginPalettePng, encodePng, onThisThread } from "./png-encode.ts";
 import { type Cut, pixelsOf, type Raster } from "./raster.ts";
 
 /** Returns the RGBA of a picture as sharp reads it. Transparent pixels have no colour. */
@@ -97,7 +97,7 @@ test.each([
 });
 
 test("257 colours are true colour, without alpha when none is needed", () => {
-  expect(beginPalettePng(raster(257), whole(raster(257)), "fast")).toBeUndefined();
+  expect(beginPalettePng(raster(257), whole(raster(257)), "fast", onThisThread.rows)).toBeUndefined();
   expect(colourType(encodePng(raster(257), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4, 128), whole(raster(257))))).toBe(6);
