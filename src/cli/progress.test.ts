@@ -3,7 +3,8 @@ import { jobView } from "../../test/support/job-view.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Answer } from "./client/answer.ts";
 import { terminalText } from "./output/progress-line.ts";
-import { barOf, progressText } from "./output/progress-text.ts";
+import { barOf, jobLine, progressText } from "./output/progress-text.ts";
+import { durationText } from "./output/text-table.ts";
 
 /** A job in the server's JSON. */
 const JOB: Answer<"Job"> = JSON.parse(
@@ -33,7 +34,11 @@ test("a line in a log shows all figures of a job, a line beside a bar the most i
     timeLeft: null,
     reason: "paused by ann",
   };
-  expect(barOf([waiting])?.text).toBe("12.3 %, 123 of 1000, 3 failed, paused, paused by ann");
+  expect(barOf([waiting])?.text).toBe("12.3 %, 123 of 1000, 3 failed, paused by ann");
+  expect(progressText([{ ...waiting, reason: "paused" }])).toBe("job 7: paused, 123 of 1000 tiles (12.3 %), 3 failed");
+  expect(jobLine({ ...waiting, reason: "95 % one picture" })).toBe(
+    "job 7 (seed of a): paused, 123 of 1000 tiles (12.3 %), 3 failed, 95 % one picture",
+  );
   const truncate: Answer<"Job"> = { ...JOB, tiles: { total: 0, stored: 0, skipped: 0, failed: 0, deleted: 5 } };
   expect([barOf([truncate]), progressText([truncate])]).toEqual([
     undefined,
@@ -51,6 +56,16 @@ test("the progress of several jobs is their sum, exact beyond 2^53, at the rate 
   const huge: Answer<"Job"> = { ...JOB, tiles: { total: "9007199254740993", stored: "1", skipped: 0, failed: 0 } };
   expect(progressText([huge, huge])).toContain("2 of 18014398509481986 tiles (0.0 %)");
   expect(progressText([pending, pending])).toBe("2 jobs: 2 pending, 246 of 2000 tiles (12.3 %), 6 failed");
+});
+
+test.each([
+  [0, "0 s"],
+  [7_500, "2 h 5 min"],
+  [86_400 * 400, "400 d"],
+  [8_394_739_200, "266 years"],
+  [86_400 * 730, "2 years"],
+])("%s seconds are %s", (seconds, text) => {
+  expect(durationText(seconds)).toBe(text);
 });
 
 test("a bar takes the room that there is, and no line wraps or breaks", () => {

@@ -27,8 +27,11 @@ function progressOf(jobs: readonly Answer<"Job">[]): Progress {
   const [only, ...others] = jobs;
   if (only !== undefined && others.length === 0) {
     const { id, tilesPerSecond, timeLeft, reason } = only;
-    const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null, reason };
-    return { whose: `job ${id}`, states: stateText(only), ...counts, ...times };
+    const times = { tilesPerSecond, secondsLeft: timeLeft?.seconds ?? null };
+    const state = stateText(only);
+    // The reason of a job that an operator has paused has the state in it: `paused by ann`.
+    const said = reason?.startsWith(state) === true ? { states: reason, reason: null } : { states: state, reason };
+    return { whose: `job ${id}`, ...said, ...counts, ...times };
   }
   const counted = new Map<string, number>();
   for (const job of jobs) counted.set(stateText(job), (counted.get(stateText(job)) ?? 0) + 1);
@@ -55,8 +58,13 @@ const timesText = ({ tilesPerSecond, secondsLeft }: Progress, unit: string): rea
 const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ? [] : [`${failed} failed`]);
 
 /** Formats the progress of jobs as one line. */
-export function progressText(jobs: readonly Answer<"Job">[]): string {
-  const progress = progressOf(jobs);
+export const progressText = (jobs: readonly Answer<"Job">[]): string => lineText(progressOf(jobs));
+
+/** Formats one job as one line that tells what the job does: its user may have meant another. */
+export const jobLine = (job: Answer<"Job">): string =>
+  lineText({ ...progressOf([job]), whose: `job ${job.id} (${job.type} of ${job.layer})` });
+
+function lineText(progress: Progress): string {
   const { whose, states, done, total, reason } = progress;
   return [
     `${whose}: ${states}`,
@@ -91,4 +99,4 @@ export function showBatch({ jobs, paused, tiles }: Answer<"Batch">): string {
   return `${count} jobs: ${states}, ${total === 0n ? done : `${done} of ${total}`} tiles\n`;
 }
 
-export const showProgress = (job: Answer<"Job">): string => `${progressText([job])}\n`;
+export const showProgress = (job: Answer<"Job">): string => `${jobLine(job)}\n`;

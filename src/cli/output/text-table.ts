@@ -36,8 +36,11 @@ export const parametersText = (values: Readonly<Record<string, string>>): string
     .map(([key, value]) => `${key}=${value}`)
     .join("&");
 
-/** Formats seconds for people, with the two largest units, such as `2 h 5 min`. */
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Formats seconds for people, with the two largest units, such as `2 h 5 min`. From two years on with years alone. */
 export function durationText(seconds: number): string {
+  if (seconds >= 2 * YEAR_SECONDS) return `${Math.round(seconds / YEAR_SECONDS)} years`;
   let left = Math.round(seconds);
   const parts: string[] = [];
   for (const [unit, length] of [
