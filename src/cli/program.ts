@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { ownVersion } from "../lib/version.ts";
+import { addGlobalOptions } from "./global-options.ts";
 
 /** The command that the shells' completion scripts run. The help does not list it. */
 const COMPLETE = "__complete";
@@ -9,6 +10,8 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["user", async () => (await import("./commands/user-command.ts")).userCommand()],
   ["config", async () => (await import("./commands/config-command.ts")).configCommand()],
   ["import", async () => (await import("./commands/import-command.ts")).importCommand()],
+  ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
+  ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],
   ["status", async () => (await import("./commands/status-command.ts")).statusCommand()],
   ["layers", async () => (await import("./commands/layers-command.ts")).layersCommand()],
   ["seed", async () => (await import("./commands/seed-command.ts")).seedCommand("seed")],
@@ -24,6 +27,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["pause", async () => (await import("./commands/job-commands.ts")).pauseOrResumeCommand("pause")],
   ["resume", async () => (await import("./commands/job-commands.ts")).pauseOrResumeCommand("resume")],
   ["retry", async () => (await import("./commands/job-commands.ts")).retryCommand()],
+  ["events", async () => (await import("./commands/events-command.ts")).eventsCommand()],
   ["schedule", async () => (await import("./commands/schedule-command.ts")).scheduleCommand()],
   ["quota", async () => (await import("./commands/quota-command.ts")).quotaCommand()],
   ["completion", async () => (await import("./completion/completion-command.ts")).completionCommand()],
@@ -35,7 +39,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
  * of a short command.
  */
 export async function programWith(name: string | undefined): Promise<Command> {
-  const program = new Command("nuthatch")
+  const program = addGlobalOptions(new Command("nuthatch"))
     .description("A tile cache for maps, managed over HTTP")
     .version(ownVersion())
     .enablePositionalOptions()

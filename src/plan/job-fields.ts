@@ -62,7 +62,7 @@ export const jobFields = {
     description: "Of the tiles that were tried, once these are a hundred or all",
     flag: {
       option: "--max-failure-percent <n>",
-      help: "of the tiles that were tried: more end it",
+      help: "end the job when more than this percentage of the tried tiles has failed",
       parse: { read: readPercent, expected: "A number greater than 0, 100 at most." },
     },
     planned: { name: "failurePercent", plan: (percent: number) => ok(percent) },
@@ -72,7 +72,7 @@ export const jobFields = {
     schema: (z: FieldBuilders) => z.boolean(),
     otherwise: false,
     description: "Reseeds only: nothing but tiles that are kept when the job is made",
-    flag: { option: "--only-existing", help: "nothing but tiles that are kept" },
+    flag: { option: "--only-existing", help: "only tiles that are stored already" },
   },
   olderThan: {
     group: "reseeds",
@@ -90,7 +90,10 @@ export const jobFields = {
     otherwise: null,
     description:
       "Reseeds only: tiles written before; an RFC 3339 time, or an ISO 8601 duration back from when the job is made",
-    flag: { option: "--older-than <age>", help: "tiles written before: an age such as P7D, or a time" },
+    flag: {
+      option: "--older-than <age>",
+      help: "only tiles written before a time, or before an age: P7D is a week ago",
+    },
     planned: { name: "olderThanMs", plan: momentOf },
     shown: {
       schema: (z: FieldBuilders) => z.string().meta({ format: "date-time" }),
@@ -104,7 +107,11 @@ export const jobFields = {
     schema: (z: FieldBuilders) => z.enum(JOB_ORDERS),
     otherwise: "by-zoom",
     description: "The order in which tiles are rendered: zoom after zoom, or the most used tiles first (hot)",
-    flag: { option: "--order <order>", help: "in which tiles are rendered (by-zoom)", choices: JOB_ORDERS },
+    flag: {
+      option: "--order <order>",
+      help: "which tiles come first: those of the first zoom, or the most used (by-zoom)",
+      choices: JOB_ORDERS,
+    },
   },
 } as const satisfies Readonly<Record<string, JobField>>;
 

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Documents } from "../../http/api/documents/documents.ts";
-import { addServerFlags, type RequestOptions, ServerClient, type ServerFlags } from "./server-client.ts";
+import { addServerOptions } from "../global-options.ts";
+import { type RequestOptions, ServerClient, type ServerFlags } from "./server-client.ts";
 
 /** Flags of every command that prints the answer of a server. */
 export interface AnswerFlags extends ServerFlags {
@@ -17,7 +18,7 @@ export type Answer<N extends keyof Documents> = Answered<Documents[N]>;
 
 /** Creates a command that sends requests to a running server and prints the answer. */
 export const serverCommand = (name: string, description: string): Command =>
-  addServerFlags(new Command(name).description(description)).option("--json", "the server's answer as it is");
+  addServerOptions(new Command(name).description(description));
 
 export const print = (text: string): void => void process.stdout.write(text);
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { CommandFailure } from "../exit.ts";
+import { GROUPS } from "../help-groups.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { retryWhileBusy } from "./retry-wait.ts";
 import { type ServerClient, ServerUnreachable } from "./server-client.ts";
@@ -11,10 +12,13 @@ export interface KeyFlags {
 }
 
 export const addKeyFlag = (command: Command): Command =>
-  command.option(
-    "--idempotency-key <key>",
-    "the same command with the same key makes nothing twice, but tells what it has made",
-    parseKey,
+  command.addOption(
+    new Option(
+      "--idempotency-key <key>",
+      "a name for this request: the same command with the same key creates nothing again, and prints what it created",
+    )
+      .argParser(parseKey)
+      .helpGroup(GROUPS.waiting),
   );
 
 function parseKey(text: string): string {

@@ -8,7 +8,7 @@ const PAUSE_MS = 1_000;
 const AWAY = [502, 503, 504];
 
 /** Repeats a request until the server answers, for about two minutes. Passes each failure to `report`. */
-export async function retryWhileBusy(request: () => Promise<string>, report: (text: string) => void): Promise<string> {
+export async function retryWhileBusy<T>(request: () => Promise<T>, report: (text: string) => void): Promise<T> {
   const sinceMs = performance.now();
   for (;;) {
     try {

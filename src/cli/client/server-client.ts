@@ -1,7 +1,8 @@
-import type { Command } from "commander";
+import { codeOf } from "../../lib/error-code.ts";
 import { trimEndOf } from "../../lib/trim-end.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
+import { type ServerEvent, serverEvents } from "./server-events.ts";
 
 /** Flags of every command that sends requests to a running server. */
 export interface ServerFlags {
@@ -27,13 +28,7 @@ export interface RequestOptions {
   readonly idempotencyKey?: string;
 }
 
-const DEFAULT_URL = "http://127.0.0.1:8080";
 const TIMEOUT_MS = 60_000;
-
-export const addServerFlags = (command: Command): Command =>
-  command
-    .option("--url <url>", "the server, with its mount (NUTHATCH_URL)", process.env["NUTHATCH_URL"] || DEFAULT_URL)
-    .option("--user <name>", "whose password is in NUTHATCH_PASSWORD, or in a netrc file (NUTHATCH_USER)");
 
 /** The server did not answer: the address is wrong, or the server is down. */
 export class ServerUnreachable extends CommandFailure {
@@ -97,20 +92,52 @@ export class ServerClient {
       ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
     };
     const body = document === undefined ? null : JSON.stringify(document);
-    const answer = await this.#fetch(address, { method, headers, body }).catch((error: unknown) => {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-      throw new ServerUnreachable(
-        `${this.#base} cannot be asked: ${cause?.message || String(cause ?? error)}`,
-        mayHaveReceived(cause ?? error),
-      );
+    const signal = this.#signal ?? AbortSignal.timeout(TIMEOUT_MS);
+    const exchange = async (): Promise<string> => {
+      const response = await fetch(address, { method, headers, body, signal });
+      const text = await response.text();
+      if (!response.ok) throw this.#refusal(address, response.status, text);
+      return text;
+    };
+    return this.#reached(exchange());
+  }
+
+  /**
+   * Opens a stream of server-sent events that continues after the event of an id. The stream ends with the connection.
+   * @throws ServerRefusal and ServerUnreachable, as `request` does
+   */
+  async *events(
+    path: string,
+    { query = {}, lastEventId }: Pick<RequestOptions, "query"> & { readonly lastEventId: string | undefined },
+  ): AsyncGenerator<ServerEvent, undefined> {
+    const address = `${this.#base}${path}${queryText(query)}`;
+    const headers = {
+      ...this.#authorization(),
+      Accept: "text/event-stream",
+      ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
+    };
+    const response = await this.#reached(fetch(address, { headers }));
+    if (!response.ok || response.body === null) throw this.#refusal(address, response.status, await response.text());
+    const events = serverEvents(response.body);
+    for (;;) {
+      const next = await this.#reached(events.next());
+      if (next.done === true) return undefined;
+      yield next.value;
+    }
+  }
+
+  /** Turns a failure of the connection into a ServerUnreachable. */
+  #reached<T>(exchange: Promise<T>): Promise<T> {
+    return exchange.catch((error: unknown) => {
+      if (error instanceof ServerRefusal) throw error;
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      throw new ServerUnreachable(`${this.#base} cannot be asked: ${connectionFault(cause)}`, mayHaveReceived(cause));
     });
-    if (answer.ok) return answer.text;
-    const message = `${address}: ${answer.status} ${messageOf(answer.text)}`;
-    throw new ServerRefusal(
-      answer.status === 401 ? `${message} ${this.#credentialsText()}` : message,
-      answer.status,
-      answer.text,
-    );
+  }
+
+  #refusal(address: string, status: number, text: string): ServerRefusal {
+    const message = `${address}: ${status} ${messageOf(text)}`;
+    return new ServerRefusal(status === 401 ? `${message} ${this.#credentialsText()}` : message, status, text);
   }
 
   #authorization(): { readonly Authorization?: string } {
@@ -123,11 +150,6 @@ export class ServerClient {
     if (this.#credentials === undefined) return "(asked without a password: NUTHATCH_PASSWORD or a netrc file has one)";
     return `(asked as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
   }
-
-  async #fetch(address: string, init: RequestInit): Promise<{ ok: boolean; status: number; text: string }> {
-    const response = await fetch(address, { ...init, signal: this.#signal ?? AbortSignal.timeout(TIMEOUT_MS) });
-    return { ok: response.ok, status: response.status, text: await response.text() };
-  }
 }
 
 function queryText(query: NonNullable<RequestOptions["query"]>): string {
@@ -135,6 +157,18 @@ function queryText(query: NonNullable<RequestOptions["query"]>): string {
   for (const [name, values] of Object.entries(query))
     for (const value of [values].flat()) if (value !== undefined) parameters.append(name, String(value));
   return parameters.size > 0 ? `?${parameters}` : "";
+}
+
+/** Returns what happened to a connection, with what to do about an address that nobody answers at. */
+function connectionFault(error: unknown): string {
+  switch (codeOf(error)) {
+    case "ECONNREFUSED":
+      return "no program listens there; start the server, or name another address with --url or NUTHATCH_URL";
+    case "ENOTFOUND":
+      return "the name of the host is not known; name another address with --url or NUTHATCH_URL";
+    default:
+      return (error instanceof Error && error.message) || String(error);
+  }
 }
 
 /** Codes of errors after the connection was established: it broke, or the answer did not come in time. */

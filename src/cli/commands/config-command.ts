@@ -14,7 +14,7 @@ async function loadWithWarnings(flags: ConfigurationFlags): Promise<Configuratio
 /** `nuthatch config …`: checks a configuration, prints it with all its defaults, or prints its JSON Schema. */
 export function configCommand(): Command {
   const check = addConfigurationFlags(
-    new Command("check").description("says what is wrong with a configuration, with line and column"),
+    new Command("check").description("checks a configuration and lists its problems with line and column"),
   ).action(async (flags: ConfigurationFlags) => {
     const configuration = await loadWithWarnings(flags);
     if (configuration === undefined) return;
@@ -35,5 +35,9 @@ export function configCommand(): Command {
   const schema = new Command("schema")
     .description("prints the JSON Schema of configuration files, for editors")
     .action(() => void process.stdout.write(`${JSON.stringify(configurationJsonSchema(), null, 2)}\n`));
-  return new Command("config").description("the configuration").addCommand(check).addCommand(print).addCommand(schema);
+  return new Command("config")
+    .description("checks and prints configurations")
+    .addCommand(check)
+    .addCommand(print)
+    .addCommand(schema);
 }

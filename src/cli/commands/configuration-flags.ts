@@ -22,13 +22,13 @@ function collectAssignment(value: string, before: readonly string[]): readonly s
 
 export function addConfigurationFlags(command: Command): Command {
   return command
-    .option("--config <file>", "the configuration, YAML (NUTHATCH_CONFIG)")
-    .option("--host <address>", "where to listen (NUTHATCH_HOST)")
-    .option("--port <number>", "0 picks a free one (NUTHATCH_PORT)")
-    .option("--data-dir <directory>", "state and tiles (NUTHATCH_DATA_DIR)")
+    .option("--config <file>", "the configuration file, YAML (NUTHATCH_CONFIG)")
+    .option("--host <address>", "the address to listen on (NUTHATCH_HOST)")
+    .option("--port <number>", "the port to listen on; 0 picks a free one (NUTHATCH_PORT)")
+    .option("--data-dir <directory>", "the directory of state and tiles (NUTHATCH_DATA_DIR)")
     .option(
       "--set <key=value>",
-      "any key of the file, such as jobs.maxRunningTasks=8; may be given again",
+      "any key of the file, such as jobs.maxRunningTasks=8; may be repeated",
       collectAssignment,
       [],
     );

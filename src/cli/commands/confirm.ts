@@ -1,8 +1,9 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { parseAnswer } from "../client/answer.ts";
 import type { KeyFlags } from "../client/request-once.ts";
 import { ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { GROUPS } from "../help-groups.ts";
 import { ask } from "./ask.ts";
 
 export interface ConfirmFlags extends KeyFlags {
@@ -10,7 +11,9 @@ export interface ConfirmFlags extends KeyFlags {
 }
 
 export const addConfirmFlag = (command: Command): Command =>
-  command.option("--yes", "however large it is: asks nothing");
+  command.addOption(
+    new Option("--yes", "create the job however large it is, without a question").helpGroup(GROUPS.waiting),
+  );
 
 /** Sends a request that the server may want confirmed. `--yes` confirms it, else the user at the terminal does. */
 export async function requestConfirmed(

@@ -48,11 +48,11 @@ function showEstimates(answer: Answer<"Estimates">): string {
 
 /** `nuthatch estimate LAYER`: estimates the tiles, bytes and time of a seed or reseed. */
 export function estimateCommand(): Command {
-  const command = serverCommand("estimate", "tiles, bytes and time that a seed would take").argument(
+  const command = serverCommand("estimate", "estimates the tiles, bytes and time of a seed").argument(
     "<layer...>",
     LAYERS,
   );
-  addRangeFlags(command).option("--reseed", "of a reseed, which renders what is kept too");
+  addRangeFlags(command).option("--reseed", "estimate a reseed, which renders stored tiles too");
   return addFieldFlags(command, "reseeds").action(
     (layers: readonly string[], flags: JobFlags & AnswerFlags & { reseed?: boolean }) => {
       const document = jobRequest(flags.reseed === true ? "reseed" : "seed", layers, flags);

@@ -41,7 +41,9 @@ export function importCommand(): Command {
       );
       process.exitCode = EXIT.configuration;
     });
-  return new Command("import").description("configurations made of what an upstream offers").addCommand(wms);
+  return new Command("import")
+    .description("writes configurations from the capabilities of an upstream")
+    .addCommand(wms);
 }
 
 interface Imported {

@@ -107,19 +107,30 @@ test("failed tiles end the waiting with 3, and retry does them alone", async () 
 test("a job is paused, resumed and killed; a --wait for it elsewhere shows its progress and ends with 1", async () => {
   upstream.behaviour = never;
   const id = idOf((await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5")).stdout);
-  expect((await run("pause", id)).stdout).toMatch(new RegExp(`^job ${id}: paused, 0 of \\d+ tiles`));
+  expect((await run("pause", id)).stdout).toMatch(
+    new RegExp(`^job ${id} \\(seed of ws:rivers\\): paused, 0 of \\d+ tiles`),
+  );
   expect((await run("jobs", "--layer", "ws:rivers", "--state", "pending")).stdout).toMatch(/ paused /);
-  expect((await run("resume", id)).stdout).toMatch(new RegExp(`^job ${id}: (pending|running), `));
+  expect((await run("resume", id)).stdout).toMatch(
+    new RegExp(`^job ${id} \\(seed of ws:rivers\\): (pending|running), `),
+  );
   const waiting = run("job", id, "--wait");
   await until("the job runs", async () => (/ 1 running/.test((await run("status")).stdout) ? true : undefined));
-  expect((await run("kill", id)).stdout).toMatch(new RegExp(`^job ${id}: aborted, `));
+  expect((await run("kill", id)).stdout).toMatch(new RegExp(`^job ${id} \\(seed of ws:rivers\\): aborted, `));
   const ended = await waiting;
   expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(/^reason: +cancelled$/m)]);
   expect((await run("kill", id)).code).toBe(0);
-  await run("seed", "ws:rivers", "--grid-set", "EPSG:4326", "--zoom", "3-5", "--threads", "2");
-  expect((await run("kill", "--layer", "ws:roads")).stdout).toBe("0 tasks have been ended.\n");
-  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("2 tasks have been ended.\n");
-  expect((await run("kill", "--all")).stdout).toBe("0 tasks have been ended.\n");
+  const two = ["--grid-set", "EPSG:4326", "--zoom", "3-5", "--threads", "2"];
+  const rivers = idOf((await run("seed", "ws:rivers", ...two)).stdout);
+  // The tasks of a job are told where the job is shown in full.
+  expect((await run("job", rivers)).stdout).toMatch(/^tasks: +\d+, \d+$/m);
+  const [first, second] = [await run("seed", "ws:roads", ...two), await run("seed", "ws:roads", ...two)].map(
+    ({ stdout }) => idOf(stdout),
+  );
+  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe(`Job ${rivers} has been ended.\n`);
+  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("There was no job to end.\n");
+  expect((await run("kill", "--all")).stdout).toBe(`2 jobs have been ended: ${second}, ${first}.\n`);
+  expect((await run("kill", "--all")).stdout).toBe("There was no job to end.\n");
   upstream.behaviour = () => "render";
 });
 

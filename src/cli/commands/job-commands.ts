@@ -15,7 +15,7 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { showJob, showJobs } from "../output/job-text.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
 import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
-import { layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
+import { JOB_ID, layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
 
 /** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;
@@ -30,12 +30,14 @@ interface JobsFlags extends FollowFlags {
 
 /** `nuthatch jobs`: jobs with their outcome. */
 export function jobsCommand(): Command {
-  return serverCommand("jobs", "jobs of a running server with their outcome, newest first")
+  return serverCommand("jobs", "lists the jobs of a running server with their ids and outcomes, newest first")
     .addOption(layerOption())
-    .addOption(new Option("--state <state>", "in one state").choices(["pending", "running", "done", "aborted"]))
-    .addOption(requestedWithOption("those that one request has made with this one"))
-    .option("--limit <n>", "so many at most (20; of one request all)", parseWhole(1, MOST_JOBS))
-    .addOption(waitOption("those have", "the outcome of the worst"))
+    .addOption(
+      new Option("--state <state>", "only those in one state").choices(["pending", "running", "done", "aborted"]),
+    )
+    .addOption(requestedWithOption("the jobs that one request created together with this job"))
+    .option("--limit <n>", "the most jobs to list (20; with --requested-with all)", parseWhole(1, MOST_JOBS))
+    .addOption(waitOption("these jobs have", "the worst outcome"))
     .action(async (flags: JobsFlags) => {
       const { layer, state, requestedWith } = flags;
       const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
@@ -49,7 +51,7 @@ export function jobsCommand(): Command {
 /** `nuthatch job ID`: shows one job in full. Flags such as `--priority` change the job first. */
 export function jobCommand(): Command {
   return addTermsFlags(
-    serverCommand("job", "one job in full, or changes how it runs").argument("<job>", "", parseJobId),
+    serverCommand("job", "shows one job in full, or changes how it runs").argument("<job>", JOB_ID, parseJobId),
   )
     .addOption(waitOption())
     .action(async (id: number, flags: FollowFlags & TermsFlags) => {
@@ -63,9 +65,9 @@ export function jobCommand(): Command {
 
 /** `nuthatch pause ID | --requested-with ID`, `nuthatch resume …`. */
 export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
-  const what = action === "pause" ? "stops a job until it is resumed, over restarts too" : "lets a paused job go on";
+  const what = action === "pause" ? "stops a job until it is resumed, also over a restart" : "lets a paused job go on";
   return serverCommand(action, what)
-    .argument("[job]", "", parseJobId)
+    .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())
     .action((id: number | undefined, flags: AnswerFlags & { readonly requestedWith?: number }) => {
       const { requestedWith } = flags;
@@ -80,9 +82,9 @@ export function pauseOrResumeCommand(action: "pause" | "resume"): Command {
 /** `nuthatch retry ID`: creates a job over the tiles that failed or that an aborted job did not reach. */
 export function retryCommand(): Command {
   return addKeyFlag(
-    serverCommand("retry", "a new job over the tiles that failed, or that an aborted job did not come to"),
+    serverCommand("retry", "creates a job over the tiles that failed, or that an aborted job did not reach"),
   )
-    .argument("<job>", "", parseJobId)
+    .argument("<job>", JOB_ID, parseJobId)
     .addOption(waitOption("the new job has"))
     .action(async (id: number, flags: FollowFlags & KeyFlags) => {
       const client = new ServerClient(flags);

@@ -3,10 +3,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { input } from "zod";
 import type { jobRequestSchema } from "../../http/api/jobs/job-document.ts";
 import { type FieldDocument, type FieldGroup, fieldEntries, selectFields } from "../../plan/job-fields.ts";
+import { GROUPS } from "../help-groups.ts";
 import { collect, parseWhole, timeZoneOption } from "./shared-options.ts";
 
 /** The help text of the argument `<layer...>`. */
-export const LAYERS = "names, in which * stands for any characters (in quotes, for the shell)";
+export const LAYERS = "names of layers; * stands for any characters (quote it for the shell)";
 
 /** The fields of a job request. Most flags have the name and the value of a field; absent flags have defaults there. */
 type JobRequest = input<typeof jobRequestSchema>;
@@ -44,6 +45,8 @@ export interface JobFlags extends RangeFlags, FieldDocument, TermsFlags, Pick<Jo
   readonly threads?: number;
 }
 
+const MOST_FAILURES = Number.MAX_SAFE_INTEGER;
+
 /** The value that removes a limit. commander has no null for the value of an option. */
 const NO_LIMIT = "none";
 
@@ -55,35 +58,50 @@ export interface WindowFlag {
 
 export const addRangeFlags = (command: Command): Command =>
   command
-    .option("--grid-set <grid-set>", "a grid set of the layer; may be given again", collect)
-    .addOption(new Option("--all-grid-sets", "each grid set of the layer").conflicts("gridSet"))
-    .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
-    .option("--format <format>", "a MIME type of the layer, such as image/png; may be given again", collect)
-    .addOption(new Option("--all-formats", "each format of the layer").conflicts("format"))
-    .option("--bounds <minx,miny,maxx,maxy>", "in the grid set's units", parseBounds)
-    .option("--bounds-crs <code>", "of the bounds instead, such as EPSG:4326")
-    .option("--area <file>", "polygons instead of bounds: a file of GeoJSON or WKT", parseArea)
-    .option("--area-crs <code>", "of the area, such as EPSG:4326; else what its format has")
-    .option("--tiles <file>", "a file of tiles instead of zooms and bounds: z/x/y, y from the top", parseTiles)
+    .optionsGroup(GROUPS.what)
+    .option("--grid-set <grid-set>", "a grid set of the layer; may be repeated", collect)
+    .addOption(new Option("--all-grid-sets", "every grid set of the layer").conflicts("gridSet"))
+    .option("--format <format>", "a format of the layer, such as image/png; may be repeated", collect)
+    .addOption(new Option("--all-formats", "every format of the layer").conflicts("format"))
     .option(
       "--parameter <parameter=value>",
-      "of a parameter filter; may be given again, with another value of the same key for both",
+      "the value of a parameter filter; repeat it for more values and parameters",
       parseParameter,
     )
-    .option("--parameter-like <parameter=pattern>", "each value that a pattern with * means", parseLike)
-    .option("--parameter-range <parameter=from..to>", "each from one number or time to another, or on", parseRange)
-    .option("--parameter-older-than <parameter=age>", "each time before: an age such as P7D, or a time", parseOlder)
+    .option(
+      "--parameter-like <parameter=pattern>",
+      "the values that match a pattern, in which * stands for any characters",
+      parseLike,
+    )
+    .option(
+      "--parameter-range <parameter=from..to>",
+      "the values from one number or time to another; TIME=2026-01-01.. has no end",
+      parseRange,
+    )
+    .option(
+      "--parameter-older-than <parameter=age>",
+      "the times before a time, or before an age: P7D is a week ago",
+      parseOlder,
+    )
     .addOption(
-      new Option("--all-parameters", "each value that the filters list; truncates: all that is kept").conflicts([
-        ...PARAMETER_FLAGS,
-      ]),
-    );
+      new Option(
+        "--all-parameters",
+        "every value that the parameter filters list; for a truncate every value with stored tiles",
+      ).conflicts([...PARAMETER_FLAGS]),
+    )
+    .optionsGroup(GROUPS.where)
+    .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
+    .option("--bounds <minx,miny,maxx,maxy>", "a box, in the units of the grid set", parseBounds)
+    .option("--bounds-crs <code>", "the CRS of the box if it is another, such as EPSG:4326")
+    .option("--area <file>", "polygons instead of a box: a file with GeoJSON or WKT", parseArea)
+    .option("--area-crs <code>", "the CRS of the polygons if the file does not say it, such as EPSG:4326")
+    .option("--tiles <file>", "a list of tiles instead of levels and a box: z/x/y, y from the top", parseTiles);
 
 /** Adds the flags of the fields in `jobFields`. */
 export function addFieldFlags(command: Command, only: FieldGroup): Command {
   for (const [, { group, flag }] of fieldEntries) {
     if (group !== only) continue;
-    const option = new Option(flag.option, flag.help);
+    const option = new Option(flag.option, flag.help).helpGroup(only === "reseeds" ? GROUPS.what : GROUPS.how);
     const { choices, parse } = flag;
     if (choices !== undefined) option.choices(choices);
     if (parse !== undefined)
@@ -100,19 +118,30 @@ export function addFieldFlags(command: Command, only: FieldGroup): Command {
 /** Adds the flags of commands whose jobs render. */
 export const addRenderFlags = (command: Command): Command =>
   addFieldFlags(
-    command.option("--max-failures <n>", "failed tiles that end it (1000)", parseWhole(0, Number.MAX_SAFE_INTEGER)),
+    command
+      .optionsGroup(GROUPS.how)
+      .option("--max-failures <n>", "end the job after so many failed tiles (1000)", parseWhole(0, MOST_FAILURES)),
     "renders",
   );
 
 /** Adds these flags without the time zone: the time zone of a schedule applies to its cron expression too. */
 export const addRateFlags = (command: Command): Command =>
   command
-    .option("--priority <priority>", "its share of turns, 1 to 100, or low, normal (10) or high", parsePriority)
-    .option("--rate-limit <rate>", "tiles per second that are rendered at most, or none", orNone(parseRate))
-    .option("--run-window <from-to>", "when it may work, such as 22:00-06:00, or none", orNone(parseWindowFlag));
+    .optionsGroup(GROUPS.how)
+    .option(
+      "--priority <priority>",
+      "the share of a job beside others: 1 to 100, or low, normal (10), high",
+      parsePriority,
+    )
+    .option("--rate-limit <rate>", "render at most so many tiles per second; none: no limit", orNone(parseRate))
+    .option(
+      "--run-window <from-to>",
+      "work only in these hours, such as 22:00-06:00; none: at any time",
+      orNone(parseWindowFlag),
+    );
 
 export const addTermsFlags = (command: Command): Command =>
-  addRateFlags(command).addOption(timeZoneOption("of the run window"));
+  addRateFlags(command).addOption(timeZoneOption("the time zone of the run window"));
 
 /** Returns the request for a job. JSON leaves out the fields of absent flags. */
 export function jobRequest(type: "seed" | "reseed" | "truncate", layers: readonly string[], flags: JobFlags) {

@@ -1,9 +1,16 @@
 import type { Command } from "commander";
-import { type AnswerFlags, print, requestAndPrint, serverCommand } from "../client/answer.ts";
+import { type AnswerFlags, print, requestAndPrint, requestAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
-import { layerOption, parseJobId, requestedWithOption } from "./shared-options.ts";
+import { JOB_ID, layerOption, parseJobId, requestedWithOption } from "./shared-options.ts";
+
+const MOST_LISTED = 1_000;
+
+const TASKS = `
+A job has one task for each of its threads, with ids of their own: nuthatch job ID lists them, and so does
+/rest/seed.json. To end one task, whose share the others of its job take over:
+  curl -d 'kill_thread=1&thread_id=TASK' URL/rest/seed/LAYER`;
 
 interface KillFlags extends AnswerFlags {
   readonly all?: boolean;
@@ -18,12 +25,13 @@ interface KillFlags extends AnswerFlags {
 export function killCommand(): Command {
   return serverCommand(
     "kill",
-    "ends one job, those of a layer, or all; once it returns nothing more is rendered for them",
+    "ends one job, the jobs of a layer, or all jobs; nothing more is rendered for them when the command returns",
   )
-    .argument("[job]", "of one job", parseJobId)
+    .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())
-    .option("--all", "every job")
-    .addOption(layerOption("every job of a layer"))
+    .option("--all", "end every job")
+    .addOption(layerOption("end every job of a layer"))
+    .addHelpText("after", TASKS)
     .action(async (id: number | undefined, flags: KillFlags) => {
       const { all, layer, requestedWith, json } = flags;
       if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
@@ -34,8 +42,34 @@ export function killCommand(): Command {
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
       // One request kills all jobs, so that the jobs of a request posted meanwhile are killed together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
-      const page = await new ServerClient(flags).request("POST", path, { query: { kill_all: "all" } });
-      const ended = page.match(/<li>\[\d+: /g)?.length ?? 0;
-      print(`${ended} ${ended === 1 ? "task has" : "tasks have"} been ended.\n`);
+      const client = new ServerClient(flags);
+      const page = await client.request("POST", path, { query: { kill_all: "all" } });
+      const tasks = [...page.matchAll(/<li>\[(\d+): /g)].map(([, task]) => Number(task));
+      print(endedText(await jobsOf(new Set(tasks), client)));
     });
+}
+
+/** Returns the ids of the jobs of tasks, newest first. Ids of both grow, so the first job without one is the end. */
+async function jobsOf(tasks: ReadonlySet<number>, client: ServerClient): Promise<readonly number[]> {
+  const first = Math.min(...tasks);
+  const found: number[] = [];
+  for (let after: number | undefined; tasks.size > 0; ) {
+    const query = { limit: MOST_LISTED, after };
+    const { jobs } = await requestAnswer<"Jobs">(client, "/api/v1/jobs", query);
+    for (const job of jobs) {
+      if (job.tasks.some((task) => tasks.has(task))) found.push(job.id);
+      else if (job.tasks.length > 0 && job.tasks.every((task) => task < first)) return found;
+    }
+    const last = jobs.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+  }
+  return found;
+}
+
+function endedText(jobs: readonly number[]): string {
+  if (jobs.length === 0) return "There was no job to end.\n";
+  return jobs.length === 1
+    ? `Job ${jobs[0]} has been ended.\n`
+    : `${jobs.length} jobs have been ended: ${jobs.join(", ")}.\n`;
 }

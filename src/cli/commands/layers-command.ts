@@ -19,7 +19,8 @@ const showLayers = ({ layers }: Answer<"Layers">): string =>
 
 /** `nuthatch layers`: lists the layers that can be seeded. */
 export function layersCommand(): Command {
-  return serverCommand("layers", "layers of a running server with their grid sets, levels and formats").action(
-    (flags: AnswerFlags) => requestAndPrint(flags, showLayers, "GET", "/api/v1/layers"),
-  );
+  return serverCommand(
+    "layers",
+    "lists the layers of a running server with their grid sets, levels and formats",
+  ).action((flags: AnswerFlags) => requestAndPrint(flags, showLayers, "GET", "/api/v1/layers"));
 }

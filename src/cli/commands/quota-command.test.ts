@@ -21,9 +21,36 @@ test("quota shows the configuration, and --json the server's own answer", async 
   expect(await quota([])).toEqual({
     code: 0,
     stderr: "",
-    stdout: "The disk quota is not enforced: 500 MiB, LFU.\nClean-up every 10 seconds, 2 layers at a time.\n",
+    stdout:
+      "The disk quota is not enforced: 500 MiB, LFU.\nClean-up every 10 seconds, 2 layers at a time.\nnuthatch quota set --enable enforces it.\n",
   });
-  expect(JSON.parse((await quota(["--json"])).stdout)).toHaveProperty("cacheQuotaConfiguration.enabled", false);
+  expect(JSON.parse((await quota(["--json"])).stdout)).toHaveProperty("enabled", false);
+});
+
+test("quota set changes the quota of all layers or of one, and unset removes that of a layer", async () => {
+  const none = { code: 2, stdout: "" };
+  expect(await quota(["set"])).toMatchObject(none);
+  expect(await quota(["set", "5GB"])).toMatchObject(none);
+  expect(await quota(["set", "--enable", "--disable"])).toMatchObject(none);
+  expect(await quota(["set", "--layer", "topp:states", "--policy", "LRU"])).toMatchObject(none);
+  expect((await quota(["set", "1.5TiB", "--policy", "lru", "--enable"])).stdout).toMatch(
+    /^The disk quota is enforced: 1\.5 TiB, LRU\.\n/,
+  );
+  await quota(["set", "2GiB", "--layer", "topp:states"]);
+  const two = await quota(["set", "--layer", "img states", "300 MiB", "--policy", "LFU"]);
+  expect(two.stdout).toMatch(/^topp:states +2 GiB +LRU\nimg states +300 MiB +LFU$/m);
+  const changed = await quota(["set", "--layer", "topp:states", "--policy", "LFU", "--json"]);
+  expect(JSON.parse(changed.stdout).layerQuotas[0]).toEqual({
+    layer: "topp:states",
+    expirationPolicyName: "LFU",
+    quota: { value: "2", units: "GiB" },
+  });
+  expect((await quota(["unset", "--layer", "topp:states"])).stdout).not.toContain("topp:states");
+  expect(await quota(["unset", "--layer", "topp:states"])).toMatchObject({ code: 1, stdout: "" });
+  const unknown = await quota(["set", "1GiB", "--layer", "no:such"]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("404 Unknown layer: no:such")]);
+  await quota(["unset", "--layer", "img states"]);
+  expect((await quota(["set", "500MiB", "--policy", "LFU", "--disable"])).stdout).toMatch(/not enforced: 500 MiB, LFU/);
 });
 
 test("usage, verify and simulate report the tiles of a seed, its reads, and tiles removed by hand", async () => {

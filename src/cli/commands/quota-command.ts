@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { VerificationView } from "../../ledger/verification.ts";
-import type { Quota, QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import {
   type Answer,
   type Answered,
@@ -13,7 +12,9 @@ import {
 } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { bytesText, parametersText, textTable } from "../output/text-table.ts";
+import { showQuota } from "../output/quota-text.ts";
+import { bytesText, durationText, parametersText, textTable } from "../output/text-table.ts";
+import { quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
 import { collect, layerOption } from "./shared-options.ts";
 
 interface VerifyFlags extends AnswerFlags {
@@ -24,27 +25,6 @@ interface VerifyFlags extends AnswerFlags {
 const PROGRESS_MS = 500;
 const shareText = (part: Count, whole: Count | null): string =>
   Number(whole) === 0 ? "" : `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
-
-/** Formats a quota. With `compat.quotaForm: bytes` the server sends bytes instead of a value with units. */
-const quotaText = (quota: Quota | { readonly bytes: number }): string =>
-  "bytes" in quota ? bytesText(quota.bytes) : `${quota.value} ${quota.units}`;
-
-/** Formats the disk quota, which is the only member of the answer. `compat.quotaRoot` sets the name of the member. */
-function showQuota(answer: Readonly<Record<string, QuotaConfiguration>>): string {
-  const [quota] = Object.values(answer);
-  if (quota === undefined) throw new CommandFailure("the server answered without a disk quota", EXIT.failure);
-  const { globalQuota, layerQuotas } = quota;
-  return (
-    `The disk quota is ${quota.enabled ? "enforced" : "not enforced"}: ${quotaText(globalQuota)}, ${quota.globalExpirationPolicyName}.\n` +
-    `Clean-up every ${quota.cacheCleanUpFrequency} ${quota.cacheCleanUpUnits.toLowerCase()}, ${quota.maxConcurrentCleanUps} layers at a time.\n` +
-    (layerQuotas.length === 0
-      ? ""
-      : textTable(
-          ["layer", "quota", "policy"],
-          layerQuotas.map(({ layer, quota: q, expirationPolicyName }) => [layer, quotaText(q), expirationPolicyName]),
-        ))
-  );
-}
 
 function showUsage(usage: Answer<"Usage">): string {
   const { total, quota, trend, disk, enforcement, adoption } = usage;
@@ -97,7 +77,7 @@ function showUsage(usage: Answer<"Usage">): string {
 function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<Answer<"Usage">["trend"]>): string {
   const grows = `Usage ${bytesPerDay < 0 ? "shrinks" : "grows"} by ${bytesText(Math.abs(bytesPerDay))} a day`;
   if (secondsUntilFull === null) return `${grows}.`;
-  return `${grows}; the quota is full in ${(secondsUntilFull / 86_400).toFixed(1)} days.`;
+  return `${grows}; the quota is full in ${durationText(secondsUntilFull)}.`;
 }
 
 function showDifferences({ differing, differences, tiles }: Answered<VerificationView>): string {
@@ -147,21 +127,21 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   }
 }
 
-/** `nuthatch quota …`: shows a running server's quota and usage, verifies its ledger, and simulates other quotas. */
+/** `nuthatch quota …`: shows and changes a running server's quota, shows its usage, verifies its ledger, and simulates. */
 export function quotaCommand(): Command {
-  const quota = serverCommand("quota", "the disk quota of a running server")
+  const quota = serverCommand("quota", "shows the disk quota of a running server, or changes it")
     .enablePositionalOptions()
-    .action((flags: AnswerFlags) => requestAndPrint(flags, showQuota, "GET", "/rest/diskquota.json"));
+    .action((flags: AnswerFlags) => requestAndPrint(flags, showQuota, "GET", "/api/v1/quota"));
 
-  const usage = serverCommand("usage", "tiles and bytes that are kept, trend, and what the quota has done")
+  const usage = serverCommand("usage", "shows stored tiles and bytes, the trend, and the work of the quota")
     .addOption(layerOption())
-    .option("--by-tile-set", "also by grid set, format, parameters and zoom")
+    .option("--by-tile-set", "show them by grid set, format, parameters and zoom too")
     .action((flags: AnswerFlags & { layer?: string; byTileSet?: boolean }) => {
       const query = { layer: flags.layer, by: flags.byTileSet === true ? "tileSet" : undefined };
       return requestAndPrint(flags, showUsage, "GET", "/api/v1/usage", { query });
     });
 
-  const verification = serverCommand("verify", "compares the records with the store while the server runs")
+  const verification = serverCommand("verify", "compares the records of the server with the tiles in the store")
     .option("--repair", "count differing cells again")
     .addOption(layerOption())
     .action(async (flags: VerifyFlags) => {
@@ -172,7 +152,7 @@ export function quotaCommand(): Command {
       if (ended.differing > 0 && flags.repair !== true) process.exitCode = EXIT.failure;
     });
 
-  const simulation = serverCommand("simulate", "replays sampled reads against other sizes and policies")
+  const simulation = serverCommand("simulate", "computes the hit ratios that other sizes and policies would have had")
     .option("--size <size>", "such as 20GiB; may be repeated", collect)
     .option("--policy <policy>", "LRU or LFU; may be repeated", collect)
     .action((flags: AnswerFlags & { size?: string[]; policy?: string[] }) => {
@@ -180,5 +160,10 @@ export function quotaCommand(): Command {
       return requestAndPrint(flags, showSimulation, "GET", "/api/v1/usage/simulation", { query: { size, policy } });
     });
 
-  return quota.addCommand(usage).addCommand(verification).addCommand(simulation);
+  return quota
+    .addCommand(quotaSetCommand())
+    .addCommand(quotaUnsetCommand())
+    .addCommand(usage)
+    .addCommand(verification)
+    .addCommand(simulation);
 }

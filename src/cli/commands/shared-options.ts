@@ -1,28 +1,47 @@
 import { InvalidArgumentError, Option } from "commander";
+import type { Quota } from "../../quota/quota-configuration.ts";
+import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { GROUPS } from "../help-groups.ts";
 
 /** The most threads of one job. */
 const MOST_THREADS = 128;
 
-export const waitOption = (what = "it has", outcome = "its outcome"): Option =>
-  new Option("--wait", `until ${what} ended; the exit code is ${outcome}`);
+export const waitOption = (what = "the job has", outcome = "its outcome"): Option =>
+  new Option("--wait", `wait until ${what} ended; the exit code is ${outcome}`).helpGroup(GROUPS.waiting);
 
-export const layerOption = (help = "of one layer"): Option => new Option("--layer <layer>", help);
+export const layerOption = (help = "only those of one layer"): Option => new Option("--layer <layer>", help);
 
-export const requestedWithOption = (help = "all jobs of the request that made this one"): Option =>
+export const requestedWithOption = (help = "all jobs of the request that created this job"): Option =>
   new Option("--requested-with <job>", help).argParser(parseJobId);
 
 export const threadsOption = (what: string): Option =>
-  new Option("--threads <n>", `tasks that work on ${what} at once`).argParser(parseWhole(1, MOST_THREADS));
+  new Option("--threads <n>", `the number of tasks that work on ${what} at the same time (1)`)
+    .argParser(parseWhole(1, MOST_THREADS))
+    .helpGroup(GROUPS.how);
 
 export const supersedeOption = (what: string): Option =>
-  new Option("--supersede", `older seeds and reseeds of the layer that lie within ${what} end`);
+  new Option("--supersede", `end older seeds and reseeds of the layer within the range of ${what}`).helpGroup(
+    GROUPS.how,
+  );
 
 export const timeZoneOption = (what: string): Option =>
-  new Option("--time-zone <time-zone>", `${what}, such as Europe/Zurich (UTC)`);
+  new Option("--time-zone <time-zone>", `${what}, such as Europe/Zurich (UTC)`).helpGroup(GROUPS.how);
 
 /** Collects the values of an option that may be given more than once. */
 export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+/** Parses a size such as `5GiB`. */
+export function parseSize(text: string): Quota {
+  const [, value, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]iB|B)$/.exec(text) ?? [];
+  const units = STORAGE_UNITS.find((known) => known === unit);
+  if (value === undefined || units === undefined)
+    throw new InvalidArgumentError(`A number with one of ${STORAGE_UNITS.join(", ")}, such as 5GiB.`);
+  return { value, units };
+}
+
+/** The help text of an argument that is a job. */
+export const JOB_ID = "the id of the job, as nuthatch jobs lists it";
 
 /** Parses the id of a job from the command line. */
 export function parseJobId(text: string): number {

@@ -22,7 +22,7 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Answe
 
 /** `nuthatch status`: shows the server in a few lines. The exit code is 1 if the server is not ready. */
 export function statusCommand(): Command {
-  return serverCommand("status", "version, readiness, jobs and usage of a running server").action(
+  return serverCommand("status", "shows version, readiness, jobs and usage of a running server").action(
     async (flags: AnswerFlags) => {
       const text = await new ServerClient(flags).request("GET", "/api/v1/status");
       printAnswer(text, flags, showStatus);

@@ -1,13 +1,22 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
 import { requestAndPrint, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { addKeyFlag, type KeyFlags, requestOnce } from "../client/request-once.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { GROUPS } from "../help-groups.ts";
 import { addRangeFlags, LAYERS, layerFields, type RangeFlags, rangeFields } from "./job-flags.ts";
 import { waitOption } from "./shared-options.ts";
 import { showTruncated } from "./truncation-commands.ts";
+
+const EXAMPLES = `
+Without options of parameters a job removes the tiles of the default parameters only.
+
+Examples:
+  nuthatch truncate ws:roads
+  nuthatch truncate ws:roads --zoom 12-18 --bounds 7.4,46.9,7.5,47.0 --bounds-crs EPSG:4326 --wait
+  nuthatch truncate 'ws:*' --all-parameters`;
 
 /** `nuthatch truncate LAYER`: truncates a whole layer at once, or a range of a layer as a job. */
 export function truncateCommand(): Command {
@@ -15,15 +24,18 @@ export function truncateCommand(): Command {
     addRangeFlags(
       serverCommand(
         "truncate",
-        "removes tiles: of a whole layer at once, or of several, or with a range (of the default parameters, unless they are given) as jobs",
+        "removes the tiles of a layer at once; with several layers, or with options of what and where, as jobs",
       ).argument("<layer...>", LAYERS),
     ),
   )
-    .option(
-      "--soft",
-      "removes nothing: the tiles of the whole layer are stale, and served until they are rendered anew",
+    .addOption(
+      new Option(
+        "--soft",
+        "keep the tiles of the whole layer, but let them expire: the server renders them again",
+      ).helpGroup(GROUPS.how),
     )
-    .addOption(waitOption("the job has"))
+    .addHelpText("after", EXAMPLES)
+    .addOption(waitOption())
     .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
       const fields = layerFields(layers);
       const range = defined(rangeFields(flags));

@@ -45,10 +45,12 @@ const showTruncations = ({ truncations }: Answer<"Truncations">): string =>
 
 /** `nuthatch truncations`: lists mass truncations, and which can be undone. */
 export function truncationsCommand(): Command {
-  return serverCommand("truncations", "mass truncations of a running server, newest first, and which can be undone")
+  return serverCommand("truncations", "lists mass truncations, newest first, and which of them can be undone")
     .addOption(layerOption())
-    .addOption(new Option("--state <state>", "in one state").choices(["kept", "undoing", "undone", "reclaimed"]))
-    .option("--limit <n>", "so many at most", parseWhole(1, 1000), 20)
+    .addOption(
+      new Option("--state <state>", "only those in one state").choices(["kept", "undoing", "undone", "reclaimed"]),
+    )
+    .option("--limit <n>", "the most truncations to list", parseWhole(1, 1000), 20)
     .action((flags: AnswerFlags & { layer?: string; state?: string; limit: number }) => {
       const { limit, layer, state } = flags;
       return requestAndPrint(flags, showTruncations, "GET", "/api/v1/truncations", { query: { limit, layer, state } });
@@ -59,9 +61,9 @@ export function truncationsCommand(): Command {
 export function undoCommand(): Command {
   return serverCommand(
     "undo",
-    "takes a mass truncation back: its tiles are there again, those stored since are discarded",
+    "undoes a mass truncation: its tiles are back, and tiles stored since then are discarded",
   )
-    .argument("<truncation>", "its id", parseJobId)
+    .argument("<truncation>", "the id of the truncation, as nuthatch truncations lists it", parseJobId)
     .action((id: number, flags: AnswerFlags) =>
       requestAndPrint(flags, showUndone, "POST", `/api/v1/truncations/${id}/undo`),
     );

@@ -82,7 +82,9 @@ function replaceUsers(
 
 /** `nuthatch user …`: manages the accounts in a configuration file. */
 export function userCommand(): Command {
-  const user = new Command("user").description("the accounts of the management interface, in a configuration file");
+  const user = new Command("user").description(
+    "manages accounts in a configuration file; nuthatch users lists those of a running server",
+  );
   addPasswordFlag(
     user
       .command("hash")

@@ -1,7 +1,5 @@
 import { statSync } from "node:fs";
-import { InvalidArgumentError } from "commander";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
-import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
@@ -11,7 +9,7 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { bytesText, durationText, factList, parametersText, textTable } from "../output/text-table.ts";
 import { logLines } from "./log-lines.ts";
-import { parseWhole, threadsOption, waitOption } from "./shared-options.ts";
+import { parseSize, parseWhole, threadsOption, waitOption } from "./shared-options.ts";
 import { TileUse, type UsedTile, usedTileSet } from "./tile-use.ts";
 import { planWarm, type TileCost, type WarmJob, type WarmPlan } from "./warm-plan.ts";
 
@@ -34,29 +32,23 @@ interface WarmFlags extends FollowFlags {
   readonly dryRun?: boolean;
 }
 
-function parseSize(text: string): number {
-  const [, value, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]iB|B)$/.exec(text) ?? [];
-  const units = STORAGE_UNITS.find((known) => known === unit);
-  if (value === undefined || units === undefined)
-    throw new InvalidArgumentError(`A number with one of ${STORAGE_UNITS.join(", ")}, such as 5GiB.`);
-  return Number(quotaBytes({ value, units }));
-}
-
 /** `nuthatch warm FILE…`: seeds the tiles that were requested most according to access logs. */
 export function warmCommand() {
-  return serverCommand("warm", "seeds the tiles that were asked for most, by access logs of nginx or Apache")
+  return serverCommand("warm", "seeds the tiles that were requested most, by access logs of nginx or Apache")
     .argument("[file...]", "logs in the common or combined format, gzip or not; - (or none): standard input")
     .option(
       "--max-tiles <n>",
-      `so many tiles (${TILES_BY_DEFAULT}, if nothing else limits them)`,
+      `the most tiles (${TILES_BY_DEFAULT}, if nothing else limits them)`,
       parseWhole(1, MOST_TILES),
     )
-    .option("--max-bytes <size>", "such as 5GiB, at the mean size of the tiles that are kept", parseSize)
-    .option("--max-minutes <n>", "at the rate of each layer's last jobs", parseWhole(1, 1_000_000))
-    .option("--failed", "counts requests too that were answered with 400 and above")
-    .option("--dry-run", "tells what it would do")
+    .option("--max-bytes <size>", "the most bytes, such as 5GiB, at the mean size of stored tiles", (text) =>
+      Number(quotaBytes(parseSize(text))),
+    )
+    .option("--max-minutes <n>", "the most time, at the rate of each layer's last jobs", parseWhole(1, 1_000_000))
+    .option("--failed", "count failed requests too (400 and above)")
+    .option("--dry-run", "create no job, but show what would be done")
     .addOption(threadsOption("each job"))
-    .addOption(waitOption("the jobs have", "the outcome of the worst"))
+    .addOption(waitOption("the jobs have", "the worst outcome"))
     .action(async (files: readonly string[], flags: WarmFlags) => {
       const client = new ServerClient(flags);
       const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));

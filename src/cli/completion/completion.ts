@@ -79,7 +79,7 @@ async function requestedValues(
 ): Promise<readonly Candidate[]> {
   const values = SERVER_VALUES.get(name);
   const flag = (long: string): string | undefined => given.findLast(({ option }) => option.long === long)?.value;
-  const url = flag("--url") ?? command.options.find(({ long }) => long === "--url")?.defaultValue;
+  const url: unknown = flag("--url") ?? command.getOptionValue("url");
   const user = flag("--user");
   if (values === undefined || typeof url !== "string") return [];
   const layers = command.registeredArguments.some((argument) => argument.name() === "layer") ? operands : [];

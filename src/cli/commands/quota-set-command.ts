@@ -1,0 +1,87 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Quota } from "../../quota/quota-configuration.ts";
+import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
+import { type Answer, type AnswerFlags, requestAndPrint, requestAnswer, serverCommand } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { showQuota } from "../output/quota-text.ts";
+import { parseSize } from "./shared-options.ts";
+
+type Policy = (typeof EXPIRATION_POLICIES)[number];
+type LayerQuotas = Answer<"Quota">["layerQuotas"];
+
+interface SetFlags extends AnswerFlags {
+  readonly layer?: string;
+  readonly policy?: Policy;
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+}
+
+const QUOTA = "/api/v1/quota";
+
+function parsePolicy(text: string): Policy {
+  const policy = EXPIRATION_POLICIES.find((known) => known === text.toUpperCase());
+  if (policy === undefined) throw new InvalidArgumentError(`One of ${EXPIRATION_POLICIES.join(", ")}.`);
+  return policy;
+}
+
+/** `nuthatch quota set`: changes the quota of all layers, or of one layer. */
+export function quotaSetCommand(): Command {
+  return serverCommand("set", "changes the quota of all layers together, or of one layer")
+    .argument("[size]", "the limit, such as 5GiB", parseSize)
+    .option("--layer <layer>", "the quota of this layer, which counts beside the one of all layers")
+    .option(
+      "--policy <policy>",
+      "what a clean-up evicts: the least recently (LRU) or least often (LFU) used",
+      parsePolicy,
+    )
+    .option("--enable", "enforce the quotas")
+    .addOption(new Option("--disable", "enforce no quota").conflicts("enable"))
+    .action(async (size: Quota | undefined, flags: SetFlags) => {
+      const { layer, policy, enable, disable } = flags;
+      if (size === undefined && policy === undefined && enable !== true && disable !== true)
+        throw new CommandFailure("expected a size such as 5GiB, --policy, --enable or --disable", EXIT.usage);
+      const client = new ServerClient(flags);
+      const limits =
+        layer === undefined
+          ? { globalQuota: size, globalExpirationPolicyName: policy }
+          : { layerQuotas: layerQuotas(await requestAnswer<"Quota">(client, QUOTA), { layer, size, policy }) };
+      const enabled = enable === true ? true : disable === true ? false : undefined;
+      await change({ ...limits, enabled }, flags);
+    });
+}
+
+/** `nuthatch quota unset --layer LAYER`: removes the quota of a layer. */
+export function quotaUnsetCommand(): Command {
+  return serverCommand("unset", "removes the quota of one layer; quota set --disable stops all of them")
+    .requiredOption("--layer <layer>", "the layer")
+    .action(async (flags: AnswerFlags & { readonly layer: string }) => {
+      const { layerQuotas: before } = await requestAnswer<"Quota">(new ServerClient(flags), QUOTA);
+      const after = before.filter(({ layer }) => layer !== flags.layer);
+      if (after.length === before.length)
+        throw new CommandFailure(`${flags.layer} has no quota of its own`, EXIT.failure);
+      await change({ layerQuotas: after }, flags);
+    });
+}
+
+const change = (document: object, flags: AnswerFlags): Promise<void> =>
+  requestAndPrint(flags, showQuota, "PATCH", QUOTA, { document });
+
+/** Returns the quotas of all layers with a new or changed one. Its policy is that of all layers unless it is given. */
+function layerQuotas(
+  { layerQuotas: before, globalExpirationPolicyName }: Answer<"Quota">,
+  given: { readonly layer: string; readonly size: Quota | undefined; readonly policy: Policy | undefined },
+): LayerQuotas | undefined {
+  const { layer, size, policy } = given;
+  if (size === undefined && policy === undefined) return undefined;
+  const old = before.find((one) => one.layer === layer);
+  const quota = size ?? old?.quota;
+  if (quota === undefined)
+    throw new CommandFailure(`${layer} has no quota of its own yet: expected a size such as 5GiB`, EXIT.usage);
+  const set = {
+    layer,
+    expirationPolicyName: policy ?? old?.expirationPolicyName ?? globalExpirationPolicyName,
+    quota,
+  };
+  return old === undefined ? [...before, set] : before.map((one) => (one === old ? set : one));
+}

@@ -1,0 +1,10 @@
+/** The groups of options in the help of commands. */
+export const GROUPS = {
+  what: "What:",
+  where: "Where:",
+  how: "How:",
+  when: "When:",
+  waiting: "Asking and waiting:",
+  /** Of all commands to a server. The help shows it last. */
+  server: "Server and output:",
+} as const;
