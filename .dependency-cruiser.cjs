@@ -16,6 +16,7 @@ const modules = [
   "jobs",
   "schedule",
   "webhook",
+  "session",
   "coordinator",
   "http",
   "config",

@@ -7,6 +7,7 @@ import { accessLogMigrations } from "../quota/access-log.ts";
 import { quotaMigrations } from "../quota/quota-store.ts";
 import { usageTrendMigrations } from "../quota/usage-trend.ts";
 import { scheduleMigrations } from "../schedule/schedule-store.ts";
+import { sessionMigrations } from "../session/session-service.ts";
 import { clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import { makeShrinkable } from "../state/free-space.ts";
@@ -29,6 +30,7 @@ export function migrate(db: Database): void {
     accessLogMigrations,
     webhookMigrations,
     clockMigrations,
+    sessionMigrations,
   ]);
 }
 

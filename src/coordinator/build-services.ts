@@ -1,4 +1,5 @@
 import { JobCounter } from "../plan/job-counter.ts";
+import { SessionService } from "../session/session-service.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
 import { EstimateService } from "./estimate-service.ts";
@@ -48,6 +49,7 @@ export function buildServices(context: ServiceContext): {
     }),
     quota: new QuotaService({ ...context, ...quota }),
     metrics: new MetricsService({ ...context, ...jobs }),
+    sessions: new SessionService(context),
   };
   return { services, schedules };
 }

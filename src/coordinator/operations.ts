@@ -1,5 +1,6 @@
 import type { Sending, Sendings } from "../lib/channel.ts";
 import type { ScheduleService } from "../schedule/schedule-service.ts";
+import type { SessionService } from "../session/session-service.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import type { EstimateService } from "./estimate-service.ts";
 import type { JobService } from "./job-service.ts";
@@ -16,6 +17,7 @@ export interface Services {
   readonly usage: UsageService;
   readonly quota: QuotaService;
   readonly metrics: MetricsService;
+  readonly sessions: SessionService;
 }
 
 interface OperationRow {
@@ -80,6 +82,7 @@ export const OPERATIONS = {
   },
   quota: { quota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
+  sessions: { openSession: CALL, session: CALL, closeSession: CALL },
 } as const satisfies {
   readonly [S in keyof Services]: {
     readonly [M in keyof Services[S]]?: OperationRow & { readonly sending: Sendings<Services[S]>[M] };
@@ -96,7 +99,8 @@ export interface Operations
     Offered<"truncations">,
     Offered<"usage">,
     Offered<"quota">,
-    Offered<"metrics"> {}
+    Offered<"metrics">,
+    Offered<"sessions"> {}
 
 type Row = OperationRow & { readonly service: keyof Services };
 

@@ -5,15 +5,14 @@ import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
-import type { Authenticator } from "./auth/credentials.ts";
-import { forbiddenTo } from "./auth/rights.ts";
+import { type Caller, forbiddenTo } from "./auth/rights.ts";
 import { isCrossSite } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import type { ServerOptions } from "./options.ts";
 import { parseForm } from "./query.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
-import { ownOrigin, readBody, type Target } from "./request.ts";
+import { clientAddress, ownOrigin, readBody, type Target } from "./request.ts";
 import {
   allowOf,
   type Exchange,
@@ -29,7 +28,6 @@ import { createRouting } from "./routes.ts";
 export interface ManagementOptions extends RouteOptions {
   readonly catalogue: () => Catalogue;
   readonly server: () => ServerOptions;
-  readonly authenticator: Authenticator;
   readonly log: Logger;
 }
 
@@ -59,11 +57,13 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     if (found !== undefined && "document" in found) return publicAnswer(found, request.method ?? "GET");
     const refused = problems ? refusalProblem : refusalText;
     const server = options.server();
-    const caller = await callerOf(request, found !== undefined || isOwned, { ...options, server }, requested.signal);
+    const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
+    const caller = await callerOf(request, use, { ...options, server }, requested.signal);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
     const origin = ownOrigin(request, server);
     if (isForeignChange(request, origin, server))
       return refused({ code: "forbidden", message: "Requests from another site's page may not change anything here." });
+    if (lacksToken(caller.value, request, found)) return refused(CSRF_TOKEN_NEEDED);
     if (!resource.ok) return refused(resource.error);
     if (found === undefined) return refused(NOT_FOUND);
     const handler = handlerFor(found, request, refused);
@@ -79,6 +79,8 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       origin,
       base: origin + target.mount,
       catalogue: options.catalogue(),
+      caller: caller.value,
+      address: clientAddress(request, server),
       by: caller.value.kind === "user" ? caller.value.user.name : null,
       signal: requested.signal,
       async body(decode) {
@@ -95,10 +97,25 @@ function unauthenticated(refusal: Refusal, headers: IncomingHttpHeaders, refused
   return refusal.code === "unauthorized" ? { ...answer, headers: challengeOf(headers) } : answer;
 }
 
+const mayChange = ({ method = "GET" }: IncomingMessage): boolean => !["GET", "HEAD", "OPTIONS"].includes(method);
+
 /** Returns whether a page of another site sent a request that may change something. */
-function isForeignChange({ method = "GET", headers }: IncomingMessage, origin: string, server: ServerOptions): boolean {
-  const changes = !["GET", "HEAD", "OPTIONS"].includes(method);
-  return changes && isCrossSite(headers, origin, server.allowedOrigins);
+const isForeignChange = (request: IncomingMessage, origin: string, server: ServerOptions): boolean =>
+  mayChange(request) && isCrossSite(request.headers, origin, server.allowedOrigins);
+
+const CSRF_TOKEN_NEEDED: Refusal = {
+  code: "forbidden",
+  message: "X-CSRF-Token: expected the csrfToken of the session, as GET /api/v1/session has it",
+};
+
+/**
+ * Returns whether a change was sent with the cookie of a session, but without its CSRF token. A sign-in needs none: its
+ * password proves who sent it.
+ */
+function lacksToken(caller: Caller, request: IncomingMessage, resource: Resource | undefined): boolean {
+  if (caller.kind !== "user" || caller.csrfToken === undefined || !mayChange(request)) return false;
+  if (resource?.account === "optional" && request.method === "POST") return false;
+  return request.headers["x-csrf-token"] !== caller.csrfToken;
 }
 
 /** Returns the handler of a method, or the answer if the method is OPTIONS or not allowed. */
@@ -134,7 +151,7 @@ async function run(
     log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) }),
   );
   const answer = "ok" in reply ? refused(reply.error) : reply;
-  if (handler.need === "read") return answer;
+  if (handler.need === "read" || handler.need === "none") return answer;
   const tookMs = performance.now() - beganMs;
   // Logged after the answer, so that the client does not wait for the log.
   setImmediate(() => {

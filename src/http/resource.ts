@@ -5,7 +5,8 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { JobEvents } from "./api/events/job-events.ts";
-import type { Need } from "./auth/rights.ts";
+import type { Authenticator } from "./auth/credentials.ts";
+import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions, User } from "./options.ts";
@@ -22,6 +23,7 @@ export interface RouteOptions {
   readonly compat: () => CompatOptions;
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
+  readonly authenticator: Authenticator;
   readonly jobEvents: JobEvents;
   readonly metrics: () => Promise<ServerMetrics>;
   readonly readiness: () => Readiness;
@@ -39,8 +41,11 @@ export interface Exchange {
   /** The origin followed by the mount of the request. */
   readonly base: string;
   readonly catalogue: Catalogue;
+  readonly caller: Caller;
   /** The user's name; null if no users are configured. */
   readonly by: string | null;
+  /** The client's address. */
+  readonly address: string;
   /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
   /** Reads the whole body and decodes it. */
@@ -55,6 +60,8 @@ export interface Handler {
   readonly handle: (exchange: Exchange) => Promise<Reply>;
 }
 
+/** Returns a handler that everybody may call. */
+export const anybody = (handle: Handler["handle"]): Handler => ({ need: "none", handle });
 /** Returns a handler that needs the right to read. */
 export const reading = (handle: Handler["handle"]): Handler => ({ need: "read", handle });
 /** Returns a handler that needs the right to run tasks. */
@@ -72,6 +79,8 @@ export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
+  /** `optional`: those without an account are answered too. Absent: an account is needed. */
+  readonly account?: "optional";
   /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }

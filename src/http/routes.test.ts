@@ -55,6 +55,10 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/estimate": { POST: "read" },
   "/api/v1/layers": { GET: "read" },
   "/api/v1/status": { GET: "read" },
+  "/api/v1/quota": { GET: "read", PUT: "administer", PATCH: "administer" },
+  "/api/v1/reload": { POST: "administer" },
+  "/api/v1/users": { GET: "read" },
+  "/api/v1/session": { GET: "none", POST: "none", DELETE: "none" },
 };
 
 test.each(Object.entries(NEEDS))("%s names the rights that it needs", (path, needs) => {

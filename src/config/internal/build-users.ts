@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { hashPassword, isPasswordHash } from "../../http/auth/password.ts";
+import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import type { User } from "../../http/options.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";
@@ -51,7 +51,7 @@ async function configuredUsers(
     }
     if (password !== undefined)
       warnings.push(`users[${i}]: the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
-    const passwordHash = document.passwordHash ?? (await hashPassword(password ?? ""));
+    const passwordHash = document.passwordHash ?? (await hashOfPlain(name, password ?? ""));
     users.push({ name, passwordHash, roles });
   }
   return users;
@@ -93,5 +93,5 @@ async function administratorOf(env: Variables, problems: Problems): Promise<User
   if (password === undefined || password === "") return undefined;
   const name = env["NUTHATCH_ADMIN_USER"] || "admin";
   if (!isUserName(name)) problems.add([], "NUTHATCH_ADMIN_USER: expected a name without a colon");
-  return { name, passwordHash: await hashPassword(password), roles: ["admin"] };
+  return { name, passwordHash: await hashOfPlain(name, password), roles: ["admin"] };
 }

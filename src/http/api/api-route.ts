@@ -9,6 +9,7 @@ import { layersResource } from "./layers/layers-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
+import { sessionResource } from "./session/session-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
@@ -36,6 +37,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["estimate", () => estimates],
     ["layers", layersResource],
     ["status", () => statusResource(parts)],
+    ["session", () => sessionResource(parts)],
     ["openapi.json", () => openApiResource],
   ]);
   return {

@@ -1,38 +1,65 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Operations } from "../../coordinator/operations.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { ServerOptions } from "../options.ts";
+import type { ServerOptions, User } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
 import type { Authenticator } from "./credentials.ts";
-import { type Caller, CREDENTIALS_NEEDED } from "./rights.ts";
+import { type Caller, refusalOfCheck } from "./rights.ts";
+import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
- * Returns the caller of a request. Refuses wrong or missing credentials, and, on a server without users, a Host that is
- * not this server's.
- * @param needsAccount false: the path belongs to nobody's resource, so its 404 needs no credentials
+ * What a path asks of its caller. `needed`: an account. `optional`: the resource answers those without an account too.
+ * `none`: the path belongs to nobody's resource, so its 404 needs no credentials.
+ */
+export type AccountUse = "needed" | "optional" | "none";
+
+interface CallerParts {
+  readonly authenticator: Authenticator;
+  readonly operations: Pick<Operations, "session">;
+  readonly server: ServerOptions;
+}
+
+/**
+ * Returns the caller of a request: by Basic credentials, else by the cookie of a session. Refuses wrong or missing
+ * credentials, and, on a server without users, a Host that is not this server's.
  */
 export async function callerOf(
   request: IncomingMessage,
-  needsAccount: boolean,
-  { authenticator, server }: { readonly authenticator: Authenticator; readonly server: ServerOptions },
+  use: AccountUse,
+  parts: CallerParts,
   gone: AbortSignal,
 ): Promise<Result<Caller, Refusal>> {
+  const { authenticator, server } = parts;
+  const { host, authorization } = request.headers;
   if (!authenticator.usersConfigured()) {
-    const { host } = request.headers;
     if (isOwnHost(host, server)) return ok({ kind: "local" });
     const message = `Host: expected localhost, 127.0.0.1, [::1], server.host or the host of one of server.allowedOrigins, as no users are configured, got ${shown(host)}`;
     return refuse({ code: "forbidden", message });
   }
-  if (!needsAccount) return ok({ kind: "nobody" });
-  const checked = await authenticator.check(request.headers.authorization, clientAddress(request, server), gone);
-  switch (checked.kind) {
-    case "user":
-      return ok(checked);
-    case "throttled":
-      return refuse({ code: "too_many_attempts", message: "Too many wrong credentials; try again later." });
-    case "anonymous":
-    case "wrong":
-      return refuse(CREDENTIALS_NEEDED);
-  }
+  if (use === "none") return ok({ kind: "nobody" });
+  const signedIn = authorization === undefined ? await callerOfSession(request, parts) : undefined;
+  if (signedIn !== undefined) return ok(signedIn);
+  const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
+  if (checked.kind === "user") return ok(checked);
+  if (checked.kind === "anonymous" && use === "optional") return ok({ kind: "nobody" });
+  return refuse(refusalOfCheck(checked));
 }
+
+/** Returns the user of a session; undefined if there is no session, or the user or the password is another one now. */
+async function callerOfSession(
+  { headers }: IncomingMessage,
+  { authenticator, operations }: CallerParts,
+): Promise<Caller | undefined> {
+  const token = sessionTokenOf(headers.cookie);
+  const session = token === undefined ? undefined : await operations.session(token);
+  const user = session === undefined ? undefined : authenticator.userOf(session.user);
+  if (session === undefined || user === undefined || accountOf(user) !== session.account) return undefined;
+  return { kind: "user", user, csrfToken: session.csrfToken };
+}
+
+/** Returns what identifies the password of a user in a session. It reveals nothing of the hash. */
+export const accountOf = ({ passwordHash }: User): string =>
+  createHash("sha256").update(`session ${passwordHash}`).digest("base64");

@@ -73,10 +73,16 @@ export class Authenticator {
   async check(header: string | undefined, address: string, gone: AbortSignal): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
     const pair = decodeBasic(header);
-    return pair === undefined ? this.#unhashed(address) : this.#checkPair(pair, address, gone);
+    return pair === undefined ? this.#unhashed(address) : this.checkPair(pair, address, gone);
   }
 
-  async #checkPair(pair: NameAndPassword, address: string, gone: AbortSignal): Promise<Checked> {
+  /** Returns the user of a name, whose password the caller has checked before. */
+  userOf(name: string): User | undefined {
+    return this.#users.get(name);
+  }
+
+  /** Checks a name and a password, as `check` does. */
+  async checkPair(pair: NameAndPassword, address: string, gone: AbortSignal): Promise<Checked> {
     const { name, password } = pair;
     const user = this.#users.get(name);
     const digest = createHmac("sha256", this.#key)
@@ -89,7 +95,7 @@ export class Authenticator {
     const right = await (running ?? this.#verify(digest, sender, { password, hash: user?.passwordHash }, gone));
     // The attempt that this request joined was not hashed, perhaps because its client has disconnected: this request
     // starts its own.
-    if (right === undefined) return running === undefined ? THROTTLED : this.#checkPair(pair, address, gone);
+    if (right === undefined) return running === undefined ? THROTTLED : this.checkPair(pair, address, gone);
     // A reload may have removed or changed the user in the meantime.
     if (right && user !== undefined && this.#users.get(name)?.passwordHash === user.passwordHash) {
       this.#believed.set(digest, name);

@@ -1,4 +1,4 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { compareBcrypt, type Purpose } from "./bcrypt-threads.ts";
 
 const COST = 15;
@@ -29,20 +29,33 @@ function derive(password: string, { ln, r, p, salt, key }: ScryptHash): Promise<
   });
 }
 
-const fresh = (): ScryptHash => ({
+const fresh = (salt: Buffer = randomBytes(16)): ScryptHash => ({
   ln: COST,
   r: BLOCK,
   p: PARALLEL,
-  salt: randomBytes(16),
+  salt,
   key: Buffer.alloc(KEY_BYTES),
 });
+
+/**
+ * Returns the hash of a password that a configuration has as plain text. Equal passwords of a user have equal hashes,
+ * so that a start or a reload with the same password does not end the user's sessions. The hash stays in memory.
+ */
+export const hashOfPlain = (name: string, password: string): Promise<string> =>
+  hashPassword(
+    password,
+    createHash("sha256")
+      .update(JSON.stringify([name, password]))
+      .digest()
+      .subarray(0, 16),
+  );
 
 /**
  * Returns `scrypt:LN:R:P:SALT:HASH`: LN is the logarithm of N, SALT and HASH are in base64url. Takes about 85 ms of one
  * core.
  */
-export async function hashPassword(password: string): Promise<string> {
-  const hash = fresh();
+export async function hashPassword(password: string, salt?: Buffer): Promise<string> {
+  const hash = fresh(salt);
   const key = await derive(password, hash);
   return `scrypt:${hash.ln}:${hash.r}:${hash.p}:${hash.salt.toString("base64url")}:${key.toString("base64url")}`;
 }

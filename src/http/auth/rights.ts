@@ -1,29 +1,37 @@
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Role, User } from "../options.ts";
+import type { Checked } from "./credentials.ts";
 
-/** The right that a handler needs: to read, to run tasks, or to administer. */
-export type Need = "read" | "operate" | "administer";
+/** The right that a handler needs: none, to read, to run tasks, or to administer. */
+export type Need = "none" | "read" | "operate" | "administer";
 
 const MAY: Readonly<Record<Role, readonly Need[]>> = {
-  admin: ["read", "operate", "administer"],
-  operator: ["read", "operate"],
-  viewer: ["read"],
+  admin: ["none", "read", "operate", "administer"],
+  operator: ["none", "read", "operate"],
+  viewer: ["none", "read"],
 };
 
 /** The caller of a request. */
 export type Caller =
   /** No users are configured, and the Host header names this server. */
   | { readonly kind: "local" }
-  | { readonly kind: "user"; readonly user: User }
+  /** `csrfToken`: the caller has a session, and a change must carry this token. Absent: the caller sent Basic. */
+  | { readonly kind: "user"; readonly user: User; readonly csrfToken?: string }
   /** Users are configured, and the request is not authenticated: it has no right to any resource. */
   | { readonly kind: "nobody" };
 
 export const mayDo = (user: User, need: Need): boolean => user.roles.some((role) => MAY[role].includes(need));
 
-export const CREDENTIALS_NEEDED: Refusal = {
+const CREDENTIALS_NEEDED: Refusal = {
   code: "unauthorized",
   message: "Credentials are needed: HTTP Basic with a user of this server.",
 };
+
+/** Returns the refusal of credentials that name no user. */
+export const refusalOfCheck = ({ kind }: Exclude<Checked, { readonly kind: "user" }>): Refusal =>
+  kind === "throttled"
+    ? { code: "too_many_attempts", message: "Too many wrong credentials; try again later." }
+    : CREDENTIALS_NEEDED;
 
 /**
  * Returns the reason why a caller may not use a handler; undefined if it may. A handler without a known need is refused
@@ -31,6 +39,7 @@ export const CREDENTIALS_NEEDED: Refusal = {
  */
 export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
   if (!MAY.admin.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
+  if (need === "none") return undefined;
   switch (caller.kind) {
     case "local":
       return undefined;

@@ -3,7 +3,18 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
-import { layers, problem, quota, reload, simulation, status, usage, users, verification } from "./server-documents.ts";
+import {
+  layers,
+  problem,
+  quota,
+  reload,
+  session,
+  simulation,
+  status,
+  usage,
+  users,
+  verification,
+} from "./server-documents.ts";
 import { truncation } from "./truncation-documents.ts";
 
 /**
@@ -29,6 +40,7 @@ export const documents = {
   Quota: quota,
   Reload: reload,
   Users: users,
+  Session: session,
   Verification: verification,
   Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),

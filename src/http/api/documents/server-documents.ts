@@ -55,9 +55,19 @@ export const quota = z.object({
 
 export const reload = z.object({ warnings: z.array(text) });
 
+const roles = z.array(z.enum(ROLES));
+
+export const session = z.object({
+  user: z.object({ name: text, roles }).nullable().meta({ description: "null: the request has no account" }),
+  csrfToken: textOrNull.meta({
+    description: "A change that is sent with the cookie of the session has this token in its header X-CSRF-Token",
+  }),
+  needsSignIn: z.boolean().meta({ description: "false: an account is there, or no users are configured" }),
+});
+
 export const users = z.object({
   users: z
-    .array(z.object({ name: text, roles: z.array(z.enum(ROLES)) }))
+    .array(z.object({ name: text, roles }))
     .meta({ description: "Empty: everybody on this machine may manage the server" }),
 });
 

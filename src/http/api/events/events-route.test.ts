@@ -18,6 +18,8 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
   origin: "http://localhost",
   base: "http://localhost",
   catalogue: catalogueOf([]),
+  caller: { kind: "local" },
+  address: "127.0.0.1",
   by: null,
   signal,
   body: () => Promise.reject(new Error("a GET has no body")),

@@ -35,6 +35,8 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       origin: "http://h",
       base: "http://h",
       catalogue: catalogueOf([layerNamed("a", {})]),
+      caller: { kind: "local" },
+      address: "127.0.0.1",
       by: null,
       signal,
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),

@@ -226,6 +226,15 @@ export const paths = {
       failures: [400],
     }),
   },
+  "/session": {
+    get: operation("getSession", "Who is signed in, for everybody", { answers: { 200: answer("Session") } }),
+    post: operation("signIn", "Opens a session, whose token is a cookie", {
+      body: "SignIn",
+      answers: { 200: answer("Session") },
+      failures: [400, 401, 409, 413, 429],
+    }),
+    delete: operation("signOut", "Ends the session, if there is one", { answers: gone, failures: [403] }),
+  },
   "/users": {
     get: operation("listUsers", "The accounts of the server with their roles", { answers: { 200: answer("Users") } }),
   },

@@ -1,8 +1,10 @@
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
 import { documents } from "../documents/documents.ts";
 import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
+import { signInSchema } from "../session/session-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
 import { operation, ref } from "./openapi-parts.ts";
@@ -24,6 +26,7 @@ const schemas = {
     properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
   },
   QuotaChange: requestJson(quotaChangeSchema),
+  SignIn: requestJson(signInSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 
@@ -48,6 +51,11 @@ const webhooks = {
   },
 };
 
+const securitySchemes = {
+  basic: { type: "http", scheme: "basic" },
+  session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
+};
+
 /** The description of `/api/v1` (OpenAPI 3.1). */
 export const openApi = (base: string): unknown => ({
   openapi: "3.1.0",
@@ -58,8 +66,8 @@ export const openApi = (base: string): unknown => ({
       "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
   },
   servers: [{ url: `${base}/api/v1` }],
-  components: { schemas, securitySchemes: { basic: { type: "http", scheme: "basic" } } },
-  security: [{ basic: [] }, {}],
+  components: { schemas, securitySchemes },
+  security: [{ basic: [] }, { session: [] }, {}],
   webhooks,
   paths,
 });

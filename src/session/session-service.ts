@@ -1,0 +1,89 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Database, type Migrations, type Row, text } from "../state/database.ts";
+
+export const sessionMigrations: Migrations = {
+  module: "session",
+  steps: [
+    `CREATE TABLE session (
+       token_digest BLOB PRIMARY KEY, user TEXT NOT NULL, account TEXT NOT NULL, csrf_token TEXT NOT NULL,
+       made_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL
+     ) WITHOUT ROWID;`,
+  ],
+};
+
+const HOUR_MS = 3_600_000;
+/** A session ends after this time without a request. */
+const IDLE_MS = 12 * HOUR_MS;
+/** A session ends at this age, even if it is in use. */
+const LONGEST_MS = 7 * 24 * HOUR_MS;
+/** The most sessions that are kept. A further one ends the session that was not used for the longest time. */
+const MOST_SESSIONS = 1_000;
+/** The use of a session is written at most once in this time. */
+const USE_WRITTEN_MS = 60_000;
+
+/** A session as the server knows it. */
+export interface Session {
+  readonly user: string;
+  /** Identifies the password with which the session was opened. Another password of the user ends the session. */
+  readonly account: string;
+  /** The token that a change must carry in a header, as a page of another site cannot know it. */
+  readonly csrfToken: string;
+}
+
+/** The sessions of people who signed in with a browser. They survive a restart of the server. */
+export class SessionService {
+  readonly #db: Database;
+  readonly #now: () => number;
+
+  constructor({ db, now }: { readonly db: Database; readonly now: () => number }) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** Opens a session of a user whose password was right. Returns its token, of which only a digest is stored. */
+  async openSession(user: string, account: string): Promise<{ readonly token: string; readonly csrfToken: string }> {
+    const token = randomToken();
+    const csrfToken = randomToken();
+    const now = this.#now();
+    this.#db.transaction(() => {
+      this.#deleteEnded(now);
+      this.#db
+        .prepare(
+          "DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session ORDER BY used_ms DESC LIMIT -1 OFFSET ?)",
+        )
+        .run(MOST_SESSIONS - 1);
+      this.#db
+        .prepare("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)")
+        .run(digest(token), user, account, csrfToken, now, now);
+    });
+    return { token, csrfToken };
+  }
+
+  /** Returns the session of a token; undefined: there is none, or it has ended. */
+  async session(token: string): Promise<Session | undefined> {
+    const key = digest(token);
+    const row = this.#db.prepare("SELECT * FROM session WHERE token_digest = ?").get(key);
+    const now = this.#now();
+    if (row === undefined || hasEnded(row, now)) return undefined;
+    if (Math.abs(now - Number(row["used_ms"])) > USE_WRITTEN_MS)
+      this.#db.unsynced(() => this.#db.prepare("UPDATE session SET used_ms = ? WHERE token_digest = ?").run(now, key));
+    return { user: text(row, "user"), account: text(row, "account"), csrfToken: text(row, "csrf_token") };
+  }
+
+  /** Ends the session of a token, if there is one. */
+  async closeSession(token: string): Promise<void> {
+    this.#db.transaction(() => this.#db.prepare("DELETE FROM session WHERE token_digest = ?").run(digest(token)));
+  }
+
+  #deleteEnded(now: number): void {
+    this.#db.prepare("DELETE FROM session WHERE used_ms < ? OR made_ms < ?").run(now - IDLE_MS, now - LONGEST_MS);
+  }
+}
+
+const hasEnded = (row: Row, now: number): boolean =>
+  Number(row["used_ms"]) < now - IDLE_MS || Number(row["made_ms"]) < now - LONGEST_MS;
+
+/** Returns 256 random bits. */
+const randomToken = (): string => randomBytes(32).toString("base64url");
+
+const digest = (token: string): Uint8Array => createHash("sha256").update(token).digest();
