@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import type { RunningServer } from "../../app/start.ts";
-import type { Configuration } from "../../config/configuration.ts";
-import { escapeXml } from "../../lib/escape.ts";
 import { EXIT } from "../exit.ts";
+import { greetingText } from "../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, load, loadOrPrint } from "./configuration-flags.ts";
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
@@ -16,7 +15,7 @@ export function serveCommand(): Command {
       obeySignals(starting);
       try {
         const server = await starting;
-        process.stdout.write(greeting(server.address, configuration));
+        process.stdout.write(greetingText(server.address, configuration));
       } catch (error) {
         // Exit explicitly: the threads of a partly started server would keep the process alive.
         fail("the server cannot start", error);
@@ -66,25 +65,4 @@ function endAtOnce(signal: NodeJS.Signals, code: number): never {
   process.kill(process.pid, signal);
   // The first process of a container ignores a signal that it does not handle.
   process.exit(code);
-}
-
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-function greeting(address: string, { layers, file }: Configuration): string {
-  const base = address.replace(/\/$/, "");
-  const names = layers.slice(0, 20).map((l) => l.name);
-  const first =
-    layers.find((l) => l.gridSubsets.some((s) => s.gridSet.id === "EPSG:900913" && s.zoomStart <= 2)) ?? layers[0];
-  const name = first?.name ?? "LAYER";
-  const extension = first?.formats[0]?.extension ?? "png";
-  const seedRequest = `<seedRequest><name>${escapeXml(name)}</name><zoomStart>0</zoomStart><zoomStop>4</zoomStop><type>seed</type><threadCount>2</threadCount></seedRequest>`;
-  const path = encodeURIComponent(name);
-  return [
-    `Nuthatch is listening on ${address}`,
-    `${file === undefined ? "Demo layers" : "Layers"}: ${names.join(", ")}${layers.length > names.length ? ", …" : ""}`,
-    "Try:",
-    `  curl -o tile.${extension} ${shellQuoted(`${base}/xyz/${path}/2/0/1.${extension}`)}`,
-    `  curl -XPOST -H 'Content-type: text/xml' -d ${shellQuoted(seedRequest)} ${shellQuoted(`${base}/rest/seed/${path}.xml`)}`,
-    "",
-  ].join("\n");
 }

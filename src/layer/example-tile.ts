@@ -1,0 +1,27 @@
+import { coverageAt, type GridSubset } from "./layer.ts";
+
+export interface Tile {
+  readonly z: number;
+  readonly x: number;
+  readonly rowFromTop: number;
+}
+
+/** The level of an example: it shows a continent, if the layer covers the world. */
+const LEVEL = 2;
+/** The place in the coverage, from the left and from the top: the middle of the world would show the ocean. */
+const PLACE = 0.4;
+
+/** Returns a tile inside the coverage of a grid subset, as an example; undefined: the subset has no tile. */
+export function tileInside(subset: GridSubset): Tile | undefined {
+  const { gridSet, zoomStart, zoomStop } = subset;
+  const z = Math.min(Math.max(LEVEL, zoomStart), zoomStop);
+  const matrix = gridSet.matrices[z];
+  const rect = coverageAt(subset, z);
+  if (matrix === undefined || rect === undefined) return undefined;
+  const { minX, maxX, minY, maxY } = rect;
+  return {
+    z,
+    x: minX + Math.floor((maxX - minX) * PLACE),
+    rowFromTop: matrix.matrixHeight - 1 - maxY + Math.floor((maxY - minY) * PLACE),
+  };
+}
