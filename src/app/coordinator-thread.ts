@@ -22,6 +22,7 @@ import {
   type ServerMethods,
   type StartRefusal,
 } from "./process-methods.ts";
+import { dataDirectoryFault } from "./start-faults.ts";
 
 export interface CoordinatorData {
   readonly configuration: Configuration;
@@ -38,8 +39,8 @@ function bootId(): string | undefined {
   }
 }
 
-function refusalOf(error: unknown): StartRefusal {
-  const message = error instanceof Error ? error.message : String(error);
+function refusalOf(error: unknown, dataDir: string): StartRefusal {
+  const message = dataDirectoryFault(error, dataDir);
   const isConfiguration = error instanceof StateError && error.code === "newer_version";
   return { kind: "refused", message, isConfiguration };
 }
@@ -90,7 +91,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         claimed = claimState(configuration.dataDir, data.storeRoot);
         return undefined;
       } catch (error) {
-        return refusalOf(error);
+        return refusalOf(error, configuration.dataDir);
       }
     },
     begin() {
@@ -121,7 +122,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         markBegun(claimed, log);
         return { kind: "begun" };
       } catch (error) {
-        if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error);
+        if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error, configuration.dataDir);
         notBegun = error;
         const reason = `the disk of the data directory is full, the state cannot be read: ${String(error)}`;
         return { kind: "waiting", reason, serves: canServe(db, store) };

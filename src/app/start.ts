@@ -16,6 +16,7 @@ import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "./p
 import { ReadinessWatch } from "./readiness-watch.ts";
 import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
+import { dataDirectoryFault, listenFault } from "./start-faults.ts";
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:8080/`. */
@@ -29,9 +30,9 @@ export interface RunningServer {
 export class StartError extends Error {
   override readonly name = "StartError";
   readonly isConfiguration: boolean;
-  constructor(message: string, isConfiguration: boolean) {
-    super(message);
-    this.isConfiguration = isConfiguration;
+  constructor(message: string, options: ErrorOptions & { readonly isConfiguration: boolean }) {
+    super(message, options);
+    this.isConfiguration = options.isConfiguration;
   }
 }
 
@@ -46,7 +47,11 @@ const GRACE_MS = 25_000;
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
   const log = createLogger();
   const storeRoot = join(configuration.dataDir, "tiles");
-  mkdirSync(storeRoot, { recursive: true });
+  try {
+    mkdirSync(storeRoot, { recursive: true });
+  } catch (error) {
+    throw new StartError(dataDirectoryFault(error, configuration.dataDir), { cause: error, isConfiguration: false });
+  }
   const instance = randomUUID();
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
   for (const warning of configuration.warnings) log.warn(warning);
@@ -58,7 +63,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, memory: serving, log });
   const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     await coordinator.close();
-    throw new StartError(message, isConfiguration);
+    throw new StartError(message, { isConfiguration });
   };
   const unclaimed = await coordinator.channel.call("claim");
   if (unclaimed !== undefined) return refuseStart(unclaimed);
@@ -119,6 +124,8 @@ function buildServing(
 /** Listens. Returns the server's address. */
 async function listen(serving: ServingProcesses, { server }: Configuration): Promise<string> {
   const { host } = server;
-  const { port } = await serving.listen(host, server.port);
+  const { port } = await serving.listen(host, server.port).catch(async (error: unknown) => {
+    throw new StartError(await listenFault(error, host, server.port), { cause: error, isConfiguration: false });
+  });
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }

@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { codeOf } from "../lib/error-code.ts";
+import { fileFault, pathOf } from "../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
 import { programOf } from "./program.ts";
 
@@ -29,7 +30,9 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   else {
-    process.stderr.write(`nuthatch: ${error instanceof Error ? error.message : String(error)}\n`);
+    const path = pathOf(error);
+    const message = path === undefined ? "" : `${path}: `;
+    process.stderr.write(`nuthatch: ${message}${fileFault(error)}\n`);
     process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failure;
   }
 }

@@ -346,7 +346,7 @@ test("a file that is not UTF-8 is a problem at its first such line", async () =>
 
 test("a file that is not there, not YAML, or several at once is a problem and not a fault", async () => {
   expect(await problems({ flags: { config: "none.yaml" } })).toEqual([
-    expect.stringMatching(/^none\.yaml: the configuration cannot be read: ENOENT/),
+    "none.yaml: the configuration cannot be read: there is no such file or directory; --config or NUTHATCH_CONFIG names another file",
   ]);
   expect(await problems({ yaml: "dataDir: a\ndataDir: b\n" })).toEqual([
     expect.stringMatching(/^2:1: this is not valid YAML: .*unique/),
@@ -499,7 +499,7 @@ htpasswd: { file: htpasswd, roles: [operator] }
   ]);
   expect(await problems({ yaml: 'users: [{ name: "a:b", password: x, roles: [admin] }]' })).toHaveLength(1);
   expect((await problems({ yaml: "htpasswd: { file: none }" })).join()).toMatch(
-    /htpasswd.file: cannot be read: ENOENT/,
+    /htpasswd.file: "none" cannot be read: there is no such file or directory/,
   );
 });
 

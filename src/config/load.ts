@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Layer } from "../layer/layer.ts";
+import { fileFault } from "../lib/file-fault.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
@@ -99,7 +100,9 @@ async function readNamed(name: string, cwd: string, env: Variables): Promise<Con
       return unreadable("the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
     return readConfigurationFile(name, bytes.toString(), env);
   } catch (error) {
-    return unreadable(`the configuration cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return unreadable(
+      `the configuration cannot be read: ${fileFault(error)}; --config or NUTHATCH_CONFIG names another file`,
+    );
   }
 }
 

@@ -65,7 +65,7 @@ test.each([
   ['proxy: "proxy:3128"', 'proxy: expected none, or the address of a proxy with http:// or https://, got "proxy:3128"'],
   [`cert: ${cert}`, "cert: cert and key are needed together"],
   [`key: ${key}`, "key: cert and key are needed together"],
-  [`ca: ${directory}/none.pem`, `ca: "${directory}/none.pem" cannot be read (ENOENT)`],
+  [`ca: ${directory}/none.pem`, `ca: "${directory}/none.pem" cannot be read: there is no such file or directory`],
   [`ca: ${empty}`, "ca: expected a file of certificates in PEM form"],
   [`cert: ${empty}, key: ${key}`, "cert: expected a file with a certificate in PEM form"],
   [`cert: ${cert}, key: ${other}`, "key: expected the key of the certificate in cert"],

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { fileFault } from "../../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { findInNetrc } from "./netrc.ts";
 
@@ -76,6 +77,5 @@ function readNetrc({ path, isNamed }: NetrcFile): string | undefined {
   }
   const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
   if (!isNamed && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
-  const why = failure instanceof Error ? failure.message : String(failure);
-  throw new CommandFailure(`${path} cannot be read: ${why}`, EXIT.configuration);
+  throw new CommandFailure(`${path} cannot be read: ${fileFault(failure)}`, EXIT.configuration);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
@@ -16,6 +16,7 @@ const TIMEOUT_MS = 60_000;
 interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly layer?: readonly string[];
   readonly output?: string;
+  readonly force?: boolean;
 }
 
 /** `nuthatch import …`: creates a configuration from an upstream's description of itself. */
@@ -27,12 +28,18 @@ export function importCommand(): Command {
     .option("--prefix <prefix>", "put before each name, such as ws:")
     .option("--username <name>", "Basic authentication at the WMS")
     .option("--password-variable <variable>", "the environment variable that holds the password")
-    .option("-o, --output <file>", "write to a new file instead of printing")
+    .option("-o, --output <file>", "write to a file instead of printing")
+    .option("--force", "write over the file if it is there already")
     .action(async (url: string, flags: ImportFlags) => {
+      if (flags.output !== undefined && flags.force !== true && existsSync(flags.output))
+        throw new CommandFailure(
+          `${flags.output} is there already: --force writes over it, or name another file with -o`,
+          EXIT.failure,
+        );
       const { document, warnings } = await imported(url, flags);
       const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
       if (flags.output === undefined) process.stdout.write(text);
-      else writeFileSync(flags.output, text, { flag: "wx" });
+      else writeFileSync(flags.output, text, { flag: flags.force === true ? "w" : "wx" });
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
       const problems = await problemsOf(text, flags);
       if (problems.length === 0) return;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { input } from "zod";
 import type { jobRequestSchema } from "../../http/api/jobs/job-document.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import { type FieldDocument, type FieldGroup, fieldEntries, selectFields } from "../../plan/job-fields.ts";
 import { GROUPS } from "../help-groups.ts";
 import { collect, parseWhole, timeZoneOption } from "./shared-options.ts";
@@ -232,7 +233,7 @@ function argumentOf<T>(otherwise: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
+    why = fileFault(error);
   }
   throw new InvalidArgumentError(`${otherwise}: ${why}.`);
 }

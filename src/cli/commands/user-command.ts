@@ -1,6 +1,7 @@
 import { chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { ROLES, type Role } from "../../http/options.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addPasswordFlag, hashNewPassword, type PasswordFlags } from "./new-password.ts";
 import { addUser, DEFAULT_ROLES, hasAdministrator, listUsers, removeUser, userLine } from "./users-file.ts";
@@ -50,6 +51,16 @@ function replaceFile(name: string, text: string): void {
     process.stderr.write(
       `note: ${name} had the mode ${(mode & 0o777).toString(8)} and now has 600, because it holds hashes of passwords; the account that runs the server must own it\n`,
     );
+}
+
+function readText(file: string): string {
+  let fault: string;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    fault = fileFault(error);
+  }
+  throw new CommandFailure(`${file}: ${fault}; --config names the configuration file`, EXIT.configuration);
 }
 
 function unwrap<T>(result: { ok: true; value: T } | { ok: false; error: string }, file: string): T {
@@ -107,7 +118,7 @@ export function userCommand(): Command {
     .option(FORCE, "also if no administrator is left")
     .action(async (name: string, flags: AddFlags) => {
       const { config: file, role: roles, force } = flags;
-      const before = file === undefined ? undefined : readFileSync(file, "utf8");
+      const before = file === undefined ? undefined : readText(file);
       const passwordHash = await hashNewPassword(flags);
       if (file === undefined || before === undefined) {
         process.stdout.write(userLine({ name, passwordHash, roles: roles ?? DEFAULT_ROLES }));
@@ -125,7 +136,7 @@ export function userCommand(): Command {
     .description("prints the names and roles in a configuration file; nuthatch users asks a running server")
     .requiredOption("--config <file>", "the configuration file")
     .action(({ config: file }: { config: string }) => {
-      for (const { name, roles } of unwrap(listUsers(readFileSync(file, "utf8")), file))
+      for (const { name, roles } of unwrap(listUsers(readText(file)), file))
         process.stdout.write(`${name}\t${roles.join(",")}\n`);
     });
   user
@@ -135,7 +146,7 @@ export function userCommand(): Command {
     .requiredOption("--config <file>", "the configuration file")
     .option(FORCE, "also if no administrator is left")
     .action((name: string, { config: file, force }: { config: string; force?: boolean }) => {
-      const before = readFileSync(file, "utf8");
+      const before = readText(file);
       const after = unwrap(removeUser(before, name), file);
       if (after === undefined)
         throw new CommandFailure(`there is no user ${JSON.stringify(name)} in ${file}`, EXIT.failure);

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { fileFault } from "../../lib/file-fault.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
 import { type FollowFlags, printMade } from "../client/follow-job.ts";
@@ -60,7 +61,7 @@ export function warmCommand() {
       });
       for (const file of files.length === 0 ? ["-"] : files)
         await readLog(file, use).catch((error: unknown) => {
-          throw new CommandFailure(`${file}: ${error instanceof Error ? error.message : String(error)}`, EXIT.failure);
+          throw new CommandFailure(`${file}: ${fileFault(error)}`, EXIT.failure);
         });
       // One tile more than the budget shows whether the budget is the limit.
       const used = use.top(maxTiles + 1);

@@ -4,6 +4,7 @@ import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
 import { defined } from "../../lib/defined.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
@@ -94,7 +95,8 @@ async function readJson(path: string): Promise<Result<unknown, string>> {
     const content: unknown = JSON.parse(text);
     return ok(content);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refuse(error instanceof SyntaxError ? `is no JSON: ${why}` : `cannot be read: ${why}`);
+    return refuse(
+      error instanceof SyntaxError ? `is no JSON: ${error.message}` : `cannot be read: ${fileFault(error)}`,
+    );
   }
 }

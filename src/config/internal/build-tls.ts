@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TlsOptions } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
-import { codeOf } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema/source-schema.ts";
 
@@ -22,7 +22,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
     try {
       return readFileSync(resolve(file), "utf8");
     } catch (error) {
-      problems.add([...path, name], `${JSON.stringify(file)} cannot be read (${codeOf(error)})`);
+      problems.add([...path, name], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
       return undefined;
     }
   };

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import type { User } from "../../http/options.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";
 import type { Document } from "./read-document.ts";
@@ -68,7 +69,7 @@ async function readHtpasswd(
   try {
     text = await readFile(resolve(cwd, file), "utf8");
   } catch (error) {
-    problems.add(["htpasswd", "file"], `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    problems.add(["htpasswd", "file"], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
   }
   const users: User[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {

@@ -1,0 +1,45 @@
+import { codeOf } from "../lib/error-code.ts";
+import { account, fileFault, pathOf } from "../lib/file-fault.ts";
+
+const PROBE_MS = 1_000;
+
+/** Returns why the server cannot use its data directory, and how to name another. */
+export function dataDirectoryFault(error: unknown, dataDir: string): string {
+  const path = pathOf(error);
+  if (path === undefined) return error instanceof Error ? error.message : String(error);
+  return `the data directory cannot be used: ${path}: ${fileFault(error)}; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${dataDir}`;
+}
+
+/** Returns why the server cannot listen on an address, and how to name another. */
+export async function listenFault(error: unknown, host: string, port: number): Promise<string> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const another = "--host, NUTHATCH_HOST or server.host names another";
+  switch (codeOf(error)) {
+    case "EADDRINUSE": {
+      const who = (await isNuthatch(host, port)) ? "a Nuthatch answers there already" : "another program listens there";
+      return `${address} is in use, ${who}; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`;
+    }
+    case "EADDRNOTAVAIL":
+      return `this machine has no address ${host}; ${another} (127.0.0.1: this machine alone, 0.0.0.0: all addresses)`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `the name ${host} has no address; ${another}`;
+    case "EACCES":
+      return `the account ${account()} may not listen on port ${port}; --port, NUTHATCH_PORT or server.port names another, such as 8080`;
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Returns whether a server on this machine answers a health check as Nuthatch does. */
+async function isNuthatch(host: string, port: number): Promise<boolean> {
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const name = reached.includes(":") ? `[${reached}]` : reached;
+  try {
+    const answer = await fetch(`http://${name}:${port}/livez`, { signal: AbortSignal.timeout(PROBE_MS) });
+    return answer.status === 200 && (await answer.text()) === "ok";
+  } catch {
+    // No HTTP, or no answer in time.
+    return false;
+  }
+}

@@ -1,0 +1,144 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startOrigin } from "../../test/support/origin.ts";
+import { runProgram } from "../../test/support/run-program.ts";
+import { startServer, type TestServer } from "../../test/support/server.ts";
+import { fileFault } from "../lib/file-fault.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-start-"));
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  mkdirSync(join(directory, "folder"));
+  writeFileSync(join(directory, "plain"), "there\n");
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, input = "") =>
+  runProgram(args, { env, cwd: directory, input });
+
+describe("a start that cannot succeed says what to change", () => {
+  const serve = async (...flags: string[]) => {
+    const { code, stdout, stderr } = await run(["serve", "--data-dir", join(directory, "data"), ...flags]);
+    expect(stdout).toBe("");
+    return [code, stderr.split("\n").at(-2)];
+  };
+  const cannot = "nuthatch: the server cannot start:";
+
+  test("for a port that a Nuthatch has", async () => {
+    expect(await serve("--port", String(server.port))).toEqual([
+      1,
+      `${cannot} 127.0.0.1:${server.port} is in use, a Nuthatch answers there already; --port, NUTHATCH_PORT or server.port names another port (0 picks a free one)`,
+    ]);
+  });
+  test("for a port that another program has, with several HTTP workers too", async () => {
+    const other = await startOrigin((_, response) => void response.writeHead(404).end());
+    try {
+      const port = new URL(other.origin).port;
+      const expected = `${cannot} 127.0.0.1:${port} is in use, another program listens there; `;
+      for (const workers of ["1", "2"])
+        expect(await serve("--port", port, "--set", `server.workers=${workers}`)).toEqual([
+          1,
+          expect.stringContaining(expected),
+        ]);
+    } finally {
+      await other.close();
+    }
+  });
+  test("for an address of another machine", async () => {
+    const args = ["serve", "--data-dir", "data", "--host", "192.0.2.1"];
+    const { code, stderr } = await run(args, { NUTHATCH_ADMIN_PASSWORD: "secret" });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`${cannot} this machine has no address 192.0.2.1; --host, NUTHATCH_HOST or server.host`),
+    ]);
+  });
+  test("for a data directory that is a file", async () => {
+    expect(await serve("--port", "0", "--data-dir", "plain")).toEqual([
+      1,
+      `${cannot} the data directory cannot be used: ${join(directory, "plain/tiles")}: expected a directory, and a part of this path is a file; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${join(directory, "plain")}`,
+    ]);
+  });
+});
+
+test("files that cannot be used are told by name, and never in the words of Node", async () => {
+  const absent = "there is no such file or directory";
+  const folder = "expected a file, and this is a directory";
+  const url = { NUTHATCH_URL: server.url };
+  const piped = "long enough\n";
+  const cases: [readonly string[], number, string][] = [
+    [["serve", "--config", "none.yaml"], 78, `none.yaml: the configuration cannot be read: ${absent}; --config or`],
+    [["config", "check", "--config", "folder"], 78, `folder: the configuration cannot be read: ${folder}; --config or`],
+    [["user", "add", "a", "--password-stdin", "--config", "none.yaml"], 78, `nuthatch: none.yaml: ${absent}; --config`],
+    [["user", "list", "--config", "folder"], 78, `nuthatch: folder: ${folder}; --config`],
+    [["estimate", "a", "--area", "none"], 2, `${absent}.`],
+    [["warm", "folder"], 1, `nuthatch: folder: ${folder}`],
+    [["warm", "none"], 1, `nuthatch: none: ${absent}`],
+  ];
+  for (const [args, code, message] of cases) {
+    const ended = await run(args, url, piped);
+    expect([args, ended.code, ended.stderr]).toEqual([args, code, expect.stringContaining(message)]);
+    expect(ended.stderr).not.toMatch(/\bE[A-Z]{4,}\b/);
+  }
+});
+
+test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])("%s is a sentence", (code) => {
+  expect(fileFault(Object.assign(new Error(code), { code }))).toMatch(/^(?!E[A-Z]+)[\w -]+/);
+});
+
+test("import wms does not write over a file, unless it is told to", async () => {
+  const there = await run(["import", "wms", "http://127.0.0.1:9/wms", "-o", "plain"]);
+  expect([there.code, there.stderr]).toEqual([
+    1,
+    "nuthatch: plain is there already: --force writes over it, or name another file with -o\n",
+  ]);
+});
+
+describe("the commands that a start prints", () => {
+  /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the answers. */
+  async function tried(yaml: string): Promise<{ readonly log: string; readonly statuses: readonly string[] }> {
+    const at = await startServer({ configuration: yaml });
+    try {
+      const log = at.log();
+      const commands = [...log.matchAll(/^ {2}curl (.*)$/gm)].map(([, rest = ""]) =>
+        // curl would ask for the password.
+        rest.replace(/-u '(\w+)'/, "-u '$1:secret'").replace(/-o \S+/, "-o /dev/null"),
+      );
+      const shell = (command: string): string =>
+        execFileSync("sh", ["-c", `curl -s -o /dev/null -w '%{http_code}' ${command}`], { encoding: "utf8" });
+      return { log, statuses: commands.map(shell) };
+    } finally {
+      await at.close();
+    }
+  }
+
+  test("work for a layer of few levels in its own grid set, and with users", async () => {
+    const { log, statuses } = await tried(`
+users: [{ name: ann, password: secret, roles: [viewer] }, { name: bob, password: secret, roles: [operator] }]
+layers:
+  - name: "a b/c"
+    secured: true
+    source: { type: demo, dataset: states }
+    gridSubsets: [{ gridSet: EPSG:4326, extent: [-109, 37, -102, 41], zoomStart: 5, zoomStop: 6 }]
+`);
+    expect(log).toContain('Layers: "a b/c"\n');
+    expect(log).toMatch(/curl -u 'bob' -o tile\.png '.*\/xyz\/a%20b%2Fc\/EPSG:4326\/5\/\d+\/\d+\.png'/);
+    expect(log).toMatch(/curl -u 'bob' -XPOST .*<zoomStart>5<\/zoomStart><zoomStop>6<\/zoomStop>/);
+    expect(statuses).toEqual(["200", "200"]);
+  });
+  test("are there for the demo layers without a password", () => {
+    expect(server.log()).toContain('Demo layers: topp:states, nurc:Arc_Sample, "img states"\n');
+    expect(server.log()).toMatch(/curl -o tile\.png '.*\/xyz\/topp:states\/2\/1\/1\.png'\n {2}curl -XPOST /);
+  });
+  test("are none without layers", async () => {
+    const { log } = await tried("layers: []\n");
+    expect(log).toMatch(/^There are no layers\. nuthatch import wms URL -o nuthatch\.yaml /m);
+    expect(log).not.toMatch(/LAYER|Try:/);
+  });
+});
