@@ -155,6 +155,13 @@ async function run(
   const tookMs = performance.now() - beganMs;
   // Logged after the answer, so that the client does not wait for the log.
   setImmediate(() => {
+    if (answer.ignored !== undefined)
+      log.warn("unknown fields of a request were ignored", {
+        requestId,
+        by: exchange.by,
+        path,
+        fields: answer.ignored,
+      });
     log.info("a request for a change was answered", {
       requestId,
       by: exchange.by,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startServer } from "../support/server.ts";
+import { startServer, until } from "../support/server.ts";
 import { contractServer } from "./contract-server.ts";
 
 // `docs/reference/wire-format.md`, Disk quota.
@@ -9,7 +9,7 @@ const FIELDS = (policy: string, quota: string, enabled = "false", more = "<layer
   `<enabled>${enabled}</enabled><cacheCleanUpFrequency>10</cacheCleanUpFrequency><cacheCleanUpUnits>SECONDS</cacheCleanUpUnits><maxConcurrentCleanUps>2</maxConcurrentCleanUps><globalExpirationPolicyName>${policy}</globalExpirationPolicyName><globalQuota>${quota}</globalQuota>${more}`;
 const DEFAULT_QUOTA = "<value>500</value><units>MiB</units>";
 
-const { transcript } = contractServer({
+const { transcript, at } = contractServer({
   before: `
     > PUT /rest/diskquota.json
     >
@@ -18,6 +18,61 @@ const { transcript } = contractServer({
     <
     < ${DEFAULT}
   `,
+});
+
+describe("fields that are not known", () => {
+  transcript(
+    "are ignored, as GWC does, and named in a header; a name that differs in case is refused wherever it stands",
+    `
+    > PUT /rest/diskquota.json
+    >
+    > {"gwcQuotaConfiguration":{"globalQota":{"value":1},"a\\r\\nb\\u20ac":2,"globalQuota":{"valeu":3,"id":0},"layerQuotas":[]}}
+    < 200 application/json
+    < Warning: 299 - "unknown fields were ignored: globalQota, a??b?, globalQuota.valeu"
+    <
+    < ${DEFAULT.replace("cacheQuota", "gwcQuota")}
+    > PUT /rest/diskquota.xml
+    >
+    > <gwcQuotaConfiguration><diskBlockSize>4096</diskBlockSize></gwcQuotaConfiguration>
+    < 200 text/xml
+    < Warning: 299 - "unknown fields were ignored: diskBlockSize"
+    <
+    < {any}
+    > PUT /rest/diskquota.json
+    >
+    > {"gwcQuotaConfiguration":{"globalQuota":{"value":"500","units":"MiB"}}}
+    < 200 application/json
+    < Warning: {absent}
+    <
+    < {any}
+    > PUT /rest/diskquota.json
+    >
+    > {"gwcQuotaConfiguration":{"Enabled":true}}
+    < 400 text/plain
+    <
+    < Enabled: unknown field, expected enabled {any}
+    > PUT /rest/diskquota.json
+    >
+    > {"gwcQuotaConfiguration":{"globalQuota":{"Value":1}}}
+    < 400 text/plain
+    <
+    < globalQuota.Value: unknown field, expected value {any}
+    > PUT /rest/diskquota.xml
+    >
+    > <gwcQuotaConfiguration><layerQuotas><LayerQuota><Layer>topp:states</Layer></LayerQuota></layerQuotas></gwcQuotaConfiguration>
+    < 400 text/plain
+    <
+    < layerQuotas.LayerQuota[1].Layer: unknown field, expected layer {any}
+  `,
+  );
+  test("are in the log", async () => {
+    const path = `${at().url}/rest/diskquota.json`;
+    await fetch(path, { method: "PUT", body: '{"gwcQuotaConfiguration":{"enabeld":true}}' });
+    await until("the line is there", async () =>
+      /unknown fields of a request were ignored/.test(at().log()) && /"enabeld"/.test(at().log()) ? true : undefined,
+    );
+    expect(at().log()).toContain("enabeld");
+  });
 });
 
 describe("reading", () => {

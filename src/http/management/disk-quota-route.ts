@@ -45,9 +45,17 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: Document
   const layers = new Set(exchange.catalogue.layers.keys());
   const decoded = await exchange.body((bytes) => decodeQuotaChange(bytes, format, layers));
   if (!decoded.ok) return decoded;
-  const { root, change } = decoded.value;
+  const { root, change, ignored } = decoded.value;
   const changed = await changeQuota(parts.operations, change);
-  return changed.ok ? quotaAnswer(parts, changed.value, format, root) : changed;
+  if (!changed.ok) return changed;
+  const answer = quotaAnswer(parts, changed.value, format, root);
+  return ignored === undefined ? answer : { ...answer, ignored, headers: { Warning: warningOf(ignored) } };
+}
+
+/** Returns a warning about fields as RFC 7234 (5.5) has it: in quotes, in ASCII. */
+function warningOf(fields: readonly string[]): string {
+  const names = fields.map((field) => field.replace(/[^\w.:[\]-]/g, "?"));
+  return `299 - "unknown fields were ignored: ${names.join(", ")}"`;
 }
 
 function quotaAnswer(

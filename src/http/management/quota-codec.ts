@@ -48,15 +48,23 @@ const FIELDS: readonly (keyof QuotaConfiguration)[] = [
   "layerQuotas",
 ];
 
+export interface DecodedQuotaChange {
+  /** The root name of the document. */
+  readonly root: QuotaRoot;
+  readonly change: QuotaChange;
+  /** The paths of fields that the server does not know and ignores, as GWC does. Absent: there is none. */
+  readonly ignored?: readonly string[];
+}
+
 /**
- * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). Returns the change
- * and the root name of the document. One wrong field refuses the whole change.
+ * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). One wrong field
+ * refuses the whole change.
  */
 export function decodeQuotaChange(
   body: Uint8Array,
   format: DocumentFormat,
   knownLayers: ReadonlySet<string>,
-): Result<{ readonly root: QuotaRoot; readonly change: QuotaChange }, Refusal> {
+): Result<DecodedQuotaChange, Refusal> {
   const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
   if (!document.ok) return document;
   const root = ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
@@ -71,7 +79,8 @@ export function decodeQuotaChange(
     globalQuota: readQuota(from, fields, "globalQuota"),
     layerQuotas: readLayerQuotas(from, fields),
   });
-  return fields.problems.result({ root, change });
+  const { ignored } = fields.problems;
+  return fields.problems.result({ root, change, ...(ignored.length === 0 ? {} : { ignored }) });
 }
 
 interface Reading {
@@ -144,7 +153,7 @@ function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> 
   const field = parent.one(name);
   if (field === undefined) return undefined;
   const path = parent.path(name);
-  const fields = new Fields(field, `${path}.`, ["value", "units", "bytes"], from.problems);
+  const fields = new Fields(field, `${path}.`, ["value", "units", "bytes", "id"], from.problems);
   const isBytes = !field.children.some((child) => child.name === "value" || child.name === "units");
   const value = isBytes
     ? fields.read("bytes", "a whole number, 0 or more", parseBytes)

@@ -3,11 +3,15 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { placeOf } from "./body-text.ts";
 import { childrenOf, type Field, scalarOf } from "./field.ts";
 
+const MOST_IGNORED = 10;
+const MOST_CHARACTERS = 100;
+
 /**
  * Holds the first problem that a decoder found. The decoder goes on after a problem and returns `result` at its end.
  */
 export class Problems {
   #first: Refusal | undefined;
+  readonly #ignored: string[] = [];
 
   get first(): Refusal | undefined {
     return this.#first;
@@ -29,6 +33,15 @@ export class Problems {
     const value =
       got !== undefined ? shown(got) : field.kind === "list" ? "a list" : field.kind === "null" ? "null" : "fields";
     return this.at(field, `${path}: expected ${expected}, got ${value}`);
+  }
+
+  /** The paths of unknown fields, which are ignored. Not more than a few, because a hostile body may have thousands. */
+  get ignored(): readonly string[] {
+    return this.#ignored;
+  }
+
+  ignore(path: string): void {
+    if (this.#ignored.length < MOST_IGNORED) this.#ignored.push(path.slice(0, MOST_CHARACTERS));
   }
 
   /** Runs a reader; if it finds the first problem, the refusal concerns the bounds of the request. */
@@ -106,12 +119,16 @@ export class Fields {
   }
 }
 
-/** Notes a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every zoom. */
+/**
+ * Notes a field whose name differs from a known name only in case: ignoring `zoomstop` would seed every zoom. Other
+ * unknown fields are ignored.
+ */
 export function checkCase(field: Field, prefix: string, known: readonly string[], problems: Problems): void {
   for (const child of field.children) {
     if (known.includes(child.name)) continue;
     const selected = known.find((name) => name.toLowerCase() === child.name.toLowerCase());
     if (selected !== undefined) problems.at(child, `${prefix}${child.name}: unknown field, expected ${selected}`);
+    else problems.ignore(`${prefix}${child.name}`);
   }
 }
 
