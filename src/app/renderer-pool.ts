@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -97,8 +97,8 @@ export class RendererPool implements Renderers {
       // The renderer reports over the channel; stderr is for a crash.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    // Set the priority now, as threads of the process inherit it.
-    if (child.pid !== undefined) setPriority(child.pid, NICE[who]);
+    // Set the priority now, as threads of the process inherit it. A server that was started with `nice` may not raise it.
+    if (child.pid !== undefined) setPriority(child.pid, Math.max(NICE[who], getPriority()));
     const down = new Set<string>();
     const reports: Renderer["reports"] = new Map();
     const channel = new Channel<RendererNotes, RendererMethods>(portOfProcess(child), {

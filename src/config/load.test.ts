@@ -582,6 +582,23 @@ test("mounts and origins are brought to one form", async () => {
   expect(await problems({ yaml: 'server: { mounts: ["a", "/%41", "/a//b"], allowedOrigins: ["*"] }' })).toHaveLength(4);
 });
 
+test("server.trustProxy is a switch or a list of addresses and networks, in a variable too", async () => {
+  const of = async (yaml: string, variable?: string) =>
+    (await loaded({ yaml, env: variable === undefined ? {} : { NUTHATCH_SERVER_TRUST_PROXY: variable } })).server
+      .trustProxy;
+  expect(await of("{}")).toBe(false);
+  expect(await of("server: { trustProxy: true }")).toBe(true);
+  expect(await of("server: { trustProxy: 10.0.0.0/8 }")).toEqual(["10.0.0.0/8"]);
+  expect(await of('server: { trustProxy: [127.0.0.1, "2001:db8::/32"] }')).toEqual(["127.0.0.1", "2001:db8::/32"]);
+  expect(await of("{}", "true")).toBe(true);
+  expect(await of("server: { trustProxy: true }", "false")).toBe(false);
+  expect(await of("{}", "127.0.0.1, ::1")).toEqual(["127.0.0.1", "::1"]);
+  for (const wrong of ["yes", "10.0.0.0/33", "10.0.0/8", "nginx", "[]", "2", '""', '"10.0.0.1/"'])
+    expect((await problems({ yaml: `server: { trustProxy: ${wrong} }` })).join(), wrong).toMatch(
+      /server\.trustProxy.*: expected true, false, or addresses and networks such as 127\.0\.0\.1 and 10\.0\.0\.0\/8/,
+    );
+});
+
 test("the example configuration is valid and names no user", async () => {
   const config = fileURLToPath(new URL("../../examples/wms.yaml", import.meta.url));
   const example = await loaded({ flags: { config } });

@@ -1,16 +1,35 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { type Refusal, shown } from "../lib/refusal.ts";
+import type { ServerOptions } from "./options.ts";
+
+type CrossSiteOptions = Pick<ServerOptions, "allowedOrigins" | "trustProxy">;
 
 /**
- * Returns whether a browser sent a request from another site (`docs/reference/wire-format.md`, Authentication). A
- * request with neither `Origin` nor `Sec-Fetch-Site` does not come from a browser.
+ * Returns the refusal of a request that a browser sent from another site (`docs/reference/wire-format.md`,
+ * Authentication). Undefined: the request is of this site or of an allowed origin. A request with neither `Origin` nor
+ * `Sec-Fetch-Site` does not come from a browser.
  * @param own scheme, host and port of this server, as the client addressed it
  */
-export function isCrossSite(headers: IncomingHttpHeaders, own: string, allowed: readonly string[]): boolean {
-  const { origin } = headers;
-  if (origin !== undefined && allowed.some((one) => sameOrigin(one, origin))) return false;
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined && site !== "same-origin" && site !== "none") return true;
-  return origin !== undefined && !sameOrigin(origin, own);
+export function crossSiteRefusal(
+  { origin, "sec-fetch-site": site }: IncomingHttpHeaders,
+  own: string,
+  server: CrossSiteOptions,
+): Refusal | undefined {
+  if (origin !== undefined && server.allowedOrigins.some((one) => sameOrigin(one, origin))) return undefined;
+  if (origin !== undefined && !sameOrigin(origin, own)) return refusalOf("Origin", shown(own), shown(origin), server);
+  if (site === undefined || site === "same-origin" || site === "none") return undefined;
+  const from = origin === undefined ? "" : ` and Origin ${shown(origin)}`;
+  return refusalOf("Sec-Fetch-Site", "same-origin or none", `${shown(site)}${from}`, server);
+}
+
+/** Returns a refusal that names what was compared, and the keys of the configuration that would admit the request. */
+function refusalOf(header: string, expected: string, got: string, { trustProxy }: CrossSiteOptions): Refusal {
+  const proxy =
+    trustProxy === false
+      ? "behind a proxy set server.trustProxy"
+      : "server.trustProxy needs X-Forwarded-Proto and X-Forwarded-Host of the proxy";
+  const message = `Requests from another site's page may not change anything here. ${header}: expected ${expected}, got ${got}; ${proxy}, or add the page's origin to server.allowedOrigins.`;
+  return { code: "forbidden", message };
 }
 
 /** Compares two origins. Case and default ports do not matter. The opaque origin `null` equals no origin. */

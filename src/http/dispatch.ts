@@ -9,7 +9,7 @@ import { firstSegment } from "./percent.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import type { Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
-import { type Address, ownOrigin, splitTarget, type Target, underMount } from "./request.ts";
+import { type Address, ownAddress, splitTarget, type Target, underMount } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
 import { type PublicResource, publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
@@ -39,7 +39,10 @@ export function createDispatch(
     const requested = {
       path: target.path,
       query: target.query,
-      baseUrl: () => ownOrigin(request, options.server()) + target.mount,
+      baseUrl: () => {
+        const { origin, prefix } = ownAddress(request, options.server());
+        return origin + prefix + target.mount;
+      },
     };
     const refuseOne = (): Promise<void> => {
       const answer = refusalText({ code: "too_many_requests", message: "Too many requests wait on this connection." });

@@ -6,13 +6,13 @@ import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
-import { isCrossSite } from "./cross-site.ts";
+import { crossSiteRefusal } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
 import type { ServerOptions } from "./options.ts";
 import { parseForm } from "./query.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
-import { clientAddress, ownOrigin, readBody, type Target } from "./request.ts";
+import { clientAddress, ownAddress, readBody, type Target } from "./request.ts";
 import {
   allowOf,
   type Exchange,
@@ -60,24 +60,25 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
     const caller = await callerOf(request, use, { ...options, server }, requested.signal);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
-    const origin = ownOrigin(request, server);
-    if (isForeignChange(request, origin, server))
-      return refused({ code: "forbidden", message: "Requests from another site's page may not change anything here." });
+    const { origin, prefix } = ownAddress(request, server);
+    const foreign = mayChange(request) ? crossSiteRefusal(request.headers, origin, server) : undefined;
+    if (foreign !== undefined) return refused(foreign);
     if (lacksToken(caller.value, request, found)) return refused(CSRF_TOKEN_NEEDED);
     if (!resource.ok) return refused(resource.error);
     if (found === undefined) return refused(NOT_FOUND);
-    const handler = handlerFor(found, request, refused);
+    const handler = handlerFor(found, request, prefix, refused);
     if ("status" in handler) return handler;
     const forbidden = forbiddenTo(caller.value, handler.need);
     if (forbidden !== undefined) return refused(forbidden);
     const { layer } = found;
     if (layer !== undefined && !options.catalogue().layers.has(layer)) return refused(unknownLayer(layer));
+    const mount = prefix + target.mount;
     const exchange: Exchange = {
-      target,
+      target: { ...target, mount },
       headers: request.headers,
       query: parseForm(target.query),
       origin,
-      base: origin + target.mount,
+      base: origin + mount,
       catalogue: options.catalogue(),
       caller: caller.value,
       address: clientAddress(request, server),
@@ -99,10 +100,6 @@ function unauthenticated(refusal: Refusal, headers: IncomingHttpHeaders, refused
 
 const mayChange = ({ method = "GET" }: IncomingMessage): boolean => !["GET", "HEAD", "OPTIONS"].includes(method);
 
-/** Returns whether a page of another site sent a request that may change something. */
-const isForeignChange = (request: IncomingMessage, origin: string, server: ServerOptions): boolean =>
-  mayChange(request) && isCrossSite(request.headers, origin, server.allowedOrigins);
-
 const CSRF_TOKEN_NEEDED: Refusal = {
   code: "forbidden",
   message: "X-CSRF-Token: expected the csrfToken of the session, as GET /api/v1/session has it",
@@ -122,6 +119,7 @@ function lacksToken(caller: Caller, request: IncomingMessage, resource: Resource
 function handlerFor(
   resource: Resource,
   { method = "GET", headers }: IncomingMessage,
+  prefix: string,
   refused: Refused,
 ): Handler | Answer {
   const allow = allowOf(resource);
@@ -132,7 +130,7 @@ function handlerFor(
     return {
       status: STATUS.method_not_allowed,
       type: HTML_TYPE,
-      body: methodPage(allow.split(", ")),
+      body: methodPage(allow.split(", "), `${prefix}/`),
       headers: { Allow: allow },
     };
   return methodAnswer(method, allow, refused);

@@ -13,8 +13,11 @@ export interface ServerOptions {
   readonly port: number;
   /** Normalized: "/" or a path such as "/geowebcache" without trailing slash; the longest comes first. */
   readonly mounts: readonly string[];
-  /** True: X-Forwarded-Host, -Proto and -For are used instead of the values of the connection. */
-  readonly trustProxy: boolean;
+  /**
+   * Which connections are of a proxy whose headers count (`forwarded.ts`): none, all, or those from the listed
+   * addresses and networks (`10.0.0.0/8`).
+   */
+  readonly trustProxy: boolean | readonly string[];
   readonly allowedOrigins: readonly string[];
   /** The limit of the memory tier. */
   readonly memoryTierMiB: number;

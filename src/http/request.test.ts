@@ -23,7 +23,7 @@ function from(forwarded: string | undefined): IncomingMessage {
 test("behind a trusted proxy a client is what the proxy saw, not what the client says of itself", () => {
   expect(clientAddress(from("6.6.6.6, 10.0.0.7"), options(true))).toBe("10.0.0.7");
   expect(clientAddress(from("10.0.0.7"), options(true))).toBe("10.0.0.7");
-  expect(clientAddress(from(`${"x".repeat(5000)}`), options(true))).toHaveLength(100);
-  for (const nothing of [undefined, "", " , "]) expect(clientAddress(from(nothing), options(true))).toBe("");
+  for (const nothing of [undefined, "", " , ", "x".repeat(5000)])
+    expect(clientAddress(from(nothing), options(true)), "the socket's").toBe("");
   expect(clientAddress(from("6.6.6.6"), options(false)), "the socket's").toBe("");
 });

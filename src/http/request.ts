@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { forwardedBy } from "./forwarded.ts";
 import type { ServerOptions } from "./options.ts";
 import { decodePercent } from "./percent.ts";
 
@@ -61,24 +62,25 @@ function lengthOfMount(path: string, mount: string): number | undefined {
   return isUnder ? raw.join("/").length : undefined;
 }
 
-const first = (value: string | string[] | undefined): string | undefined => {
-  const one = Array.isArray(value) ? value[0] : value;
-  const item = one?.split(",")[0]?.trim();
-  return item === "" ? undefined : item;
-};
+/** The address of this server as the client sees it. */
+export interface OwnAddress {
+  /** Scheme, host and port, such as `http://host:8080`. */
+  readonly origin: string;
+  /** The path before the mounts, which a proxy has removed; "" if there is none. */
+  readonly prefix: string;
+}
 
 /**
- * Returns scheme, host and port as the client addressed them, such as `http://host:8080`; the address of the socket if
- * the client named no valid host.
+ * Returns the address of this server as the client addressed it: as the trusted proxy reports it, else as the request
+ * names it; the address of the socket if the client named no valid host.
  */
-export function ownOrigin(request: IncomingMessage, server: ServerOptions): string {
-  const { headers } = request;
-  const proto = server.trustProxy ? first(headers["x-forwarded-proto"]) : undefined;
+export function ownAddress(request: IncomingMessage, { trustProxy }: Pick<ServerOptions, "trustProxy">): OwnAddress {
+  const forwarded = forwardedBy(request, trustProxy);
   // An absolute request target takes precedence over Host (RFC 9112, 3.2.2).
   const absolute = /^https?:\/\/([^/?#]+)/i.exec(request.url ?? "")?.[1];
-  const host = (server.trustProxy ? first(headers["x-forwarded-host"]) : undefined) ?? absolute ?? headers.host ?? "";
+  const host = forwarded.host ?? absolute ?? request.headers.host ?? "";
   const clean = /^[\w.:[\]-]+$/.test(host) ? host : socketHost(request.socket);
-  return `${proto === "https" ? "https" : "http"}://${clean}`;
+  return { origin: `${forwarded.scheme ?? "http"}://${clean}`, prefix: forwarded.prefix };
 }
 
 /** Returns the local address of the connection. The configured port is not used, because it can be 0. */
@@ -88,15 +90,11 @@ function socketHost({ localAddress = "localhost", localPort = 80 }: Socket): str
 }
 
 /**
- * Returns the client's address. Behind a trusted proxy this is the last entry of X-Forwarded-For, which the proxy
- * itself added.
+ * Returns the client's address for limits by client and for the log. Behind trusted proxies this is the right-most
+ * address that they report and that is not one of theirs: clients can invent those further left.
  */
-export function clientAddress(request: IncomingMessage, server: ServerOptions): string {
-  const { headers, socket } = request;
-  const forwarded = server.trustProxy ? headers["x-forwarded-for"] : undefined;
-  const last = (Array.isArray(forwarded) ? forwarded.join(",") : forwarded)?.split(",").at(-1)?.trim();
-  return last === undefined || last === "" ? (socket.remoteAddress ?? "") : last.slice(0, 100);
-}
+export const clientAddress = (request: IncomingMessage, { trustProxy }: Pick<ServerOptions, "trustProxy">): string =>
+  forwardedBy(request, trustProxy).client ?? request.socket.remoteAddress ?? "";
 
 /**
  * Reads the whole body. Refuses one that is longer than `BODY_LIMIT`.

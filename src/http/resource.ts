@@ -33,12 +33,13 @@ export interface RouteOptions {
 
 /** A request that has passed all checks before the body, as a handler gets it. */
 export interface Exchange {
+  /** The mount begins with the path that a trusted proxy has removed: links need both. */
   readonly target: Target;
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
   /** Scheme, host and port as the client addressed them: `http://host:8080`. */
   readonly origin: string;
-  /** The origin followed by the mount of the request. */
+  /** The origin followed by the mount of the target. */
   readonly base: string;
   readonly catalogue: Catalogue;
   readonly caller: Caller;

@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly configuration?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
+  /** A program and its arguments that run the server's command. */
+  readonly under?: readonly string[];
 }
 
 const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
@@ -40,7 +42,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     writeFileSync(file, options.configuration);
     env["NUTHATCH_CONFIG"] = file;
   }
-  const child = spawn(process.execPath, [entry, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [program = "", ...args] = [...(options.under ?? []), process.execPath, entry, "serve"];
+  const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   const url = await new Promise<string>((resolve, reject) => {
     const look = (chunk: Buffer) => {

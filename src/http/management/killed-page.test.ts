@@ -21,5 +21,5 @@ test("a kill that ended nothing is a complete page too", () => {
 
 test("the pages for a form and for a browser", () => {
   expect(seedSubmittedPage("a<b", [7, 8])).toContain("<p>Tasks of layer a&lt;b:</p><ul><li>7</li><li>8</li></ul>");
-  expect(methodPage(["POST", "OPTIONS"])).toMatch(/Allowed here: POST, OPTIONS\..*<a href="\/">/);
+  expect(methodPage(["POST", "OPTIONS"], "/")).toMatch(/Allowed here: POST, OPTIONS\..*<a href="\/">/);
 });

@@ -27,11 +27,14 @@ export function seedSubmittedPage(layer: string, taskIds: readonly number[]): st
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>`);
 }
 
-/** Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form. */
-export function methodPage(allowed: readonly string[]): string {
+/**
+ * Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form.
+ * @param home the path of the server's page
+ */
+export function methodPage(allowed: readonly string[], home: string): string {
   const methods = escapeHtml(allowed.join(", "));
   return page(
     "Method not allowed",
-    `<p>Allowed here: ${methods}.</p><p><a href="/">To the page of this server</a></p>`,
+    `<p>Allowed here: ${methods}.</p><p><a href="${escapeHtml(home)}">To the page of this server</a></p>`,
   );
 }

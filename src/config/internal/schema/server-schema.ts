@@ -1,6 +1,20 @@
+import { isIP } from "node:net";
+import * as z from "zod";
 import { ROLES } from "../../../http/options.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
-import { flag, hasControlCharacter, list, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
+import {
+  either,
+  expected,
+  hasControlCharacter,
+  list,
+  map,
+  oneOf,
+  optional,
+  sentence,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
 
 const host = text
   .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
@@ -22,6 +36,27 @@ const origin = text
   }, "an origin such as https://maps.example.org")
   .transform(originOf);
 
+const ADDRESSES = "addresses and networks such as 127.0.0.1 and 10.0.0.0/8";
+
+function isNetwork(value: string): boolean {
+  const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(length ?? 0) <= (family === 4 ? 32 : 128);
+}
+
+/** A variable gives a list as one text with commas. */
+const trustProxy = either(`true, false, or ${ADDRESSES}`, [
+  z.boolean(),
+  z.string(),
+  list(z.string("an address or a network")),
+]).transform((given, context): boolean | readonly string[] => {
+  if (typeof given === "boolean") return given;
+  if (given === "true" || given === "false") return given === "true";
+  const networks = (typeof given === "string" ? given.split(",") : given).map((one) => one.trim());
+  if (networks.length === 0 || !networks.every(isNetwork)) expected(context, [], `true, false, or ${ADDRESSES}`);
+  return networks;
+});
+
 export const ServerSchema = map({
   host: host.prefault("127.0.0.1").describe("The address or name to listen on."),
   port: whole(0, 65535).default(8080).describe("The port to listen on; 0 chooses a free one."),
@@ -29,7 +64,9 @@ export const ServerSchema = map({
     .transform(longestFirst)
     .prefault(["/", "/geowebcache"])
     .describe("The paths below which the server answers."),
-  trustProxy: flag.default(false).describe("Use X-Forwarded-Host, -Proto and -For of a proxy before the server."),
+  trustProxy: trustProxy
+    .prefault(false)
+    .describe("Whether the headers of a proxy before the server count; a list names the addresses of the proxies."),
   allowedOrigins: list(origin).default([]).describe("Origins whose pages may use the management interface."),
   memoryTierMiB: whole(0, 65536).default(64).describe("The memory that a full memory tier takes."),
   workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),

@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request as requestTls } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AUTHORITY, SERVER_CERTIFICATE } from "../support/certificates.ts";
+import { freePort } from "./tinyproxy.ts";
+
+const PROGRAM = "/usr/sbin/nginx";
+export const hasNginx = existsSync(PROGRAM);
+
+export interface Nginx {
+  /** `https://localhost:PORT`. */
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/** Starts Debian's nginx with `examples/nginx.conf`, its addresses and certificates replaced. */
+export async function startNginx(serverPort: number): Promise<Nginx> {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-nginx-"));
+  const file = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const port = await freePort();
+  const cert = file("cert.pem", SERVER_CERTIFICATE.cert);
+  const key = file("key.pem", SERVER_CERTIFICATE.key);
+  const example = readFileSync(fileURLToPath(new URL("../../examples/nginx.conf", import.meta.url)), "utf8");
+  const site = [
+    ["server 127.0.0.1:8080;", `server 127.0.0.1:${serverPort};`],
+    ["listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`],
+    ["server_name maps.example.org;", "server_name localhost;"],
+    [/ssl_certificate .*;/, `ssl_certificate ${cert};`],
+    [/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`],
+  ].reduce((text, [from = "", to = ""]) => {
+    const replaced = text.replace(from, String(to));
+    if (replaced === text) throw new Error(`examples/nginx.conf lacks ${from}`);
+    return replaced;
+  }, example);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
+    mkdirSync(join(directory, name));
+    return `${name}_temp_path ${join(directory, name)};`;
+  });
+  const log = join(directory, "error.log");
+  const configuration = file(
+    "nginx.conf",
+    `daemon off; worker_processes 1; pid ${join(directory, "pid")}; error_log ${log};\n` +
+      `events {}\nhttp {\naccess_log off;\n${temporary.join("\n")}\n${site}\n}\n`,
+  );
+  const child = spawn(PROGRAM, ["-e", log, "-p", directory, "-c", configuration], { stdio: "ignore" });
+  const ended = once(child, "exit");
+  const origin = `https://localhost:${port}`;
+  // It tells nobody when it listens.
+  while (
+    child.exitCode === null &&
+    !(await exchange(`${origin}/`).then(
+      () => true,
+      () => false,
+    ))
+  );
+  if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}: ${readFileSync(log, "utf8")}`);
+  return {
+    origin,
+    close: async () => {
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Exchanged {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** Sends one request over TLS and reads the answer. `until`: the answer is left once its text so far satisfies this. */
+export function exchange(
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly until?: (text: string) => boolean;
+  } = {},
+): Promise<Exchanged> {
+  const { method = "GET", headers = {}, body, until } = options;
+  return new Promise((resolve, reject) => {
+    const request = requestTls(url, { method, headers, ca: AUTHORITY, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      const finish = (): void =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) });
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (until?.(Buffer.concat(chunks).toString("utf8")) !== true) return;
+        finish();
+        request.destroy();
+      });
+      response.on("end", finish);
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
+}
