@@ -131,6 +131,11 @@ test("a job is paused, resumed and killed; a --wait for it elsewhere shows its p
   expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("There was no job to end.\n");
   expect((await run("kill", "--all")).stdout).toBe(`2 jobs have been ended: ${second}, ${first}.\n`);
   expect((await run("kill", "--all")).stdout).toBe("There was no job to end.\n");
+  const unknown = await run("kill", "999999");
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    expect.stringMatching(/404 Unknown job: 999999 \(expected the id of a job, .* those of tasks\)\n$/),
+  ]);
   upstream.behaviour = () => "render";
 });
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type AnswerFlags, print, requestAndPrint, requestAnswer, serverCommand } from "../client/answer.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { ServerClient, ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
 import { JOB_ID, layerOption, parseJobId, requestedWithOption } from "./shared-options.ts";
@@ -36,7 +36,8 @@ export function killCommand(): Command {
       const { all, layer, requestedWith, json } = flags;
       if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
         throw new CommandFailure("expected either the id of a job, --requested-with, --layer or --all", EXIT.usage);
-      if (id !== undefined) return requestAndPrint(flags, showProgress, "POST", `/api/v1/jobs/${id}/cancel`);
+      if (id !== undefined)
+        return requestAndPrint(flags, showProgress, "POST", `/api/v1/jobs/${id}/cancel`).catch(explainUnknown);
       if (requestedWith !== undefined)
         return requestAndPrint(flags, showBatch, "POST", `/api/v1/batches/${requestedWith}/cancel`);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
@@ -47,6 +48,15 @@ export function killCommand(): Command {
       const tasks = [...page.matchAll(/<li>\[(\d+): /g)].map(([, task]) => Number(task));
       print(endedText(await jobsOf(new Set(tasks), client)));
     });
+}
+
+/** Adds to the refusal of an unknown job that ids of tasks are others. */
+function explainUnknown(error: unknown): never {
+  if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
+  throw new CommandFailure(
+    `${error.message} (expected the id of a job, as nuthatch jobs lists it; the ids in /rest/seed.json are those of tasks)`,
+    error.exitCode,
+  );
 }
 
 /** Returns the ids of the jobs of tasks, newest first. Ids of both grow, so the first job without one is the end. */

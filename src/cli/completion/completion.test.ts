@@ -47,6 +47,10 @@ test("commands, their commands, options and fixed words are those of the program
   expect(await completed("serve", "--data-dir", "")).toEqual(["directories"]);
   expect(await completed("warm", "")).toEqual(["files"]);
   expect(await completed("status", "")).toEqual(["words", "--url", "--user", "--json", "--help"]);
+  expect(await completed("quota", "s")).toEqual(["words", "set", "simulate"]);
+  expect(await completed("quota", "set", "--policy", "")).toEqual(["words", "LRU", "LFU"]);
+  expect(await completed("--json", "--us")).toEqual(["words", "--user"]);
+  expect(await completed("--json", "us")).toEqual(["words", "user", "users"]);
   expect(await completed("completion", "")).toEqual(["words", "bash", "zsh", "fish"]);
 });
 
@@ -75,6 +79,7 @@ test("names and numbers are those of the server", async () => {
   await run(["truncate", "topp:states"]);
   expect(await completed("undo", "")).toEqual(["words", "1"]);
   expect(await completed("seed", "--url", "http://127.0.0.1:9", "")).toEqual(["words"]);
+  expect(await completed("--url", "http://127.0.0.1:9", "seed", "")).toEqual(["words"]);
 });
 
 test("a server that does not answer delays the completion by about a second at most", async () => {
