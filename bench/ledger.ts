@@ -9,7 +9,7 @@ import { collectGarbage } from "../src/lib/collect-garbage.ts";
 import { openDatabase } from "../src/state/database.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
-import { putQuota, startServer, until, usage } from "../test/support/server.ts";
+import { putQuota, startServer, type TestServer, until, usage } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
 
@@ -70,7 +70,24 @@ async function fill(dataDir: string): Promise<{ blocks: number; seconds: number 
   return { blocks, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Measures start, memory and a clean-up pass with twenty million tiles. */
+/** Returns the median time of the coverage of a square of tiles, each time of other tiles, ms. */
+async function coverageMs(server: TestServer, side: number): Promise<string> {
+  const half = 20_037_508.34;
+  const tile = (2 * half) / 2 ** FULL_ZOOM;
+  const times: number[] = [];
+  for (let n = 0; n < 2 ** FULL_ZOOM / side; n++) {
+    const minX = n * side * tile - half + 1;
+    const bbox = [minX, -half + 1, minX + side * tile - 2, side * tile - half - 2].join(",");
+    const began = performance.now();
+    const response = await fetch(`${server.url}/api/v1/coverage?layer=${LAYER}&z=${FULL_ZOOM}&bbox=${bbox}`);
+    await response.arrayBuffer();
+    if (response.status !== 200) throw new Error(`coverage: ${response.status}`);
+    times.push(performance.now() - began);
+  }
+  return median(times).toFixed(1);
+}
+
+/** Measures start, memory, coverage and a clean-up pass with twenty million tiles. */
 export async function benchLedger(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
   const { blocks, seconds } = await fill(dataDir);
@@ -120,6 +137,8 @@ export async function benchLedger(): Promise<void> {
     console.log(`  ${name} of ${evicted} tiles: ${((performance.now() - began) / 1000).toFixed(1)} s`);
   };
   console.log(`  start to ready and counted: ${median(starts).toFixed(0)} ms after a kill`);
+  for (const side of [256, 2048])
+    console.log(`  coverage of ${side} x ${side} tiles: ${await coverageMs(server, side)} ms`);
   await cleanUp("LFU clean-up", 0.995, "LFU");
   await cleanUp("LRU clean-up", 0.99, "LRU");
   console.log(`  memory: ${memory.toFixed(0)} MiB after the start, ${most.toFixed(0)} MiB at most while cleaning up`);

@@ -124,6 +124,7 @@ export const RENDER_GATE: Sendings<RenderGate> = {
   block: "call",
   unblock: "note",
   endBatches: "call",
+  inFlight: "call",
   renew: "note",
   startGeneration: "call",
   truncated: "note",

@@ -2,6 +2,7 @@ import { JobCounter } from "../plan/job-counter.ts";
 import { SessionService } from "../session/session-service.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
+import { CoverageService } from "./coverage-service.ts";
 import { EstimateService } from "./estimate-service.ts";
 import { JobService } from "./job-service.ts";
 import { MetricsService } from "./metrics-service.ts";
@@ -49,6 +50,7 @@ export function buildServices(context: ServiceContext): {
     }),
     quota: new QuotaService({ ...context, ...quota }),
     metrics: new MetricsService({ ...context, ...jobs }),
+    coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
     sessions: new SessionService(context),
   };
   return { services, schedules };

@@ -92,6 +92,7 @@ function live(
       return first === undefined ? [] : [await gate.render(first, signal)];
     },
     endBatches: async () => undefined,
+    inFlight: async () => [],
     block: async () => undefined,
     unblock: () => undefined,
     renew: () => undefined,

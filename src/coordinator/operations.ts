@@ -2,6 +2,7 @@ import type { Sending, Sendings } from "../lib/channel.ts";
 import type { ScheduleService } from "../schedule/schedule-service.ts";
 import type { SessionService } from "../session/session-service.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
+import type { CoverageService } from "./coverage-service.ts";
 import type { EstimateService } from "./estimate-service.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
@@ -17,6 +18,7 @@ export interface Services {
   readonly usage: UsageService;
   readonly quota: QuotaService;
   readonly metrics: MetricsService;
+  readonly coverage: CoverageService;
   readonly sessions: SessionService;
 }
 
@@ -82,6 +84,7 @@ export const OPERATIONS = {
   },
   quota: { quota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
+  coverage: { coverage: UNTIL, coverageLevels: UNTIL },
   sessions: { openSession: CALL, session: CALL, closeSession: CALL },
 } as const satisfies {
   readonly [S in keyof Services]: {
@@ -100,6 +103,7 @@ export interface Operations
     Offered<"usage">,
     Offered<"quota">,
     Offered<"metrics">,
+    Offered<"coverage">,
     Offered<"sessions"> {}
 
 type Row = OperationRow & { readonly service: keyof Services };

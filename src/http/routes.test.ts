@@ -58,6 +58,8 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/quota": { GET: "read", PUT: "administer", PATCH: "administer" },
   "/api/v1/reload": { POST: "administer" },
   "/api/v1/users": { GET: "read" },
+  "/api/v1/coverage": { GET: "read" },
+  "/api/v1/coverage/levels": { GET: "read" },
   "/api/v1/session": { GET: "none", POST: "none", DELETE: "none" },
 };
 

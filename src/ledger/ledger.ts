@@ -1,4 +1,4 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
@@ -12,6 +12,7 @@ import { CellEviction } from "./cell-eviction.ts";
 import { CellWriters } from "./cell-writers.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
 import { Marks } from "./marks.ts";
+import { type StoredCell, storedCells } from "./stored-cells.ts";
 import { countStored, StoredMetatiles } from "./stored-tiles.ts";
 import { addTo, emptySum, type Sum, type TileSetScope } from "./tile-set-table.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
@@ -174,6 +175,19 @@ export class Ledger {
   countStored(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
     return countStored(this.#in.blocks, this.#in.tileSets.find(tileSet)?.id, rect, selection);
+  }
+
+  /** Yields the cells of a rectangle with stored tiles, those of a block at a time. */
+  *storedCells(tileSet: TileSet, rect: TileRect): Generator<readonly StoredCell[], void> {
+    this.flush();
+    const record = this.#in.tileSets.find(tileSet);
+    if (record !== undefined) yield* storedCells(this.#in.blocks, record.id, rect);
+  }
+
+  /** Returns whether the ledger has a tile. */
+  has(tileSet: TileSet, { x, y, z }: TileIndex): boolean {
+    const record = this.#in.tileSets.find(tileSet);
+    return record !== undefined && this.#in.cells.blockAt(record, x, y, z).has(x, y);
   }
 
   /** Yields the used cells of a rectangle with their access frequencies, a page at a time. */

@@ -1,4 +1,4 @@
-import type { TileIndex } from "../grid/grid-set.ts";
+import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { SharedTurn } from "../lib/fair-line.ts";
 import { EarlyAnswers } from "./early-answers.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
@@ -158,6 +158,18 @@ export class InFlightRender {
   report(tiles: EarlyTiles): void {
     this.#reported.push(...tiles.written);
     this.early.add(tiles);
+  }
+
+  /** Returns the rectangles of the tiles that the renderer has not reported. */
+  unreported(): readonly TileRect[] {
+    const { rect } = this.order;
+    if (this.#reported.length === 0) return [rect];
+    const reported = new Set(this.#reported.map(({ x, y }) => `${x}/${y}`));
+    const left: TileRect[] = [];
+    for (let y = rect.minY; y <= rect.maxY; y++)
+      for (let x = rect.minX; x <= rect.maxX; x++)
+        if (!reported.has(`${x}/${y}`)) left.push({ z: rect.z, minX: x, minY: y, maxX: x, maxY: y });
+    return left;
   }
 
   /** Adds the tiles that were reported before to the result of the renderer. */

@@ -131,6 +131,8 @@ export interface RenderGate {
    * the batches stored.
    */
   endBatches(): Promise<void>;
+  /** Returns the rectangles of a tile set that renderers have at the moment, without the tiles that are stored already. */
+  inFlight(tileSet: TileSet): Promise<readonly TileRect[]>;
   /**
    * Starts a new generation of a layer and clears its memory tiers, without a wait for renderers. Only for a layer
    * without an in-flight render whose tiles are to be stored.

@@ -1,13 +1,14 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { Question } from "../source/source.ts";
 import { ConnectionPermits } from "./connection-permits.ts";
+import type { InFlightRender } from "./in-flight-render.ts";
 import { InFlightRenders } from "./in-flight-renders.ts";
 import { LayerStates } from "./layer-states.ts";
 import type { MemoryTiles } from "./memory-tiles.ts";
 import { MetatileRenders } from "./metatile-renders.ts";
-import type { RenderGate, RenderOrder, RenderOutcome } from "./render-order.ts";
+import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "./render-order.ts";
 import { type LedgerAccess, RenderReports, tileKey } from "./render-reports.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { Renderers } from "./renderers.ts";
@@ -99,6 +100,13 @@ export class Renders implements RenderGate, UserRenders {
 
   endBatches(): Promise<void> {
     return this.#forJobs.endBatches();
+  }
+
+  async inFlight(tileSet: TileSet): Promise<readonly TileRect[]> {
+    const key = tileSetKey(tileSet);
+    const isOfTileSet = ({ order, progress }: InFlightRender): boolean =>
+      progress.isSent && tileSetsOf(order).some((one) => tileSetKey(one) === key);
+    return [...this.#inFlight].filter(isOfTileSet).flatMap((render) => render.unreported());
   }
 
   sweep(signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@ export const idleGate: RenderGate = {
   render: async () => ({ kind: "cancelled" }),
   renderBatch: async () => [],
   endBatches: async () => {},
+  inFlight: async () => [],
   block: async () => {},
   unblock: () => {},
   renew: () => {},

@@ -1,6 +1,7 @@
 import { parseId } from "../query.ts";
 import type { Resource, Route, RouteOptions } from "../resource.ts";
 import { json, reader } from "./api-answer.ts";
+import { coveragePartResource, coverageResource } from "./coverage/coverage-route.ts";
 import { eventsResource } from "./events/events-route.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
@@ -37,6 +38,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["estimate", () => estimates],
     ["layers", layersResource],
     ["status", () => statusResource(parts)],
+    ["coverage", () => coverageResource(parts)],
     ["session", () => sessionResource(parts)],
     ["openapi.json", () => openApiResource],
   ]);
@@ -55,6 +57,7 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   if (name === "schedules")
     return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
+  if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
   const id = parseId(key);
   if (id === undefined) return undefined;
   switch (name) {

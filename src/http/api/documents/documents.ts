@@ -4,6 +4,8 @@ import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import {
+  coverage,
+  coverageLevels,
   layers,
   problem,
   quota,
@@ -40,6 +42,8 @@ export const documents = {
   Quota: quota,
   Reload: reload,
   Users: users,
+  Coverage: coverage,
+  CoverageLevels: coverageLevels,
   Session: session,
   Verification: verification,
   Simulation: simulation,

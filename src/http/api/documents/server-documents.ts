@@ -53,6 +53,30 @@ export const quota = z.object({
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
 });
 
+const runs = z.array(whole);
+
+export const coverage = z
+  .object({
+    z: whole,
+    x0: whole,
+    y0: whole,
+    width: whole,
+    height: whole,
+    step: whole,
+    kept: runs,
+    stale: runs,
+    failed: runs,
+    drawing: runs,
+  })
+  .meta({
+    description:
+      "Squares of `step` x `step` tiles, `width` of them across and `height` up from the tile `x0`, `y0` (from the bottom). A list is [gap, run, gap, run, …] over the squares, row by row from the lowest",
+  });
+
+export const coverageLevels = z.object({
+  levels: z.array(z.object({ z: whole, total: bigint64, kept: bigint64, stale: bigint64, failed: bigint64 })),
+});
+
 export const reload = z.object({ warnings: z.array(text) });
 
 const roles = z.array(z.enum(ROLES));

@@ -1,4 +1,5 @@
 import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
+import { coverageQuery, levelsQuery } from "../coverage/coverage-route.ts";
 import { int64Json } from "../documents/fields.ts";
 import { eventsQuery } from "../events/events-route.ts";
 import { failuresQuery } from "../jobs/failures-route.ts";
@@ -224,6 +225,20 @@ export const paths = {
     post: operation("reload", "Reads the configuration file again; a file that is not valid changes nothing", {
       answers: { 200: answer("Reload") },
       failures: [400],
+    }),
+  },
+  "/coverage": {
+    get: operation("getCoverage", "Which tiles of a box are kept, stale, failed or being rendered", {
+      parameters: queryParameters(coverageQuery),
+      answers: { 200: answer("Coverage") },
+      failures: [400, 404],
+    }),
+  },
+  "/coverage/levels": {
+    get: operation("getCoverageLevels", "How many tiles of each level are kept, stale or failed", {
+      parameters: queryParameters(levelsQuery),
+      answers: { 200: answer("CoverageLevels") },
+      failures: [400, 404],
     }),
   },
   "/session": {

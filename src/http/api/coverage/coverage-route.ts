@@ -1,0 +1,120 @@
+import * as z from "zod";
+import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
+import { coverageAt, findSubset, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { parseParameters } from "../../../layer/parameter-filter.ts";
+import type { TileSet } from "../../../layer/tile-set.ts";
+import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { text } from "../documents/fields.ts";
+import { decodeQuery, id } from "../query-fields.ts";
+
+/** The most tiles of one map: more than any screen shows, and at most 65,536 cells. */
+const MOST_TILES = 16_777_216n;
+
+const tileSetFields = {
+  layer: text.meta({ description: "The layer. Further keys of the query are its parameters, such as STYLES" }),
+  gridSet: text.exactOptional().meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
+  format: text.exactOptional().meta({ description: "Absent: the layer's first" }),
+};
+export const levelsQuery = z.object(tileSetFields);
+export const coverageQuery = z.object({
+  ...tileSetFields,
+  z: text.meta({ description: "The level, by its number from 0" }),
+  bbox: text
+    .exactOptional()
+    .meta({ description: "minx,miny,maxx,maxy in units of the grid set. Absent: the coverage" }),
+  job: id("the id of a job").meta({ description: "The failed tiles are those of this job" }),
+});
+
+/** `coverage`: the state of each tile, or each cell of 16 x 16 tiles, of a box. */
+export const coverageResource = ({ operations }: RouteOptions): Resource =>
+  reader(async (exchange) => {
+    const query = decodeQuery(coverageQuery, exchange);
+    if (!query.ok) return query;
+    const { job } = query.value;
+    const requested = tileSetOf(query.value, coverageQuery, exchange);
+    if (!requested.ok) return requested;
+    const { tileSet, subset } = requested.value;
+    const rect = rectangle(query.value, subset);
+    if (!rect.ok) return rect;
+    if (job !== undefined && (await operations.job(job)) === undefined) return refuse(unknownJob(job));
+    return documentAnswer("Coverage", await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
+  });
+
+/** Returns the resource `coverage/levels`; undefined for another word. */
+export const coveragePartResource = ({ operations }: RouteOptions, part: string): Resource | undefined =>
+  part !== "levels"
+    ? undefined
+    : reader(async (exchange) => {
+        const query = decodeQuery(levelsQuery, exchange);
+        if (!query.ok) return query;
+        const requested = tileSetOf(query.value, levelsQuery, exchange);
+        if (!requested.ok) return requested;
+        const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
+        return documentAnswer("CoverageLevels", { levels });
+      });
+
+interface RequestedTileSet {
+  readonly tileSet: TileSet;
+  readonly subset: GridSubset;
+}
+
+/** Returns the tile set that a query names. Keys that the schema does not have are parameters of the layer. */
+function tileSetOf(
+  given: z.output<typeof levelsQuery>,
+  { shape }: { readonly shape: object },
+  { query, catalogue }: Exchange,
+): Result<RequestedTileSet, Refusal> {
+  const layer = catalogue.layers.get(given.layer);
+  if (layer === undefined) return refuse(unknownLayer(given.layer));
+  const subset = subsetOf(layer, given.gridSet);
+  if (subset === undefined) {
+    const known = layer.gridSubsets.map(({ gridSet }) => gridSet.id).join(", ");
+    return refuse(badField("gridSet", `a grid set of the layer: ${known}`, given.gridSet));
+  }
+  const formats = layer.formats.map(({ mimeType }) => mimeType);
+  const format = given.format ?? formats[0] ?? "";
+  if (!formats.includes(format))
+    return refuse(badField("format", `a format of the layer: ${formats.join(", ")}`, format));
+  const others = new Map([...query].filter(([key]) => !(key in shape)));
+  const parameters = parseParameters(layer.parameterFilters, others, "refuse");
+  if (!parameters.ok) return parameters;
+  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format, parametersId: parameters.value.id };
+  return ok({ subset, tileSet });
+}
+
+function subsetOf(layer: Layer, gridSet: string | undefined): GridSubset | undefined {
+  if (gridSet !== undefined) return findSubset(layer, gridSet);
+  return findSubset(layer, "EPSG:900913") ?? layer.gridSubsets[0];
+}
+
+/** Returns the tiles of a box on a level, inside the layer's coverage. */
+function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: GridSubset): Result<TileRect, Refusal> {
+  const { zoomStart, zoomStop, gridSet } = subset;
+  const zoom = /^\d{1,3}$/.test(level) ? Number(level) : Number.NaN;
+  if (!(zoom >= zoomStart && zoom <= zoomStop))
+    return refuse(badField("z", `a level of the layer from ${zoomStart} to ${zoomStop}`, level));
+  const whole = coverageAt(subset, zoom);
+  const box = bbox === undefined ? undefined : parseBox(bbox);
+  if (bbox !== undefined && box === undefined)
+    return refuse(badField("bbox", "minx,miny,maxx,maxy with min < max, in units of the grid set", bbox));
+  const inBox = box === undefined ? whole : rectOf(gridSet, zoom, box);
+  const rect = whole === undefined || inBox === undefined ? undefined : intersectRects(whole, inBox);
+  if (rect === undefined)
+    return refuse(badField("bbox", `a box that overlaps the layer's ${extentText(subsetExtent(subset))}`, bbox));
+  if (rectCount(rect) > MOST_TILES)
+    return refuse(badField("bbox", `a box of at most ${MOST_TILES} tiles of level ${zoom}`, bbox ?? null));
+  return ok(rect);
+}
+
+function parseBox(value: string): Extent | undefined {
+  const [minX, minY, maxX, maxY, ...more] = value
+    .split(",")
+    .map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
+  if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || more.length > 0)
+    return undefined;
+  const isBox = [minX, minY, maxX, maxY].every(Number.isFinite) && minX < maxX && minY < maxY;
+  return isBox ? { minX, minY, maxX, maxY } : undefined;
+}
