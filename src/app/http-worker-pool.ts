@@ -1,10 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { noTileCounts, TILE_COUNTS } from "../cache/tile-cache.ts";
+import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
+import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -162,15 +163,18 @@ export class ServingPool implements ServingProcesses {
   }
 
   async metrics(): Promise<ServingMetrics> {
-    const sum = { tiles: noTileCounts(), memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
+    const tiles = new Map<string, TileCounts>();
+    let times = new TileTimes().view();
+    const sum = { memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
     for (const one of await this.#all(({ channel }) => channel.call("metrics"))) {
       if (one === undefined) continue;
-      for (const name of TILE_COUNTS) sum.tiles[name] += one.tiles[name];
+      addTileCounts(tiles, one.tiles);
+      times = addTileTimes(times, one.times);
       sum.memory.bytes += one.memory.bytes;
       sum.memory.limitBytes += one.memory.limitBytes;
       sum.listeners += one.listeners;
     }
-    return sum;
+    return { ...sum, tiles, times };
   }
 
   clear(layer: string): void {

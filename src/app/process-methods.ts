@@ -70,7 +70,7 @@ export interface ServingData {
 }
 
 /** The metrics of one process that serves. */
-export type ServingMetrics = Pick<ServerMetrics, "tiles" | "memory" | "listeners">;
+export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "listeners">;
 
 /** The process, or the processes, that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {

@@ -41,6 +41,7 @@ export class Serving implements ServingProcesses {
   readonly #authenticator: Authenticator;
   readonly #http: HttpServer;
   readonly #reader: TileCache;
+  readonly #tileProtocols: TileProtocols;
   readonly #jobEvents: JobEvents;
   readonly #useTimer: NodeJS.Timeout;
   #configuration: Configuration;
@@ -83,6 +84,28 @@ export class Serving implements ServingProcesses {
     });
     this.#reader = reader;
     const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
+    this.#tileProtocols = new TileProtocols({
+      catalogue: () => this.#catalogue,
+      reader,
+      explain: (request) =>
+        explainTile(
+          { inspect: (requested) => reader.inspect(requested), jobs: operations.jobs, now: Date.now },
+          request,
+        ),
+      query: (question, requester) => queryUpstream(renders, question, requester),
+      maps: new MapRenderer({
+        tiles: reader,
+        compose: (composition, gone) => core.compose(composition, gone),
+        most: Math.max(1, Math.floor(MAPS / workers)),
+      }),
+      clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
+      authorised: async (request, gone) => {
+        if (!authenticator.usersConfigured()) return true;
+        const address = clientAddress(request, this.#configuration.server);
+        const checked = await authenticator.check(request.headers.authorization, address, gone);
+        return checked.kind === "user";
+      },
+    });
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
@@ -92,28 +115,7 @@ export class Serving implements ServingProcesses {
       jobEvents: this.#jobEvents,
       metrics: () => core.metrics(),
       authenticator,
-      tileProtocols: new TileProtocols({
-        catalogue: () => this.#catalogue,
-        reader,
-        explain: (request) =>
-          explainTile(
-            { inspect: (requested) => reader.inspect(requested), jobs: operations.jobs, now: Date.now },
-            request,
-          ),
-        query: (question, requester) => queryUpstream(renders, question, requester),
-        maps: new MapRenderer({
-          tiles: reader,
-          compose: (composition, gone) => core.compose(composition, gone),
-          most: Math.max(1, Math.floor(MAPS / workers)),
-        }),
-        clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
-        authorised: async (request, gone) => {
-          if (!authenticator.usersConfigured()) return true;
-          const address = clientAddress(request, this.#configuration.server);
-          const checked = await authenticator.check(request.headers.authorization, address, gone);
-          return checked.kind === "user";
-        },
-      }),
+      tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
       users: () => this.#configuration.users,
       reload: () => core.reload(),
@@ -136,6 +138,7 @@ export class Serving implements ServingProcesses {
     const { bytes, limitBytes } = this.#memory;
     return {
       tiles: this.#reader.counts,
+      times: this.#tileProtocols.times.view(),
       memory: { bytes, limitBytes },
       listeners: this.#jobEvents.listeners,
     };
@@ -159,6 +162,7 @@ export class Serving implements ServingProcesses {
     this.#catalogue = catalogueOf(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
     this.#memory.keepLayers(this.#catalogue.layers.keys());
+    this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
     this.#authenticator.setUsers(configuration.users);
   }
 

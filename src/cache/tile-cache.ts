@@ -25,9 +25,10 @@ export const TILE_COUNTS = [
   "failuresRemembered", // failures that were answered without another request to the upstream
   "storeFaults", // tiles that the store could not read, and that were rendered instead
 ] as const;
+/** The counters of one layer. */
 export type TileCounts = Record<(typeof TILE_COUNTS)[number], number>;
 
-export const noTileCounts = (): TileCounts => ({
+const noTileCounts = (): TileCounts => ({
   memoryHits: 0,
   storeHits: 0,
   staleServed: 0,
@@ -37,6 +38,15 @@ export const noTileCounts = (): TileCounts => ({
   failuresRemembered: 0,
   storeFaults: 0,
 });
+
+/** Adds the counters of layers to others. */
+export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, TileCounts>): void {
+  for (const [layer, counts] of more) {
+    const sum = sums.get(layer) ?? noTileCounts();
+    for (const name of TILE_COUNTS) sum[name] += counts[name];
+    sums.set(layer, sum);
+  }
+}
 
 export interface TileCacheParts {
   readonly store: TileStore;
@@ -58,15 +68,35 @@ export class TileCache implements TileReader {
   readonly #revalidating = new Map<string, number>();
   /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */
   readonly #expiredBeforeMs = new Map<string, number>();
-  readonly counts: TileCounts = noTileCounts();
+  /** The counters of the layers that have been read, by name. */
+  readonly #counts = new Map<string, TileCounts>();
 
   constructor(parts: TileCacheParts) {
     this.#parts = parts;
   }
 
+  /** The counters since the start, of the layers that have been read. */
+  get counts(): ReadonlyMap<string, TileCounts> {
+    return this.#counts;
+  }
+
+  /** Releases the counters of all other layers. */
+  keepLayers(names: ReadonlySet<string>): void {
+    for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
+  }
+
+  #countsOf(layer: string): TileCounts {
+    const known = this.#counts.get(layer);
+    if (known !== undefined) return known;
+    const counts = noTileCounts();
+    this.#counts.set(layer, counts);
+    return counts;
+  }
+
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome> {
     const { layer, index } = request;
     const tileSet = tileSetOf(request);
+    const counts = this.#countsOf(layer.name);
     const key = tileKey(tileSet, index.x, index.y, index.z);
     this.#parts.uses.record(tileSet, index);
     const oldest = oldestOf(layer, index.z, this.#parts.now());
@@ -77,21 +107,21 @@ export class TileCache implements TileReader {
       isFresh(inMemory, oldest, expiredBefore) &&
       (!this.#parts.shared() || this.#isStored(tileSet, index, inMemory))
     ) {
-      this.counts.memoryHits++;
+      counts.memoryHits++;
       return { kind: "tile", tile: inMemory };
     }
     const stored = this.#readStore(tileSet, index, key);
     if (stored !== undefined && isFresh(stored, oldest, expiredBefore)) {
-      this.counts.storeHits++;
+      counts.storeHits++;
       return { kind: "tile", tile: stored };
     }
     if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
-      this.counts.staleServed++;
+      counts.staleServed++;
       this.#revalidate(request, tileSet, key, stored, requester);
       return { kind: "tile", tile: stored };
     }
-    if (stored === undefined) this.counts.absent++;
-    else this.counts.expired++;
+    if (stored === undefined) counts.absent++;
+    else counts.expired++;
     return this.#miss(request, tileSet, key, stored, requester());
   }
 
@@ -113,7 +143,7 @@ export class TileCache implements TileReader {
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
-    const found = this.#fromStore((store) => store.stat({ tileSet, ...index }));
+    const found = this.#fromStore(layer.name, (store) => store.stat({ tileSet, ...index }));
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
@@ -135,20 +165,20 @@ export class TileCache implements TileReader {
     this.#revalidating.set(key, epoch);
     // The reader has its answer already, so its departure must not cancel the render.
     this.#miss(request, tileSet, key, stored, { client: requester().client, gone: new AbortController().signal })
-      .catch(() => this.counts.failures++)
+      .catch(() => this.#countsOf(request.layer.name).failures++)
       .finally(() => {
         if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
       });
   }
 
   #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
-    const stored = this.#fromStore((store) => store.stat({ tileSet, ...index }));
+    const stored = this.#fromStore(tileSet.layer, (store) => store.stat({ tileSet, ...index }));
     return stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs;
   }
 
   #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
     const epoch = this.#parts.memory.epoch(tileSet.layer);
-    const stored = this.#fromStore((store) => store.get({ tileSet, ...index }));
+    const stored = this.#fromStore(tileSet.layer, (store) => store.get({ tileSet, ...index }));
     if (stored === undefined) return undefined;
     const tile = served(stored);
     this.#parts.memory.set(key, tile, epoch);
@@ -156,12 +186,12 @@ export class TileCache implements TileReader {
   }
 
   /** Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
-  #fromStore<T>(read: (store: TileStore) => T | undefined): T | undefined {
+  #fromStore<T>(layer: string, read: (store: TileStore) => T | undefined): T | undefined {
     try {
       return read(this.#parts.store);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      this.counts.storeFaults++;
+      this.#countsOf(layer).storeFaults++;
       return undefined;
     }
   }
@@ -206,8 +236,9 @@ export class TileCache implements TileReader {
       return this.#miss(request, tileSet, key, expired, requester);
     }
     const isRemembered = rendered.kind === "remembered" && rendered.failed === "before";
-    if (isRemembered) this.counts.failuresRemembered++;
-    if (!gone.aborted) this.counts.failures++;
+    const counts = this.#countsOf(layer.name);
+    if (isRemembered) counts.failuresRemembered++;
+    if (!gone.aborted) counts.failures++;
     if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isRequested = rendered.kind !== "refused" && !isRemembered;

@@ -1,4 +1,5 @@
 import type { JobRunner } from "../jobs/job-runner.ts";
+import type { JobStore } from "../jobs/job-store.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { ScheduleRuns } from "../schedule/schedule-runs.ts";
@@ -10,12 +11,24 @@ import type { BuildContext } from "./coordinator-parts.ts";
 export type ScheduleParts = ReturnType<typeof buildSchedules>;
 
 /** Builds the schedules, and the windows in which jobs may work. */
-export function buildSchedules(context: BuildContext, runner: JobRunner, counter: JobCounter) {
+export function buildSchedules(
+  context: BuildContext,
+  { runner, jobs }: { readonly runner: JobRunner; readonly jobs: JobStore },
+  counter: JobCounter,
+) {
   const { db, jobOptions: options, state } = context;
   const persist = (also?: () => void): void => state.write(also);
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
   const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist });
-  const parts = { ...context, schedules, runs, windows, options, persist };
+  const parts = {
+    ...context,
+    schedules,
+    runs,
+    windows,
+    options,
+    persist,
+    endings: (ids: readonly number[]) => jobs.endings(ids),
+  };
   return { windows, scheduler: new Scheduler(parts), service: new ScheduleService(parts) };
 }

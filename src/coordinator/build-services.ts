@@ -23,7 +23,7 @@ export function buildServices(context: ServiceContext): {
   const { ledger, publish, jobs, quota, truncations } = context;
   const counted = countedTiles(context);
   const counter = new JobCounter({ ledger, ...counted });
-  const schedules = buildSchedules(context, jobs.runner, counter);
+  const schedules = buildSchedules(context, jobs, counter);
   const jobService = new JobService({
     ...context,
     ...jobs,

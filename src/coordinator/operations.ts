@@ -60,6 +60,7 @@ export const OPERATIONS = {
   estimates: { estimate: UNTIL, estimateAll: UNTIL },
   schedules: {
     schedules: CALL,
+    scheduleHealth: CALL,
     schedule: CALL,
     addSchedule: CALL,
     putSchedule: CALL,

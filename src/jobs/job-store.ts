@@ -250,6 +250,17 @@ export class JobStore {
     return this.#jobs(this.#db.prepare("SELECT * FROM job WHERE id = ?").all(id))[0];
   }
 
+  /** Returns how and when those of the jobs ended that have ended. */
+  endings(ids: readonly number[]): { readonly id: number; readonly outcome: string; readonly endedMs: number }[] {
+    return this.#db
+      .prepare(
+        `SELECT id, ended_ms, json_extract(progress, '$.outcome') AS outcome FROM job
+         WHERE id IN (SELECT value FROM json_each(?)) AND ended_ms IS NOT NULL`,
+      )
+      .all(JSON.stringify(ids))
+      .map((row) => ({ id: int(row, "id"), outcome: text(row, "outcome"), endedMs: int(row, "ended_ms") }));
+  }
+
   /** Returns the jobs that match a filter, newest first. */
   list(filter: JobFilter): StoredJob[] {
     const { requestedWith: requested } = filter;

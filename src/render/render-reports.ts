@@ -9,7 +9,7 @@ import { toFailure } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { InfoResult, RendererResult } from "./renderers.ts";
 import type { UpstreamLimit } from "./upstream-limit.ts";
-import { upstreamOf } from "./upstream-limits.ts";
+import { sourceName, upstreamOf } from "./upstream-limits.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 
 /** Methods of the coordinator that the server calls for renders. */
@@ -82,7 +82,9 @@ export class RenderReports {
     const layer = this.#parts.layers.get(name);
     if (layer === undefined || (result.kind !== "rendered" && result.kind !== "failed")) return;
     const failure = result.kind === "failed" ? result.failure : undefined;
-    this.#parts.meter.observe(upstreamOf(layer.source), result.upstreamMs, failure);
+    const { source } = layer;
+    const measured = { upstream: upstreamOf(source), source: sourceName(source) };
+    this.#parts.meter.observe(measured, result.upstreamMs, failure);
   }
 }
 

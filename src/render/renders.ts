@@ -14,7 +14,7 @@ import type { RenderThrottle } from "./render-throttle.ts";
 import type { Renderers } from "./renderers.ts";
 import { RendersForJobs } from "./renders-for-jobs.ts";
 import { RendersForUsers } from "./renders-for-users.ts";
-import { type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
+import { sourceName, type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import { UpstreamQuestions } from "./upstream-questions.ts";
 import type { Metatile, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
@@ -58,7 +58,7 @@ export class Renders implements RenderGate, UserRenders {
   configure(layers: readonly Layer[]): void {
     const { upstreamLimits, meter, memory } = this.#parts;
     upstreamLimits.configure(layers);
-    meter.configure(layers.map(({ source }) => upstreamOf(source)));
+    meter.configure(layers.map(({ source }) => ({ upstream: upstreamOf(source), source: sourceName(source) })));
     for (const name of this.#layers.configure(layers)) {
       // In-flight renders use the old definition of the layer, so no new request may join them.
       this.#inFlight.detach(name, "all");

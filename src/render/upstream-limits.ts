@@ -77,6 +77,18 @@ export class UpstreamLimits {
 }
 
 /**
+ * Returns the name of a source for metrics: its first address without query. A long segment of the path may be a key,
+ * so the name leaves it out.
+ */
+export const sourceName = onceEach((source: SourceOptions): string => {
+  if (!("url" in source)) return upstreamOf(source);
+  const [url] = serversOf(source);
+  if (url === undefined) return upstreamOf(source);
+  const path = url.pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
+  return url.origin + path;
+});
+
+/**
  * Returns the upstream of a source: the file of an archive, else scheme, host and port of its first server, without the
  * path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
  * Computed once for each source: parsing the addresses takes longer than the rest of this module's work for a render.

@@ -1,24 +1,29 @@
 import { expect, test } from "vitest";
-import { LATENCY_BUCKETS_SECONDS, UpstreamMeter } from "./upstream-meter.ts";
+import { UpstreamMeter } from "./upstream-meter.ts";
 
-test("a request is counted in the first bucket that holds it, and a failure by its class", () => {
+const [a, b] = [
+  { upstream: "http://a", source: "http://a/wms" },
+  { upstream: "http://a", source: "http://a/other" },
+];
+
+test("a request is counted in the first bucket that holds it, and a failure by its class, both by source", () => {
   const meter = new UpstreamMeter();
-  meter.observe("a", 10, undefined);
-  meter.observe("a", 11, "timeout");
-  meter.observe("a", 61_000, "timeout");
-  meter.observe("b", 1, undefined);
-  const [a, b] = meter.measures();
-  expect(a).toMatchObject({ upstream: "a", requests: 3, failures: { timeout: 2 } });
-  expect(a?.seconds).toBeCloseTo(61.021, 6);
-  expect(a?.buckets).toEqual([1, 1, ...LATENCY_BUCKETS_SECONDS.slice(2).map(() => 0), 1]);
-  expect(b).toMatchObject({ requests: 1, failures: {} });
+  meter.observe(a, 10, undefined);
+  meter.observe(a, 11, "timeout");
+  meter.observe(a, 61_000, "timeout");
+  meter.observe(b, 1, undefined);
+  const [first, second] = meter.measures();
+  expect(first).toMatchObject({ ...a, times: { count: 3 }, failures: { timeout: 2 } });
+  expect(first?.times.seconds).toBeCloseTo(61.021, 6);
+  expect(first?.times.buckets).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  expect(second).toMatchObject({ ...b, times: { count: 1 }, failures: {} });
 });
 
-test("counters of upstreams that no layer has any more are released, others go on", () => {
+test("counters of sources that no layer has any more are released, others go on", () => {
   const meter = new UpstreamMeter();
-  meter.observe("a", 10, undefined);
-  meter.observe("b", 10, undefined);
-  meter.configure(["b", "c"]);
-  meter.observe("b", 10, undefined);
-  expect(meter.measures().map(({ upstream, requests }) => [upstream, requests])).toEqual([["b", 2]]);
+  meter.observe(a, 10, undefined);
+  meter.observe(b, 10, undefined);
+  meter.configure([b]);
+  meter.observe(b, 10, undefined);
+  expect(meter.measures().map(({ source, times }) => [source, times.count])).toEqual([[b.source, 2]]);
 });

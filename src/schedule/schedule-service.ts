@@ -4,10 +4,14 @@ import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
 import { nextTime } from "./cron.ts";
 import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
+import { type ScheduleHealth, type ScheduleHealthParts, scheduleHealth } from "./schedule-health.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
-import { MOST_RUNS } from "./schedule-store.ts";
+import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
 
-export interface ScheduleServiceParts extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "now"> {
+export interface ScheduleServiceParts
+  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "now">,
+    ScheduleHealthParts {
+  readonly schedules: ScheduleStore;
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
 }
 
@@ -29,6 +33,11 @@ export class ScheduleService {
       if (slices.isOver) await slices.next();
     }
     return views;
+  }
+
+  /** Returns how the last runs of all schedules have gone. */
+  scheduleHealth(): Promise<readonly ScheduleHealth[]> {
+    return scheduleHealth(this.#parts);
   }
 
   async schedule(name: string): Promise<ScheduleView | undefined> {

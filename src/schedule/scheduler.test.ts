@@ -103,7 +103,14 @@ function live() {
     log,
   });
   const scheduler = new Scheduler({ schedules, runs, windows, persist, now, log });
-  const service = new ScheduleService({ schedules, runs, options, persist, now });
+  const service = new ScheduleService({
+    schedules,
+    runs,
+    options,
+    persist,
+    now,
+    endings: (ids) => jobs.endings(ids),
+  });
   const jobService = new JobService({
     jobs,
     runner,

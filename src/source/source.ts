@@ -71,6 +71,7 @@ export interface Source extends AsyncDisposable {
 /** Classes of failure, as counted in `errors` of a job. */
 export type FailureClass =
   | "refused" // no connection
+  | "unknown_host" // the name of the host cannot be resolved
   | "timeout"
   | "reset" // the connection broke in the middle
   | "http_status" // 4xx
@@ -104,4 +105,11 @@ export class SourceError extends Error {
 /** Returns whether a failure looks like an outage: no answer came from the upstream, or only a server error. */
 export const isOutage = (failure: FailureClass): boolean => OUTAGES.has(failure);
 
-const OUTAGES: ReadonlySet<FailureClass> = new Set(["refused", "timeout", "reset", "server_error", "busy"]);
+const OUTAGES: ReadonlySet<FailureClass> = new Set([
+  "refused",
+  "unknown_host",
+  "timeout",
+  "reset",
+  "server_error",
+  "busy",
+]);

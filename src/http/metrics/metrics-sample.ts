@@ -3,16 +3,20 @@ import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
 import type { UsageView } from "../../coordinator/usage-view.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream-limits.ts";
-import type { UpstreamMeasure } from "../../render/upstream-meter.ts";
+import type { SourceMeasure } from "../../render/upstream-meter.ts";
+import type { ScheduleHealth } from "../../schedule/schedule-health.ts";
+import type { TileTimesView } from "../tiles/tile-times.ts";
 
 /** The metrics of the server itself. */
 export interface ServerMetrics {
-  readonly tiles: Readonly<TileCounts>;
+  /** By layer. */
+  readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;
+  readonly times: TileTimesView;
   readonly memory: { readonly bytes: number; readonly limitBytes: number };
   readonly upstreams: readonly UpstreamState[];
   /** The servers of upstreams that have several. */
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
-  readonly measures: readonly UpstreamMeasure[];
+  readonly measures: readonly SourceMeasure[];
   /** Renders of jobs that wait because users are reading. */
   readonly throttledRenders: number;
   /** Renderers that were ended because they no longer answered. */
@@ -26,5 +30,8 @@ export interface Sample {
   readonly jobs: CoordinatorMetrics;
   readonly usage: UsageView;
   readonly quota: QuotaConfiguration;
+  readonly schedules: readonly ScheduleHealth[];
+  /** Whether the server can serve, as `/readyz` says. */
+  readonly isReady: boolean;
   readonly server: ServerMetrics;
 }

@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { TileCounts } from "../../cache/tile-cache.ts";
+import type { HistogramView } from "../../lib/histogram.ts";
+import { ownVersion } from "../../lib/version.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
-import { LATENCY_BUCKETS_SECONDS } from "../../render/upstream-meter.ts";
+import { TILE_RESULTS } from "../tiles/tile-times.ts";
 import type { Sample, ServerMetrics } from "./metrics-sample.ts";
 
 /** The metrics of the process. Collection starts with the first scrape. */
@@ -51,12 +54,21 @@ export async function metricsText(sample: Sample): Promise<string> {
     });
     for (const [labels, value] of values) metric.inc({ ...labels }, Number(value));
   }
-  return `${await registry.metrics()}\n${latencyText(sample.server.measures)}${await ofProcess.metrics()}`;
+  return `${await registry.metrics()}\n${histograms(sample.server)}${await ofProcess.metrics()}`;
 }
 
 /** Returns all metrics in the order of the text. */
-const metricsOf = ({ jobs, usage, quota, server }: Sample): readonly Metric[] => [
+const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): readonly Metric[] => [
+  gauge("info", "1; the version of the server is a label", [[{ version: ownVersion() }, 1]]),
+  gauge("ready", "1: the server can serve, as /readyz says", isReady ? 1 : 0),
   ...jobMetrics(jobs),
+  gauge(
+    "schedule_last_success_timestamp_seconds",
+    "End of the last run of a schedule whose jobs all ended as done",
+    schedules.flatMap(({ name, lastSuccessMs }) =>
+      lastSuccessMs === null ? [] : [[{ schedule: name }, lastSuccessMs / 1000] as const],
+    ),
+  ),
   ...webhookMetrics(jobs),
   ...tileMetrics(server),
   ...upstreamMetrics(server),
@@ -124,25 +136,43 @@ const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metri
   gauge("webhook_deliveries_pending", "What webhooks are still to be told", webhooks.pending),
 ];
 
+const TILE_SOURCES = {
+  memoryHits: "memory_hit",
+  storeHits: "store_hit",
+  staleServed: "stale",
+  absent: "absent",
+  expired: "expired",
+} as const satisfies Partial<Record<keyof TileCounts, string>>;
+
 const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly Metric[] => [
-  counter("tile_requests_total", "Tiles that users asked for, by where they came from; hit ratio: hits by all", [
-    [{ result: "memory_hit" }, tiles.memoryHits],
-    [{ result: "store_hit" }, tiles.storeHits],
-    [{ result: "stale" }, tiles.staleServed],
-    [{ result: "absent" }, tiles.absent],
-    [{ result: "expired" }, tiles.expired],
-  ]),
-  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", tiles.failures),
+  counter(
+    "tile_requests_total",
+    "Tiles that users asked for, by layer and by where they came from; hit ratio: hits by all",
+    [...tiles].flatMap(([layer, counts]) =>
+      Object.entries(TILE_SOURCES).map(([name, result]): Values[number] => [
+        { layer, result },
+        counts[name as keyof typeof TILE_SOURCES],
+      ]),
+    ),
+  ),
+  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", byLayer(tiles, "failures")),
   counter(
     "tile_failures_remembered_total",
     "Those that were answered without asking the upstream again",
-    tiles.failuresRemembered,
+    byLayer(tiles, "failuresRemembered"),
   ),
-  counter("store_faults_total", "Tiles that the store could not read, and that were rendered", tiles.storeFaults),
+  counter(
+    "store_faults_total",
+    "Tiles that the store could not read, and that were rendered",
+    byLayer(tiles, "storeFaults"),
+  ),
   counter("renderers_hung_total", "Renderers that did not answer any more and were ended", renderersHung),
   gauge("memory_tier_bytes", "Tiles kept in memory", memory.bytes),
   gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", memory.limitBytes),
 ];
+
+const byLayer = (tiles: ServerMetrics["tiles"], name: keyof TileCounts): Values =>
+  [...tiles].map(([layer, counts]) => [{ layer }, counts[name]]);
 
 const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: ServerMetrics): readonly Metric[] => [
   gauge(
@@ -179,8 +209,8 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ser
   counter(
     "upstream_errors_total",
     "Requests for pictures that failed, by class",
-    measures.flatMap(({ upstream, failures }) =>
-      Object.entries(failures).map(([name, count]) => [{ upstream, class: name }, count] as const),
+    measures.flatMap(({ upstream, source, failures }) =>
+      Object.entries(failures).map(([name, count]) => [{ upstream, source, class: name }, count] as const),
     ),
   ),
 ];
@@ -213,24 +243,39 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
   counter("quota_not_stored_total", "Renders that were served and not stored", usage.enforcement.notStored),
 ];
 
-/**
- * Returns the text of the histograms that the render module has counted. The library cannot export counts that it has not
- * made itself.
- */
-function latencyText(measures: ServerMetrics["measures"]): string {
-  const name = "nuthatch_upstream_request_seconds";
-  const lines = measures.flatMap(({ upstream, buckets, requests, seconds }) => {
-    const label = `upstream="${upstream.replace(/["\\]/g, "\\$&")}"`;
+/** Returns the text of the histograms. The library cannot export counts that it has not made itself. */
+const histograms = ({ measures, times }: ServerMetrics): string =>
+  histogramText(
+    "upstream_request_seconds",
+    "How long upstreams took for a picture, failures included",
+    measures.map(({ upstream, source, times: view }) => [{ upstream, source }, view]),
+  ) +
+  histogramText(
+    "tile_request_seconds",
+    "How long users waited for a tile: from the cache (hit), rendered (miss), or for an error (failed)",
+    TILE_RESULTS.map((result) => [{ result }, times[result]]),
+  );
+
+function histogramText(
+  shortName: string,
+  help: string,
+  views: readonly (readonly [labels: Labels, view: HistogramView])[],
+): string {
+  if (views.length === 0) return "";
+  const name = `nuthatch_${shortName}`;
+  const lines = views.flatMap(([labels, { bounds, buckets, count, seconds }]) => {
+    const label = Object.entries(labels)
+      .map(([key, value]) => `${key}="${value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`)
+      .join(",");
     let below = 0;
     return [
-      ...buckets.map((count, n) => {
-        below += count;
-        return `${name}_bucket{${label},le="${LATENCY_BUCKETS_SECONDS[n] ?? "+Inf"}"} ${below}`;
+      ...buckets.map((inBucket, n) => {
+        below += inBucket;
+        return `${name}_bucket{${label},le="${bounds[n] ?? "+Inf"}"} ${below}`;
       }),
       `${name}_sum{${label}} ${seconds}`,
-      `${name}_count{${label}} ${requests}`,
+      `${name}_count{${label}} ${count}`,
     ];
   });
-  const head = [`# HELP ${name} How long upstreams took for a picture, failures included`, `# TYPE ${name} histogram`];
-  return lines.length === 0 ? "" : `${[...head, ...lines].join("\n")}\n\n`;
+  return `${[`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...lines].join("\n")}\n\n`;
 }

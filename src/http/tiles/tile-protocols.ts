@@ -28,6 +28,7 @@ import {
   sendUnauthorized,
 } from "./tile-reply.ts";
 import { parseRequested, routeOf, type TileRoute } from "./tile-route.ts";
+import { TileTimes } from "./tile-times.ts";
 
 /** An address after the mount. Method and headers are those of the response's request. */
 export interface TileAddress {
@@ -73,6 +74,8 @@ export class TileProtocols {
   readonly #now: () => number;
   #memo: CatalogueMemo;
   readonly #packed = new PackedBodies(PACKED_BYTES);
+  /** How long clients waited for tiles. */
+  readonly times = new TileTimes();
 
   constructor(options: TileProtocolOptions) {
     this.#options = options;
@@ -105,13 +108,31 @@ export class TileProtocols {
     return { client: this.#options.clientOf(response.req), gone: goneSignal(response) };
   }
 
-  #answer(prepared: PreparedTile, outcome: TileOutcome, response: ServerResponse): Promise<void> | void {
+  /** @param beganMs the beginning of the request, by the monotonic clock */
+  #answer(
+    prepared: PreparedTile,
+    outcome: TileOutcome,
+    response: ServerResponse,
+    beganMs: number,
+  ): Promise<void> | void {
+    const sent = this.#send(prepared, outcome, response);
+    const result = outcome.kind !== "tile" ? "failed" : outcome.tile.cacheResult === "HIT" ? "hit" : "miss";
+    this.times.observe(result, performance.now() - beganMs);
+    return sent;
+  }
+
+  #send(prepared: PreparedTile, outcome: TileOutcome, response: ServerResponse): Promise<void> | void {
     if (outcome.kind !== "tile") return sendError(response, failureError(outcome.failure), prepared.dialect);
     if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, response, this.#now());
     return sendData(prepared, outcome.tile, response, this.#now(), this.#packed);
   }
 
-  async #waitFor(coming: Promise<TileOutcome>, prepared: PreparedTile, response: ServerResponse): Promise<void> {
+  async #waitFor(
+    coming: Promise<TileOutcome>,
+    prepared: PreparedTile,
+    response: ServerResponse,
+    beganMs: number,
+  ): Promise<void> {
     let outcome: TileOutcome;
     try {
       outcome = await coming;
@@ -120,7 +141,7 @@ export class TileProtocols {
       if (response.destroyed) return;
       throw error;
     }
-    if (!response.destroyed) await this.#answer(prepared, outcome, response);
+    if (!response.destroyed) await this.#answer(prepared, outcome, response, beganMs);
   }
 
   /** Serves a resource of a layer to clients with the right to see it; at once if the layer is public. */
@@ -133,11 +154,12 @@ export class TileProtocols {
   }
 
   #serve(prepared: PreparedTile, response: ServerResponse): Promise<void> | void {
+    const beganMs = performance.now();
     return this.#guarded(prepared.request.layer, response, () => {
       const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
       return outcome instanceof Promise
-        ? this.#waitFor(outcome, prepared, response)
-        : this.#answer(prepared, outcome, response);
+        ? this.#waitFor(outcome, prepared, response, beganMs)
+        : this.#answer(prepared, outcome, response, beganMs);
     });
   }
 

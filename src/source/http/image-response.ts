@@ -79,8 +79,8 @@ export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
 
 const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([
   ["ECONNREFUSED", ["refused", "no connection"]],
-  ["ENOTFOUND", ["refused", "the host is not known"]],
-  ["EAI_AGAIN", ["refused", "the host cannot be looked up"]],
+  ["ENOTFOUND", ["unknown_host", "the host is not known"]],
+  ["EAI_AGAIN", ["unknown_host", "the host cannot be looked up"]],
   ["EHOSTUNREACH", ["refused", "the host cannot be reached"]],
   ["ENETUNREACH", ["refused", "the network cannot be reached"]],
   ["ETIMEDOUT", ["timeout", "no answer in time"]],

@@ -1,0 +1,45 @@
+/** The counts of a histogram of durations at one moment. */
+export interface HistogramView {
+  /** Upper bounds of the buckets in seconds, ascending. One more bucket holds longer times. */
+  readonly bounds: readonly number[];
+  /** Durations in each bucket; not cumulative. */
+  readonly buckets: readonly number[];
+  readonly count: number;
+  /** The sum of all durations. */
+  readonly seconds: number;
+}
+
+/** Counts durations in buckets. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #buckets: number[];
+  #count = 0;
+  #seconds = 0;
+
+  /** @param bounds upper bounds of the buckets in seconds, ascending */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#buckets = bounds.map(() => 0).concat(0);
+  }
+
+  observe(ms: number): void {
+    const seconds = ms / 1000;
+    let at = 0;
+    while (seconds > (this.#bounds[at] ?? Number.POSITIVE_INFINITY)) at++;
+    this.#buckets[at] = (this.#buckets[at] ?? 0) + 1;
+    this.#count++;
+    this.#seconds += seconds;
+  }
+
+  view(): HistogramView {
+    return { bounds: this.#bounds, buckets: [...this.#buckets], count: this.#count, seconds: this.#seconds };
+  }
+}
+
+/** Adds up two histograms of the same bounds. */
+export const addHistograms = (a: HistogramView, b: HistogramView): HistogramView => ({
+  bounds: a.bounds,
+  buckets: a.buckets.map((count, i) => count + (b.buckets[i] ?? 0)),
+  count: a.count + b.count,
+  seconds: a.seconds + b.seconds,
+});

@@ -1,0 +1,61 @@
+import { Slices } from "../lib/slices.ts";
+import type { ScheduleRun } from "./schedule.ts";
+import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
+
+/** How the last runs of a schedule have gone. */
+export interface ScheduleHealth {
+  readonly name: string;
+  /** The end of the last run whose jobs all ended as done, ms since 1970; null: none of the stored runs. */
+  readonly lastSuccessMs: number | null;
+  /** Why the last run has failed; null: it has not, or has not ended. Skipped runs do not count. */
+  readonly failure: { readonly atMs: number; readonly reason: string } | null;
+}
+
+/** The end of a job of a run. */
+export interface JobEnding {
+  readonly id: number;
+  readonly outcome: string;
+  readonly endedMs: number;
+}
+
+export interface ScheduleHealthParts {
+  readonly schedules: Pick<ScheduleStore, "runs"> & { times(): readonly { readonly name: string }[] };
+  /** Returns the ends of those of the jobs that have ended and are in the history. */
+  readonly endings: (ids: readonly number[]) => readonly JobEnding[];
+}
+
+/** Returns the health of all schedules. Looks at a run after the other, the newest first, and yields in between. */
+export async function scheduleHealth({ schedules, endings }: ScheduleHealthParts): Promise<readonly ScheduleHealth[]> {
+  const slices = new Slices();
+  const all: ScheduleHealth[] = [];
+  for (const { name } of schedules.times()) {
+    let lastSuccessMs: number | null = null;
+    let failure: ScheduleHealth["failure"] | undefined;
+    for (const run of schedules.runs(name, MOST_RUNS)) {
+      if (slices.isOver) await slices.next();
+      if (run.result === "skipped") continue;
+      const ended = run.result === "started" ? endings(run.jobIds) : [];
+      if (failure === undefined) failure = failureOf(run, ended);
+      lastSuccessMs = successOf(run, ended);
+      if (lastSuccessMs !== null) break;
+    }
+    all.push({ name, lastSuccessMs, failure: failure ?? null });
+  }
+  return all;
+}
+
+/** Returns the failure of a run; null: it has not failed. */
+function failureOf(run: ScheduleRun, ended: readonly JobEnding[]): ScheduleHealth["failure"] {
+  if (run.result !== "started") return { atMs: run.atMs, reason: run.reason };
+  const failed = ended.find(({ outcome }) => outcome !== "done");
+  if (failed === undefined) return null;
+  return { atMs: failed.endedMs, reason: `job ${failed.id} ended as ${failed.outcome.replaceAll("_", " ")}` };
+}
+
+/** Returns the end of a run; null: a job has failed, has not ended, or is not in the history any more. */
+function successOf(run: ScheduleRun, ended: readonly JobEnding[]): number | null {
+  if (run.result !== "started" || ended.length < run.jobIds.length) return null;
+  return ended.every(({ outcome }) => outcome === "done")
+    ? ended.reduce((last, { endedMs }) => Math.max(last, endedMs), 0)
+    : null;
+}
