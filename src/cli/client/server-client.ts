@@ -1,4 +1,5 @@
 import { codeOf } from "../../lib/error-code.ts";
+import { didYouMean } from "../../lib/nearest.ts";
 import { trimEndOf } from "../../lib/trim-end.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { type Credentials, findCredentials } from "./credentials.ts";
@@ -96,7 +97,7 @@ export class ServerClient {
     const exchange = async (): Promise<string> => {
       const response = await fetch(address, { method, headers, body, signal });
       const text = await response.text();
-      if (!response.ok) throw this.#refusal(address, response.status, text);
+      if (!response.ok) throw await this.#refusal(address, response.status, text);
       return text;
     };
     return this.#reached(exchange());
@@ -117,7 +118,8 @@ export class ServerClient {
       ...(lastEventId === undefined ? {} : { "Last-Event-ID": lastEventId }),
     };
     const response = await this.#reached(fetch(address, { headers }));
-    if (!response.ok || response.body === null) throw this.#refusal(address, response.status, await response.text());
+    if (!response.ok || response.body === null)
+      throw await this.#refusal(address, response.status, await response.text());
     const events = serverEvents(response.body);
     for (;;) {
       const next = await this.#reached(events.next());
@@ -135,9 +137,26 @@ export class ServerClient {
     });
   }
 
-  #refusal(address: string, status: number, text: string): ServerRefusal {
-    const message = `${address}: ${status} ${messageOf(text)}`;
-    return new ServerRefusal(status === 401 ? `${message} ${this.#credentialsText()}` : message, status, text);
+  async #refusal(address: string, status: number, text: string): Promise<ServerRefusal> {
+    const unknown = unknownLayerOf(text);
+    const hint =
+      status === 401 ? ` ${this.#credentialsText()}` : unknown === undefined ? "" : await this.#nearestLayer(unknown);
+    return new ServerRefusal(`${address}: ${status} ${messageOf(text)}${hint}`, status, text);
+  }
+
+  /** Returns the words that suggest a layer of the server; "" if none has a similar name, or the list cannot be read. */
+  async #nearestLayer(name: string): Promise<string> {
+    try {
+      const { layers }: { readonly layers: readonly { readonly name: string }[] } = JSON.parse(
+        await this.request("GET", "/api/v1/layers"),
+      );
+      return didYouMean(
+        name,
+        layers.map((layer) => layer.name),
+      );
+    } catch {
+      return "";
+    }
   }
 
   #authorization(): { readonly Authorization?: string } {
@@ -178,6 +197,10 @@ function mayHaveReceived(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === "TimeoutError" || ("code" in error && BREAKS.some((code) => code === error.code));
 }
+
+/** Returns the name of the layer that a refusal does not know; undefined for any other refusal. */
+const unknownLayerOf = (text: string): string | undefined =>
+  /^Unknown layer: (.+)$/.exec(messageOf(text).split("\n")[0] ?? "")?.[1];
 
 /** Returns the `detail` of a problem document, else the first line of the body. */
 function messageOf(text: string): string {

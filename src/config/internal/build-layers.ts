@@ -12,12 +12,12 @@ import {
 import { styleName } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
 import { defined } from "../../lib/defined.ts";
+import { didYouMean } from "../../lib/nearest.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
-import { didYouMean } from "./nearest.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";

@@ -1,6 +1,6 @@
+import { didYouMean, nearest } from "../../lib/nearest.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import type { Variables } from "./configuration-file.ts";
-import { didYouMean, nearest } from "./nearest.ts";
 import type { Path } from "./problems.ts";
 import { KEYS, type Key } from "./schema/keys.ts";
 

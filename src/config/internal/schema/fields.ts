@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { didYouMean } from "../nearest.ts";
+import { didYouMean } from "../../../lib/nearest.ts";
 import type { Path } from "../problems.ts";
 
 /**
