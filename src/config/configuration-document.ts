@@ -58,7 +58,7 @@ const plainLayer = ({ vectorLayers: _, ...layer }: Layer) => ({
   expireClientSeconds: expiryDocument(layer.expireClientSeconds),
 });
 
-const evictionDocument = ({ pins, floors, ...plain }: EvictionOptions) => ({
+const evictionDocument = ({ pins, floors, count: _, ...plain }: EvictionOptions) => ({
   ...plain,
   pins: pins.map(({ layer, gridSet, extent, zoomStart, zoomStop }) => ({
     layer,
@@ -91,7 +91,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     users: users.map((user) => ({ ...user, passwordHash: MASKED })),
     gridSets: [...used.values()].filter((g) => builtInGridSet(g.id) !== g).map(gridSetDocument),
     layers: layers.map(layerDocument),
-    diskQuota: configuration.diskQuota,
+    diskQuota: { count: configuration.eviction.count, ...configuration.diskQuota },
     eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,
     compat: configuration.compat,

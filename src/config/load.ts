@@ -138,7 +138,8 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   if (layers.length === 0) warnings.push("no layers are configured");
   const users = await buildUsers(document, input, problems, warnings);
-  const { server, dataDir, diskQuota, jobs, compat, store } = document;
+  const { server, dataDir, jobs, compat, store } = document;
+  const { count, ...diskQuota } = document.diskQuota;
   if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
     problems.expected(["server", "host"], NOBODY, server.host);
   if (input.running !== undefined)
@@ -155,7 +156,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     compat,
     store,
     diskQuota,
-    eviction: buildEviction(document.eviction, hasAllLayers ? layers : [], problems),
+    eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
     webhooks: buildWebhooks(document.webhooks, problems),
     warnings,
   };

@@ -47,7 +47,7 @@ export function buildJobs(context: JobContext) {
 }
 
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
-  const { jobOptions, sharedStore, state, quota, truncations, adoption, clock } = context;
+  const { jobOptions, sharedStore, state, quota, truncations, adoption, clock, store } = context;
   return new Seeding({
     ...context,
     jobs,
@@ -57,6 +57,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
     options: jobOptions,
     persist: (also) => state.writeAll(also),
     reservations: {
+      allocated: (bytes) => store.allocated(bytes),
       begin: (layer) => quota.reservations.begin(layer, "seed"),
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,

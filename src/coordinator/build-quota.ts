@@ -20,7 +20,6 @@ export function buildQuota(context: BuildContext) {
   const reservations = new Reservations();
   const disk = new DiskSpaceMonitor({
     read: () => store.diskSpace(),
-    blockBytes: store.allocated(1),
     now: monotonicNow,
     sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
   });
@@ -45,7 +44,10 @@ export function buildQuota(context: BuildContext) {
 }
 
 /** Builds the accounting of the tiles that renderers write. */
-export function buildUserWrites({ ledger, state, log, monotonicNow }: BuildContext, quota: QuotaParts): UserWrites {
+export function buildUserWrites(
+  { ledger, store, state, log, monotonicNow }: BuildContext,
+  quota: QuotaParts,
+): UserWrites {
   const { reservations, admit, disk, enforcer } = quota;
   const storeFaults = new StoreFaults(log, monotonicNow);
   return new UserWrites({
@@ -53,6 +55,7 @@ export function buildUserWrites({ ledger, state, log, monotonicNow }: BuildConte
     reservations,
     admit,
     reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
+    allocated: (bytes) => store.allocated(bytes),
     stored: (size) => disk.wrote(size),
     marksCommitted: () => state.marksCommitted(),
     notStored: () => void enforcer.notStored++,

@@ -112,6 +112,7 @@ function live(
     jobOptions: () => FEW_TASKS,
     initialQuota: () => DEFAULT_QUOTA,
     eviction: () => ({
+      count: "content" as const,
       highWaterPercent: 100,
       lowWaterPercent: 90,
       pins: [],

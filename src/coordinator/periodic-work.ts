@@ -61,7 +61,7 @@ export class PeriodicWork {
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
       this.#lastTrimMs = steadyMs;
-      state.write(() => trend.sample(ledger.total.bytes, nowMs));
+      state.write(() => trend.sample(ledger.total, nowMs));
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();

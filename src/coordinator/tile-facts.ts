@@ -3,14 +3,19 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, metatileFor } from "../layer/layer.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { addTo, emptySum, type Sum } from "../ledger/tile-set-table.ts";
+import { countedSize, type QuotaCount } from "../quota/quota-count.ts";
 import type { TileFacts } from "../quota/simulation.ts";
 
 /** The assumed size of a tile while the ledger has no tiles to take a mean of. */
 const UNKNOWN_TILE_BYTES = 16_384;
 
-/** Returns the facts that simulations assume: metatiles as configured, and the mean sizes of the stored tiles. */
-export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
-  const bytes = meanBytes(ledger);
+/**
+ * Returns the facts that simulations assume: metatiles as configured, and the mean sizes of the stored tiles, as the
+ * quota counts them.
+ */
+export function tileFacts({ layers }: Catalogue, ledger: Ledger, count: QuotaCount): TileFacts {
+  const bytes = meanBytes(ledger, count);
   return {
     metatile({ tileSet, x, y, z }) {
       const layer = layers.get(tileSet.layer);
@@ -26,18 +31,17 @@ export function tileFacts({ layers }: Catalogue, ledger: Ledger): TileFacts {
   };
 }
 
-/** Returns the mean bytes of a tile by tile set and zoom, by tile set, and of all tiles (""). */
-function meanBytes(ledger: Ledger): ReadonlyMap<string, number> {
+/** Returns the mean counted size of a tile by tile set and zoom, by tile set, and of all tiles (""). */
+function meanBytes(ledger: Ledger, count: QuotaCount): ReadonlyMap<string, number> {
   const means = new Map<string, number>();
-  const setMean = (key: string, { tiles, bytes }: { readonly tiles: bigint; readonly bytes: bigint }): void => {
-    if (tiles > 0n) means.set(key, Number(bytes) / Number(tiles));
+  const setMean = (key: string, sum: Readonly<Sum>): void => {
+    if (sum.tiles > 0n) means.set(key, Number(countedSize(sum, count)) / Number(sum.tiles));
   };
   for (const { tileSet, sums } of ledger.tileSets()) {
-    const all = { tiles: 0n, bytes: 0n };
+    const all = emptySum();
     for (const [z, sum] of sums) {
       setMean(`${tileSetKey(tileSet)}\n${z}`, sum);
-      all.tiles += sum.tiles;
-      all.bytes += sum.bytes;
+      addTo(all, sum);
     }
     setMean(tileSetKey(tileSet), all);
   }

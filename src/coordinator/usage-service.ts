@@ -9,7 +9,9 @@ import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { tileFacts } from "./tile-facts.ts";
 import { type UsageView, usageView } from "./usage-view.ts";
 
-export interface UsageServiceParts extends CountedParts, Pick<BuildContext, "store" | "adoption" | "now" | "closing"> {
+export interface UsageServiceParts
+  extends CountedParts,
+    Pick<BuildContext, "store" | "adoption" | "eviction" | "now" | "closing"> {
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
@@ -30,14 +32,16 @@ export class UsageService {
 
   /** Returns the usage of one layer or of all. `tileSets`: also by grid set, format, parameters and zoom. */
   async usage(options: { readonly tileSets: boolean; readonly layer: string | undefined }): Promise<UsageView> {
-    const { ledger, quota, trend, counts, recounted, now } = this.#parts;
+    const { ledger, quota, trend, counts, recounted, eviction, now } = this.#parts;
     const diskSpace = await this.#parts.diskSpace();
     await recounted();
+    const { count } = eviction();
     const from = {
       ...this.#parts,
       quota: quota(),
+      count,
       layers: this.#layerNames(),
-      trend: trend.view(ledger.total.bytes, now()),
+      trend: trend.view(ledger.total, count, now()),
       counts: counts(),
       diskSpace,
     };
@@ -74,7 +78,7 @@ export class UsageService {
 
   /** Replays sampled reads against other sizes and policies. Returns undefined while another simulation runs. */
   async simulate(choices: readonly WhatIf[]): Promise<SimulationView | undefined> {
-    const { catalogue, ledger, accesses, closing } = this.#parts;
+    const { catalogue, ledger, accesses, eviction, closing } = this.#parts;
     if (this.#simulating) return undefined;
     this.#simulating = true;
     const stretch = new Stretch(closing);
@@ -82,7 +86,7 @@ export class UsageService {
       return await whatIf(
         () => accesses.batches(),
         choices,
-        tileFacts(catalogue(), ledger),
+        tileFacts(catalogue(), ledger, eviction().count),
         () => stretch.rest(),
       );
     } finally {

@@ -4,6 +4,7 @@ import { isoTime } from "../lib/iso-time.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import { countedSize, type QuotaCount } from "../quota/quota-count.ts";
 import type { Trend } from "../quota/usage-trend.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
@@ -13,7 +14,7 @@ interface ZoomUsage {
   readonly z: number;
   readonly tiles: bigint;
   readonly bytes: bigint;
-  readonly allocatedBytes: bigint;
+  readonly bytesOnDisk: bigint;
 }
 
 interface TileSetUsage extends TileSet, Omit<ZoomUsage, "z"> {
@@ -31,14 +32,16 @@ export interface UsageView {
     /** The layer's own quota in bytes, null without one. */
     readonly quota: bigint | null;
     /** Bytes that the store's disk takes for the tiles. */
-    readonly allocatedBytes: bigint;
+    readonly bytesOnDisk: bigint;
     /** False while some of the layer's tiles are still being counted. */
     readonly complete: boolean;
   }[];
-  readonly allocatedBytes: bigint;
+  readonly bytesOnDisk: bigint;
   /** The global quota in bytes, null while it is not enforced. */
   readonly quota: bigint | null;
-  /** The change of the usage over the last day at most; null while there is no earlier sample. */
+  /** What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
+  readonly quotaCount: QuotaCount;
+  /** The change over the last day at most of what the quotas count; null while there is no earlier sample. */
   readonly trend: {
     readonly since: string;
     readonly bytesPerDay: number;
@@ -64,6 +67,7 @@ const NO_DISK_SPACE: DiskSpace = { freeBytes: 0, totalBytes: 0, freeInodes: 0, t
 export function usageView(
   from: Pick<BuildContext, "ledger" | "store" | "adoption"> & {
     readonly quota: QuotaConfiguration;
+    readonly count: QuotaCount;
     readonly layers: readonly string[];
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
@@ -72,7 +76,7 @@ export function usageView(
   },
   options: { readonly tileSets: boolean; readonly layer: string | undefined },
 ): UsageView {
-  const { ledger, quota, adoption } = from;
+  const { ledger, quota, count, adoption } = from;
   const own = new Map(quota.layerQuotas.map((q) => [q.layer, quotaBytes(q.quota)]));
   const incomplete = new Set([...ledger.tileSets()].filter((t) => !t.complete).map((t) => t.tileSet.layer));
   const names = from.layers.filter((name) => options.layer === undefined || name === options.layer);
@@ -85,17 +89,19 @@ export function usageView(
     layers: names.map((layer) => {
       const { tiles, bytes, allocated } = ledger.sumOf(layer);
       const complete = !incomplete.has(layer) && !adoption.concerns(layer);
-      return { layer, tiles, bytes, quota: own.get(layer) ?? null, allocatedBytes: allocated, complete };
+      return { layer, tiles, bytes, quota: own.get(layer) ?? null, bytesOnDisk: allocated, complete };
     }),
-    allocatedBytes: total.allocated,
+    bytesOnDisk: total.allocated,
     quota: limit,
+    quotaCount: count,
     trend:
       from.trend === undefined
         ? null
         : {
             since: isoTime(from.trend.sinceMs),
             bytesPerDay: Math.round(from.trend.bytesPerDay),
-            secondsUntilFull: limit === null ? null : secondsUntilFull(limit - total.bytes, from.trend.bytesPerDay),
+            secondsUntilFull:
+              limit === null ? null : secondsUntilFull(limit - countedSize(total, count), from.trend.bytesPerDay),
           },
     disk: { freeBytes, totalBytes, freeInodes: finite(freeInodes), totalInodes: finite(totalInodes) },
     enforcement: from.counts,
@@ -119,7 +125,7 @@ function tileSetsOf(
       const zooms = [...sums]
         .filter(([, sum]) => sum.tiles !== 0n)
         .sort(([a], [b]) => a - b)
-        .map(([z, { tiles, bytes, allocated }]) => ({ z, tiles, bytes, allocatedBytes: allocated }));
+        .map(([z, { tiles, bytes, allocated }]) => ({ z, tiles, bytes, bytesOnDisk: allocated }));
       const all = (value: (zoom: (typeof zooms)[number]) => bigint): bigint =>
         zooms.reduce((sum, zoom) => sum + value(zoom), 0n);
       return {
@@ -128,7 +134,7 @@ function tileSetsOf(
           tileSet.parametersId === "" ? {} : (store.parametersOf(tileSet.layer, tileSet.parametersId) ?? null),
         tiles: all((zoom) => zoom.tiles),
         bytes: all((zoom) => zoom.bytes),
-        allocatedBytes: all((zoom) => zoom.allocatedBytes),
+        bytesOnDisk: all((zoom) => zoom.bytesOnDisk),
         zooms,
       };
     })

@@ -3,7 +3,7 @@ import type { TileSet } from "../layer/tile-set.ts";
 import type { OpenCells } from "../ledger/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
-import type { Admission, Leave, StoredSize } from "../render/admission.ts";
+import { type Admission, type Leave, NO_SIZE, type StoredSize } from "../render/admission.ts";
 import { type FilledMetatile, tileSetsOf, type WrittenTile } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/render-reports.ts";
 
@@ -14,6 +14,8 @@ export interface UserWritesParts {
   readonly admit: (reservation: Reservation, size: StoredSize) => Promise<Admission>;
   /** Adds to a reservation while there is ample space. Returns whether it did. */
   readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
+  /** Returns the bytes that the disk takes for a tile of this size. */
+  readonly allocated: (bytes: number) => number;
   /** Called after tiles were stored. */
   readonly stored: (size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
@@ -28,12 +30,11 @@ interface OpenedWrite {
   readonly reservation: Reservation;
 }
 
-const NOTHING: StoredSize = { bytes: 0, files: 0 };
 /**
  * Room for the tile that the user missed, reserved with the cells. The renderer stores that tile without a further
  * question to the coordinator, while the user waits.
  */
-const MISSED_TILE: StoredSize = { bytes: 64 * 1024, files: 1 };
+const MISSED_TILE: StoredSize = { bytes: 64 * 1024, allocated: 64 * 1024, files: 1 };
 
 /**
  * Accounts writes in the ledger. For a user's miss: opens the cells while the upstream renders, reserves space for the
@@ -66,7 +67,7 @@ export class UserWrites implements LedgerAccess {
     };
     try {
       ledger.missed(order.tileSet, missed);
-      if ((await admit(reservation, NOTHING)).kind !== "store") return giveUp();
+      if ((await admit(reservation, NO_SIZE)).kind !== "store") return giveUp();
       cells.push(...ledger.writers.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
       if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
     } catch (error) {
@@ -75,7 +76,7 @@ export class UserWrites implements LedgerAccess {
       return giveUp();
     }
     this.#opened.set(reservation.id, { cells, reservation });
-    return { id: reservation.id, ...(this.#parts.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NOTHING) };
+    return { id: reservation.id, ...(this.#parts.reserveAhead(reservation, MISSED_TILE) ? MISSED_TILE : NO_SIZE) };
   }
 
   /** Records that a metatile was rendered and that the store failed to store it. */
@@ -96,11 +97,12 @@ export class UserWrites implements LedgerAccess {
 
   /** Records written tiles. `id`: the reservation under which they were written. */
   wrote(tileSet: TileSet, tiles: readonly WrittenTile[], id: number | undefined): void {
-    const { ledger, reservations, stored } = this.#parts;
-    const size = { bytes: 0, files: 0 };
+    const { ledger, reservations, stored, allocated } = this.#parts;
+    const size = { bytes: 0, allocated: 0, files: 0 };
     for (const tile of tiles) {
       ledger.writers.wrote(tileSet, tile);
       size.bytes += tile.bytes - (tile.replaced ?? 0);
+      size.allocated += allocated(tile.bytes) - allocated(tile.replaced ?? 0);
       if (tile.replaced === undefined) size.files++;
     }
     stored(size);

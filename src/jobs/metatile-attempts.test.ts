@@ -77,6 +77,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
       },
     },
     reservations: {
+      allocated: (bytes: number) => bytes,
       begin: (name: string) => reservations.begin(name, "seed"),
       tryReserve: () => true,
       reserve: async () => admissionsLeft.shift() ?? ({ kind: "store" } as const),
@@ -114,7 +115,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     renders,
     probes,
     failures: failures.length,
-    held: reservations.bytes(undefined),
+    held: reservations.sumOf(undefined).bytes,
   });
   return { job, task, n, stop, abort, run, counts };
 }

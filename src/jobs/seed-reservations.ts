@@ -6,6 +6,8 @@ import type { ActiveJob } from "./active-job.ts";
 
 /** The part of the quota that seeds use. */
 export interface SeedReservations {
+  /** Returns the bytes that the disk takes for a tile of this size. */
+  allocated(bytes: number): number;
   /** Returns an empty reservation. The caller must release it. */
   begin(layer: string): Reservation;
   /** Reserves a size if it fits without an eviction. */
@@ -27,10 +29,12 @@ export function expectedSize(
   { tally, request }: Pick<ActiveJob, "tally" | "request">,
   layer: Layer,
   run: readonly { readonly metatile: { readonly rect: TileRect } }[],
+  allocated: SeedReservations["allocated"],
 ): StoredSize {
   const { stored, bytes } = tally.sum;
   const mean = (Number(bytes) + USUAL_TILES * USUAL_TILE_BYTES) / (Number(stored) + USUAL_TILES);
+  const large = Math.ceil(mean * MARGIN);
   const formats = request.format === null ? 1 : 1 + formatsBeside(layer, request.format).length;
   const files = formats * run.reduce((sum, { metatile }) => sum + Number(rectCount(metatile.rect)), 0);
-  return { bytes: Math.ceil(files * mean * MARGIN), files };
+  return { bytes: files * large, allocated: files * allocated(large), files };
 }

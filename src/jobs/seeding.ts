@@ -186,7 +186,7 @@ export class Seeding implements Work {
     const { reservations } = this.#parts;
     const reservation = reservations.begin(job.request.layer);
     try {
-      const isReserved = reservations.tryReserve(reservation, expectedSize(job, layer, batch));
+      const isReserved = reservations.tryReserve(reservation, expectedSize(job, layer, batch, reservations.allocated));
       if (!isReserved) await this.#spaceWait.forOneTile(job, reservation, signal);
       // Without space for the whole batch, render one metatile: the next one may not fit.
       const metatiles = isReserved ? batch : batch.slice(0, 1);

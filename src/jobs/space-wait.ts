@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfterWait } from "../lib/back-off.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { Reservation } from "../quota/reservations.ts";
-import type { Refused } from "../render/admission.ts";
+import { NO_SIZE, type Refused } from "../render/admission.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobStop } from "./job-stop.ts";
 import type { SeedReservations } from "./seed-reservations.ts";
@@ -37,7 +37,7 @@ export class SpaceWait {
    */
   async forOneTile(job: ActiveJob, reservation: Reservation, signal: AbortSignal): Promise<void> {
     while (!this.#parts.stop.isDue(signal)) {
-      const admission = await this.#parts.reservations.reserve(reservation, { bytes: 0, files: 0 });
+      const admission = await this.#parts.reservations.reserve(reservation, NO_SIZE);
       if (admission.kind === "store") {
         this.#sinceMs.delete(job);
         return;

@@ -14,12 +14,19 @@ interface ListedCells {
   readonly cells: ReadonlyMap<number, readonly { readonly x: number; readonly y: number }[]>;
 }
 
+/** The tiles of a cell, their bytes, and the bytes that they take on the store's disk. */
+interface CellSum {
+  readonly tiles: number;
+  readonly bytes: number;
+  readonly bytesOnDisk: number;
+}
+
 /** A cell whose tiles or bytes in the ledger differ from those in the store. */
 export interface CellDifference {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  readonly ledger: { readonly tiles: number; readonly bytes: number };
-  readonly store: { readonly tiles: number; readonly bytes: number };
+  readonly ledger: CellSum;
+  readonly store: CellSum;
 }
 
 /**
@@ -211,10 +218,22 @@ export class CacheCounts {
   #difference(tileSet: TileSet, block: Block, cell: number): CellDifference | undefined {
     const rect = block.cellRect(cell);
     const found = this.#in.store.recount(tileSet, rect, false);
-    const store = { tiles: found.length, bytes: found.reduce((sum, tile) => sum + tile.bytes, 0) };
-    const ledger = { tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
+    const { cells } = this.#in;
+    const store = {
+      tiles: found.length,
+      bytes: found.reduce((sum, tile) => sum + tile.bytes, 0),
+      bytesOnDisk: found.reduce((sum, tile) => sum + cells.allocated(tile.bytes), 0),
+    };
+    const ledger = {
+      tiles: block.cellTiles[cell] ?? 0,
+      bytes: block.cellBytes[cell] ?? 0,
+      bytesOnDisk: block.cellAllocated[cell] ?? 0,
+    };
     const isSame =
-      store.tiles === ledger.tiles && store.bytes === ledger.bytes && found.every(({ x, y }) => block.has(x, y));
+      store.tiles === ledger.tiles &&
+      store.bytes === ledger.bytes &&
+      store.bytesOnDisk === ledger.bytesOnDisk &&
+      found.every(({ x, y }) => block.has(x, y));
     return isSame ? undefined : { tileSet, rect, ledger, store };
   }
 

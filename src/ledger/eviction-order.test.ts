@@ -134,7 +134,7 @@ test("what must stay does not come: whole blocks, or cells by their rectangle an
   const at = fresh();
   for (const n of [0, 1, 2]) at.write("a", n);
   const requested: { readonly rect: TileRect; readonly bytes: number }[] = [];
-  const keep: Keep = (_, rect, bytes) => {
+  const keep: Keep = (_, rect, { bytes }) => {
     requested.push({ rect, bytes });
     if (rect.minX === 0) return bytes === 0 ? "all" : "none";
     return rect.minX === 128 && bytes > 0 ? "some" : "none";

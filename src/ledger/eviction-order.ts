@@ -5,14 +5,21 @@ import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } fr
 import type { BlockKey, BlockTable } from "./block-table.ts";
 import type { TileSetRecord } from "./tile-set-table.ts";
 
-/** Returns how much of a rectangle must stay that holds `bytes`. For a whole block `bytes` is 0. */
-export type Keep = (tileSet: TileSet, rect: TileRect, bytes: number) => "all" | "some" | "none";
+/** Bytes of tiles, and bytes that they take on the store's disk. */
+interface TilesSize {
+  readonly bytes: number;
+  readonly allocated: number;
+}
 
-export interface ColdCell {
+const NO_TILES: TilesSize = { bytes: 0, allocated: 0 };
+
+/** Returns how much of a rectangle must stay whose tiles have this size. For a whole block the size is 0. */
+export type Keep = (tileSet: TileSet, rect: TileRect, size: TilesSize) => "all" | "some" | "none";
+
+export interface ColdCell extends TilesSize {
   readonly at: BlockAddress;
   readonly cell: number;
   readonly tiles: number;
-  readonly bytes: number;
 }
 
 /** The number of blocks in one read of the database. */
@@ -93,7 +100,7 @@ export class EvictionOrder {
       tileSet !== undefined &&
       (block.frequency[cell] ?? 0) < this.#colderThan &&
       !this.#taken.some((taken) => taken.cell === cell && blockKey(taken.at) === block.key) &&
-      this.#keep(tileSet, block.cellRect(cell), block.cellBytes[cell] ?? 0) === "none";
+      this.#keep(tileSet, block.cellRect(cell), sizeOf(block, cell)) === "none";
   }
 
   /**
@@ -110,7 +117,7 @@ export class EvictionOrder {
       if (at.from === "end") this.#page(at.tileSetId, at);
       yield;
       if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
-      if (this.#keep(record.tileSet, blockRect(at), 0) === "all") continue;
+      if (this.#keep(record.tileSet, blockRect(at), NO_TILES) === "all") continue;
       const block = this.#blocks.at(at);
       const coldest = block.coldest(this.#order, this.#isEvictable(block));
       if (coldest === undefined) {
@@ -118,7 +125,7 @@ export class EvictionOrder {
         continue;
       }
       const { cell } = coldest;
-      const taken = { at: block.at, cell, tiles: block.cellTiles[cell] ?? 0, bytes: block.cellBytes[cell] ?? 0 };
+      const taken = { at: block.at, cell, tiles: block.cellTiles[cell] ?? 0, ...sizeOf(block, cell) };
       // The cell was used since, or an older one of the block must stay: the block waits again under its new key.
       const later = coldest.key > at.key;
       if (!later) {
@@ -131,3 +138,8 @@ export class EvictionOrder {
     return undefined;
   }
 }
+
+const sizeOf = (block: Block, cell: number): TilesSize => ({
+  bytes: block.cellBytes[cell] ?? 0,
+  allocated: block.cellAllocated[cell] ?? 0,
+});

@@ -11,7 +11,6 @@ function heldDisk() {
   const clock = { ms: 0 };
   const disk = new DiskSpaceMonitor({
     read: () => new Promise((answer, fail) => void requested.push({ answer, fail })),
-    blockBytes: 10,
     now: () => clock.ms,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
@@ -65,18 +64,18 @@ test("an answer decides for a while after the file system has begun to hang, and
 test("bytes written after the query of the free space are subtracted from its answer", async () => {
   const { disk, requested, clock } = heldDisk();
   const first = disk.fresh();
-  disk.wrote({ bytes: 7, files: 1 });
+  disk.wrote({ bytes: 7, allocated: 17, files: 1 });
   await settled();
-  disk.wrote({ bytes: 20, files: 2 });
+  disk.wrote({ bytes: 20, allocated: 40, files: 2 });
   requested[0]?.answer(space(500));
   expect(await first).toMatchObject({ freeBytes: 500 - 40, freeInodes: 998 });
-  disk.wrote({ bytes: 50, files: 1 });
+  disk.wrote({ bytes: 50, allocated: 60, files: 1 });
   // A tile that replaces a larger one frees no space until the file system reports it.
-  disk.wrote({ bytes: -30, files: 0 });
+  disk.wrote({ bytes: -30, allocated: -30, files: 0 });
   expect(disk.now()).toMatchObject({ freeBytes: 400, freeInodes: 997 });
   clock.ms = 1500;
   expect(disk.now()).toMatchObject({ freeBytes: 400 });
-  disk.wrote({ bytes: 90, files: 1 });
+  disk.wrote({ bytes: 90, allocated: 100, files: 1 });
   requested[1]?.answer(space(380));
   await settled();
   expect(disk.now(), "only what came after the second question").toMatchObject({ freeBytes: 280, freeInodes: 999 });

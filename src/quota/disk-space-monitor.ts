@@ -4,8 +4,6 @@ import type { DiskSpace } from "../store/tile-store.ts";
 export interface DiskSpaceMonitorParts {
   /** Asks the file system for its free space. The answer may take long, or never come. */
   readonly read: () => Promise<DiskSpace>;
-  /** The most bytes that the disk uses for one file beyond its content. */
-  readonly blockBytes: number;
   /** Monotonic, ms. */
   readonly now: () => number;
   /** Resolves after so many ms, or when the signal fires. */
@@ -41,16 +39,10 @@ export class DiskSpaceMonitor {
     this.#parts = parts;
   }
 
-  /** The most bytes that the disk uses for one file beyond its content. */
-  get blockBytes(): number {
-    return this.#parts.blockBytes;
-  }
-
   /** Records that tiles were stored. */
-  wrote({ bytes, files }: StoredSize): void {
-    const taken = Math.max(0, bytes) + Math.max(0, files) * this.#parts.blockBytes;
+  wrote({ allocated, files }: StoredSize): void {
     for (const since of [this.#since, this.#sinceRequested]) {
-      since.bytes += taken;
+      since.bytes += Math.max(0, allocated);
       since.files += Math.max(0, files);
     }
   }

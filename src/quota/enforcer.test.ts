@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import type { StoredSize } from "../render/admission.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
@@ -14,6 +15,7 @@ import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
+import { countedSize, QUOTA_COUNTS } from "./quota-count.ts";
 import { type Reservation, Reservations } from "./reservations.ts";
 
 let directory = "";
@@ -33,6 +35,15 @@ const bytes = (value: number): QuotaConfiguration => ({
   globalQuota: { value: String(value), units: "B" },
 });
 
+/** The bytes of a block of the disk. */
+const BLOCK = 64;
+/** The size of files of `bytes` in all, each of which takes whole blocks of the disk. */
+const sized = (bytes: number, files: number): StoredSize => ({
+  bytes,
+  allocated: Math.ceil(bytes / BLOCK) * BLOCK,
+  files,
+});
+
 const AMPLE: DiskSpace = { freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 };
 
 function quotaOf(
@@ -44,10 +55,11 @@ function quotaOf(
   const db = openDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
   db.migrate([ledgerMigrations]);
-  const store = createMemoryStore();
+  const store = createMemoryStore(BLOCK);
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const reservations = new Reservations();
   const options = () => ({
+    count: "content" as const,
     highWaterPercent: 100,
     lowWaterPercent: 100,
     minFreeMiB: 1000 / 2 ** 20,
@@ -58,7 +70,6 @@ function quotaOf(
   });
   const disk = new DiskSpaceMonitor({
     read: request,
-    blockBytes: 1,
     now: () => performance.now(),
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
   });
@@ -82,7 +93,7 @@ function quotaOf(
     const put = await store.put({ tileSet, ...tile }, new Uint8Array(size), () => true);
     const replaced = put.stored ? put.replaced : undefined;
     ledger.writers.wrote(tileSet, { ...tile, bytes: size, replaced });
-    reservation.count({ bytes: size - (replaced ?? 0), files: replaced === undefined ? 1 : 0 });
+    reservation.count(replaced === undefined ? sized(size, 1) : sized(0, 0));
     ledger.writers.close(open);
   };
   return { enforcer, reservations, ledger, write };
@@ -90,74 +101,79 @@ function quotaOf(
 
 type Quota = ReturnType<typeof quotaOf>;
 
-test("the sum of usage and reservations never passes the limit, whatever users and seeds reserve, write and release", async () => {
-  const LIMIT = 1000;
-  const step = fc.oneof(
-    fc.record({ kind: fc.constant("reserve" as const), user: fc.boolean(), size: fc.integer({ min: 0, max: 400 }) }),
-    fc.record({ kind: fc.constantFrom("write" as const, "release" as const), which: fc.nat(50) }),
-  );
-  const held = ({ ledger, reservations }: Quota): bigint => ledger.total.bytes + reservations.bytes(undefined);
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const quota = quotaOf(bytes(LIMIT));
-      const given: { reservation: Reservation; size: number }[] = [];
-      const requested: Promise<unknown>[] = [];
-      let cells = 0;
-      for (const one of steps) {
-        if (one.kind === "reserve") {
-          const reservation = quota.reservations.begin("a", one.user ? "user" : "seed");
-          const size = { bytes: one.size, files: 1 };
-          requested.push(
-            quota.enforcer.reserve(reservation, size).then(({ kind }) => {
-              if (kind === "store") given.push({ reservation, size: one.size });
-              else reservation.release();
-            }),
-          );
-          // Only what waits for the others has not been answered after this.
-          await new Promise(setImmediate);
-        } else {
-          const [writer] = given.splice(one.which % Math.max(1, given.length), 1);
-          if (one.kind === "write" && writer !== undefined && writer.size > 0)
-            await quota.write(writer.reservation, cells++, writer.size);
-          writer?.reservation.release();
+test.each(QUOTA_COUNTS)(
+  "the sum of usage and reservations, counted as %s, never passes the limit, whatever users and seeds reserve, write and release",
+  async (count) => {
+    const LIMIT = 1000;
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant("reserve" as const), user: fc.boolean(), size: fc.integer({ min: 0, max: 400 }) }),
+      fc.record({ kind: fc.constantFrom("write" as const, "release" as const), which: fc.nat(50) }),
+    );
+    const held = ({ ledger, reservations }: Quota): bigint =>
+      countedSize(ledger.total, count) + countedSize(reservations.sumOf(undefined), count);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const quota = quotaOf(bytes(LIMIT), undefined, { count });
+        const given: { reservation: Reservation; size: number }[] = [];
+        const requested: Promise<unknown>[] = [];
+        let cells = 0;
+        for (const one of steps) {
+          if (one.kind === "reserve") {
+            const reservation = quota.reservations.begin("a", one.user ? "user" : "seed");
+            const size = sized(one.size, 1);
+            requested.push(
+              quota.enforcer.reserve(reservation, size).then(({ kind }) => {
+                if (kind === "store") given.push({ reservation, size: one.size });
+                else reservation.release();
+              }),
+            );
+            // Only what waits for the others has not been answered after this.
+            await new Promise(setImmediate);
+          } else {
+            const [writer] = given.splice(one.which % Math.max(1, given.length), 1);
+            if (one.kind === "write" && writer !== undefined && writer.size > 0)
+              await quota.write(writer.reservation, cells++, writer.size);
+            writer?.reservation.release();
+          }
+          expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
         }
-        expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
-      }
-      // No writer waits for ever: the last of the others frees space, or there is none.
-      let all = false;
-      void Promise.all(requested).then(() => {
-        all = true;
-      });
-      while (!all) {
-        for (const { reservation } of given.splice(0)) reservation.release();
-        await new Promise(setImmediate);
-        expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
-      }
-      for (const { reservation } of given) reservation.release();
-      expect(quota.reservations.bytes(undefined)).toBe(0n);
-    }),
-    { numRuns: 60 },
-  );
-}, 60_000);
+        // No writer waits for ever: the last of the others frees space, or there is none.
+        let all = false;
+        void Promise.all(requested).then(() => {
+          all = true;
+        });
+        while (!all) {
+          for (const { reservation } of given.splice(0)) reservation.release();
+          await new Promise(setImmediate);
+          expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
+        }
+        for (const { reservation } of given) reservation.release();
+        expect(quota.reservations.sumOf(undefined)).toEqual({ bytes: 0n, allocated: 0n });
+      }),
+      { numRuns: 60 },
+    );
+  },
+  60_000,
+);
 
 test("what one write needs is evicted, and no cell more", async () => {
   const quota = quotaOf(bytes(1000));
   const user = quota.reservations.begin("a", "user");
   for (let n = 0; n < 10; n++) {
-    expect((await quota.enforcer.reserve(user, { bytes: 100, files: 1 })).kind).toBe("store");
+    expect((await quota.enforcer.reserve(user, sized(100, 1))).kind).toBe("store");
     await quota.write(user, n, 100);
   }
   expect(quota.ledger.total.bytes).toBe(1000n);
-  expect((await quota.enforcer.reserve(user, { bytes: 150, files: 1 })).kind).toBe("store");
+  expect((await quota.enforcer.reserve(user, sized(150, 1))).kind).toBe("store");
   expect([quota.ledger.total.bytes, user.size.bytes]).toEqual([800n, 150]);
 });
 
 test("a tile that is larger than the quota is refused, and nothing is evicted for it", async () => {
   const quota = quotaOf(bytes(1000));
   const user = quota.reservations.begin("a", "user");
-  await quota.enforcer.reserve(user, { bytes: 900, files: 1 });
+  await quota.enforcer.reserve(user, sized(900, 1));
   await quota.write(user, 0, 900);
-  expect((await quota.enforcer.reserve(user, { bytes: 1001, files: 1 })).kind).toBe("full");
+  expect((await quota.enforcer.reserve(user, sized(1001, 1))).kind).toBe("full");
   expect(quota.ledger.total.bytes).toBe(900n);
 });
 
@@ -165,25 +181,23 @@ test("while the file system does not answer, nothing is stored and no request wa
   const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, () => new Promise(() => undefined));
   const user = quota.reservations.begin("a", "user");
   const began = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, () => quota.enforcer.reserve(user, { bytes: 1, files: 1 })),
-  );
+  const answers = await Promise.all(Array.from({ length: 100 }, () => quota.enforcer.reserve(user, sized(1, 1))));
   expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
     new Set([JSON.stringify({ kind: "disk_full", reason: "the file system of the store does not answer" })]),
   );
   expect(performance.now() - began).toBeLessThan(10_000);
-  expect(user.size).toEqual({ bytes: 0, files: 0 });
+  expect(user.size).toEqual(sized(0, 0));
 });
 
 test("reserved sizes count against the free space of the disk too", async () => {
-  const free = { ...AMPLE, freeBytes: 1500, freeInodes: 100 };
+  const free = { ...AMPLE, freeBytes: 1512, freeInodes: 100 };
   const quota = quotaOf({ ...DEFAULT_QUOTA, enabled: false }, async () => free);
   const kinds: string[] = [];
   for (let n = 0; n < 6; n++) {
     const user = quota.reservations.begin("a", "user");
-    kinds.push((await quota.enforcer.reserve(user, { bytes: 119, files: 1 })).kind);
+    kinds.push((await quota.enforcer.reserve(user, sized(119, 1))).kind);
   }
-  expect(kinds, "a reserve of 1000 of the 1500 bytes").toEqual([
+  expect(kinds, "a reserve of 1000 of the 1512 bytes, and 128 for each tile").toEqual([
     "store",
     "store",
     "store",
@@ -195,22 +209,22 @@ test("reserved sizes count against the free space of the disk too", async () => 
 
 test("space is reserved ahead only while 64 MiB and a thousand files stay free beside it, of quota and disk", async () => {
   const MIB = 2 ** 20;
-  const ahead = { bytes: MIB, files: 1 };
+  const ahead = sized(MIB, 1);
   const grants = ({ enforcer, reservations }: Quota): number => {
     let granted = 0;
     while (granted < 1_000 && enforcer.reserveAhead(reservations.begin("a", "user"), ahead)) granted++;
     return granted;
   };
   const measured = async (quota: Quota): Promise<Quota> => {
-    await quota.enforcer.reserve(quota.reservations.begin("a", "user"), { bytes: 0, files: 0 });
+    await quota.enforcer.reserve(quota.reservations.begin("a", "user"), sized(0, 0));
     return quota;
   };
   const byQuota = await measured(quotaOf(bytes(80 * MIB)));
   expect(grants(byQuota)).toBe(16);
-  expect(byQuota.reservations.bytes(undefined)).toBe(BigInt(16 * MIB));
+  expect(byQuota.reservations.sumOf(undefined).bytes).toBe(BigInt(16 * MIB));
   const writer = byQuota.reservations.begin("a", "user");
-  expect(byQuota.enforcer.tryReserve(writer, { bytes: 64 * MIB, files: 1 }), "the rest is free for others").toBe(true);
-  expect(byQuota.enforcer.tryReserve(writer, { bytes: 1, files: 0 }), "the limit holds").toBe(false);
+  expect(byQuota.enforcer.tryReserve(writer, sized(64 * MIB, 1)), "the rest is free for others").toBe(true);
+  expect(byQuota.enforcer.tryReserve(writer, sized(1, 0)), "the limit holds").toBe(false);
   const unlimited = { ...DEFAULT_QUOTA, enabled: false };
   const byDisk = await measured(quotaOf(unlimited, async () => ({ ...AMPLE, freeBytes: 70 * MIB + 100_000 })));
   expect(grants(byDisk)).toBe(6);
@@ -226,7 +240,7 @@ test("a clean-up brings usage from above the high-water share to the low-water s
   const quota = quotaOf(() => configuration.current, undefined, { highWaterPercent: 90, lowWaterPercent: 50 });
   const user = quota.reservations.begin("a", "user");
   for (let n = 0; n < 9; n++) {
-    await quota.enforcer.reserve(user, { bytes: 100, files: 1 });
+    await quota.enforcer.reserve(user, sized(100, 1));
     await quota.write(user, n, 100);
   }
   configuration.current = bytes(1000);
@@ -251,7 +265,7 @@ test("a clean-up gives up truncated tiles first, and ends when the quota is chan
     isReclaiming: () => false,
   });
   const user = quota.reservations.begin("a", "user");
-  await quota.enforcer.reserve(user, { bytes: 800, files: 1 });
+  await quota.enforcer.reserve(user, sized(800, 1));
   await quota.write(user, 0, 800);
   configuration.current = bytes(100);
   await quota.enforcer.cleanUp();
@@ -264,15 +278,15 @@ test("a user's write evicts at most 64 cells, a seed as many as it needs", async
   const quota = quotaOf(() => configuration.current);
   const first = quota.reservations.begin("a", "user");
   for (let n = 0; n < 100; n++) {
-    await quota.enforcer.reserve(first, { bytes: 10, files: 1 });
+    await quota.enforcer.reserve(first, sized(10, 1));
     await quota.write(first, n, 10);
   }
   configuration.current = bytes(1000);
   const user = quota.reservations.begin("a", "user");
-  expect((await quota.enforcer.reserve(user, { bytes: 800, files: 1 })).kind).toBe("busy");
+  expect((await quota.enforcer.reserve(user, sized(800, 1))).kind).toBe("busy");
   expect(quota.ledger.total.bytes).toBe(360n);
   const seed = quota.reservations.begin("a", "seed");
-  expect((await quota.enforcer.reserve(seed, { bytes: 900, files: 1 })).kind).toBe("store");
+  expect((await quota.enforcer.reserve(seed, sized(900, 1))).kind).toBe("store");
   expect(quota.ledger.total.bytes).toBe(100n);
 });
 
@@ -280,6 +294,6 @@ test("a layer's own quota refuses its tiles while the global quota has space", a
   const own = { layer: "a", expirationPolicyName: "LRU", quota: { value: "100", units: "B" } } as const;
   const quota = quotaOf({ ...bytes(10_000), layerQuotas: [own] });
   const writer = (layer: string) => quota.reservations.begin(layer, "user");
-  expect((await quota.enforcer.reserve(writer("a"), { bytes: 101, files: 1 })).kind).toBe("full");
-  expect((await quota.enforcer.reserve(writer("b"), { bytes: 101, files: 1 })).kind).toBe("store");
+  expect((await quota.enforcer.reserve(writer("a"), sized(101, 1))).kind).toBe("full");
+  expect((await quota.enforcer.reserve(writer("b"), sized(101, 1))).kind).toBe("store");
 });

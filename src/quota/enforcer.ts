@@ -5,11 +5,13 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Admission, Refused, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
+import { leftOnDisk } from "./disk-reserve.ts";
 import type { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { type Limit, limitsOf } from "./limits.ts";
 import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
+import { countedSize } from "./quota-count.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
 
 export interface EnforcerParts {
@@ -53,10 +55,6 @@ const UNIT_MS: Readonly<Record<CleanUpUnit, number>> = {
 const CELLS_FOR_USER = 64;
 /** The most cells that are evicted between two turns of the event loop, with one commit of their marks. */
 const CELLS_PER_TURN = CELLS_IN_HAND / 2;
-const DEFAULT_FREE_SHARE = 0.05;
-const DEFAULT_FREE_BYTES = 64 * 2 ** 20;
-const DEFAULT_FREE_INODES = 1_000;
-
 /** Free space that is never reserved ahead: a thousand waiting users may reserve this much. */
 const NOT_AHEAD_BYTES = 64 * 2 ** 20;
 const NOT_AHEAD_FILES = 1_000;
@@ -137,10 +135,14 @@ export class Enforcer {
    * Reserves a size before the writer knows its need, only while much more space is free: a size that is reserved ahead
    * must not keep other writers from storing. Returns whether the size is reserved.
    */
-  reserveAhead(reservation: Reservation, { bytes, files }: StoredSize): boolean {
-    const ample = { bytes: bytes + NOT_AHEAD_BYTES, files: files + NOT_AHEAD_FILES };
+  reserveAhead(reservation: Reservation, size: StoredSize): boolean {
+    const ample = {
+      bytes: size.bytes + NOT_AHEAD_BYTES,
+      allocated: size.allocated + NOT_AHEAD_BYTES,
+      files: size.files + NOT_AHEAD_FILES,
+    };
     if (!reservation.isOpen || this.#obstacle(reservation.layer, ample) !== undefined) return false;
-    reservation.grow({ bytes, files });
+    reservation.grow(size);
     return true;
   }
 
@@ -176,7 +178,7 @@ export class Enforcer {
     const most = Math.min(cellsLeft, CELLS_PER_TURN);
     if (obstacle === "disk") return await this.#freeDiskSpace(writer, size, most);
     const limit = obstacle;
-    const needed = BigInt(Math.max(1, size.bytes));
+    const needed = BigInt(Math.max(1, this.#counted(size)));
     const full = {
       kind: "full",
       reason: `the disk quota of ${limit.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
@@ -190,7 +192,7 @@ export class Enforcer {
     }
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size fits beside the stored tiles, so only the reservations of other writers are in the way.
-    if (writer === "user" || reservation.size.bytes > 0)
+    if (writer === "user" || this.#counted(reservation.size) > 0)
       return { kind: "busy", reason: "other writers hold the room in the store" };
     await this.#parts.reservations.less();
     return 0;
@@ -213,9 +215,14 @@ export class Enforcer {
     return evicted;
   }
 
+  /** Returns the part of a size that the quotas count. */
+  #counted<T>(size: { readonly bytes: T; readonly allocated: T }): T {
+    return countedSize(size, this.#parts.options().count);
+  }
+
   #used({ layer }: Limit): bigint {
     const { ledger } = this.#parts;
-    return (layer === undefined ? ledger.total : ledger.sumOf(layer)).bytes;
+    return this.#counted(layer === undefined ? ledger.total : ledger.sumOf(layer));
   }
 
   /** Returns the limit under which a size does not fit at this moment, or the disk; undefined: it fits. */
@@ -231,23 +238,19 @@ export class Enforcer {
 
   /** Returns the bytes that have to be evicted before a size fits under a limit; 0 or less: it fits. */
   #excess(limit: Limit, size: StoredSize): bigint {
-    const wanted = size.bytes === 0 ? 1n : this.#parts.reservations.bytes(limit.layer) + BigInt(size.bytes);
-    return this.#used(limit) + wanted - limit.bytes;
+    const counted = this.#counted(size);
+    const reserved = this.#counted(this.#parts.reservations.sumOf(limit.layer));
+    return this.#used(limit) + (counted === 0 ? 1n : reserved + BigInt(counted)) - limit.bytes;
   }
 
   /**
    * Returns the bytes that have to be evicted before a size fits beside the reserve of the disk; undefined: it fits.
    */
-  #excessOnDisk({ freeBytes, totalBytes, freeInodes, totalInodes }: DiskSpace, size: StoredSize): bigint | undefined {
-    const { reservations, disk, options } = this.#parts;
-    const { minFreeMiB, minFreeInodes } = options();
-    const files = reservations.files + size.files;
-    const taken = reservations.bytes(undefined) + BigInt(size.bytes + files * disk.blockBytes);
-    const reserve =
-      minFreeMiB === undefined ? Math.min(totalBytes * DEFAULT_FREE_SHARE, DEFAULT_FREE_BYTES) : minFreeMiB * 2 ** 20;
-    const shortBytes = taken + BigInt(Math.ceil(reserve - freeBytes));
-    const shortFiles =
-      files + (minFreeInodes ?? Math.min(totalInodes * DEFAULT_FREE_SHARE, DEFAULT_FREE_INODES)) - freeInodes;
+  #excessOnDisk(space: DiskSpace, size: StoredSize): bigint | undefined {
+    const { reservations, options } = this.#parts;
+    const left = leftOnDisk(space, options());
+    const shortBytes = reservations.sumOf(undefined).allocated + BigInt(size.allocated) - left.bytes;
+    const shortFiles = reservations.files + size.files - left.files;
     if (shortBytes <= 0n && !(shortFiles > 0)) return undefined;
     return shortBytes > 0n ? shortBytes : 1n;
   }
@@ -300,6 +303,7 @@ export class Enforcer {
     log.info("a clean-up has ended", {
       scope: limit.name,
       evictedTiles: eviction.tiles - before,
+      counts: options().count,
       bytes: String(this.#used(limit)),
       limit: String(limit.bytes),
     });

@@ -1,5 +1,6 @@
 import { type Extent, intersectRects, type TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import type { QuotaCount } from "./quota-count.ts";
 
 /** Tiles of one grid subset, a rectangle per level. */
 export interface Area {
@@ -17,6 +18,8 @@ export interface Pin extends Area {
 
 /** Options of eviction beside the quota configuration of the classic interface. */
 export interface EvictionOptions {
+  /** The size that quotas, floors and evictions count. */
+  readonly count: QuotaCount;
   /** A clean-up begins above the high-water share of a quota, and ends at or below the low-water share. */
   readonly highWaterPercent: number;
   readonly lowWaterPercent: number;

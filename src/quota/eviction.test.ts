@@ -34,6 +34,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
   const eviction = new Eviction({
     ledger,
     options: () => ({
+      count: "content" as const,
       highWaterPercent: 100,
       lowWaterPercent: 100,
       minFreeMiB: 0,

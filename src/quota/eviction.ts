@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import { type Area, covered, type EvictionOptions } from "./eviction-options.ts";
 import type { Limit } from "./limits.ts";
+import { countedSize } from "./quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
 /** Tiles that running seeds store or count as stored. They are spared while other tiles can be evicted. */
@@ -104,16 +105,16 @@ export class Eviction {
     if (found.length === 0) return undefined;
     // Writers may have released space during the search. Cells that stay are found again from the start, as they may be
     // used or pinned by then.
-    const needed = found.slice(0, cellsFor(excess(), found));
+    const needed = found.slice(0, this.#cellsFor(excess(), found));
     if (needed.length < found.length) victims.restart();
     this.#evict(needed);
     return needed.length;
   }
 
-  /** Takes the coldest cells until they hold `bytes` together, and at least one. */
+  /** Takes the coldest cells until their counted sizes are `bytes` together, and at least one. */
   *#take(victims: Victims, bytes: bigint, most: number): Generator<undefined, ColdCell[]> {
     const batch: ColdCell[] = [];
-    // A layer's floor is compared with the stored bytes, so a cell has to be evicted before the next one is chosen.
+    // A layer's floor is compared with the stored tiles, so a cell has to be evicted before the next one is chosen.
     const largest = this.#parts.options().floors.length > 0 ? 1 : most;
     let tiles = 0;
     do {
@@ -121,7 +122,7 @@ export class Eviction {
       if (victim === undefined) break;
       batch.push(victim);
       tiles += victim.tiles;
-    } while (batch.length < largest && tiles < TILES_AT_ONCE && cellsFor(bytes, batch) === batch.length + 1);
+    } while (batch.length < largest && tiles < TILES_AT_ONCE && this.#cellsFor(bytes, batch) === batch.length + 1);
     return batch;
   }
 
@@ -144,11 +145,12 @@ export class Eviction {
 
   #keep(choice: Choice): Keep {
     const { ledger, options } = this.#parts;
-    const { pins, floors } = options();
+    const { pins, floors, count } = options();
     const minimumOf = new Map(floors.map(({ layer, bytes }) => [layer, bytes]));
-    return (tileSet, rect, bytes) => {
+    return (tileSet, rect, size) => {
       const minimum = minimumOf.get(tileSet.layer);
-      if (minimum !== undefined && ledger.sumOf(tileSet.layer).bytes - BigInt(bytes) < minimum) return "all";
+      const counted = (): bigint => countedSize(ledger.sumOf(tileSet.layer), count) - BigInt(countedSize(size, count));
+      if (minimum !== undefined && counted() < minimum) return "all";
       const pinned = covered(tileSet, rect, pins);
       if (pinned === "all" || choice === "any") return pinned;
       const seeded = covered(
@@ -169,17 +171,22 @@ export class Eviction {
     this.tiles += Number(tiles - after.tiles);
     this.bytes += Number(bytes - after.bytes);
   }
-}
 
-/**
- * Returns how many of the cells have to be evicted to free `bytes`: without the last of them, they hold less. One more
- * than there are cells: all of them hold less.
- */
-function cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
-  let rest = bytes;
-  let count = 0;
-  for (; rest > 0n && count < cells.length; count++) rest -= BigInt(Math.max(1, cells[count]?.bytes ?? 0));
-  return rest > 0n ? count + 1 : count;
+  /**
+   * Returns how many of the cells have to be evicted to free `bytes`: without the last of them, they hold less. One more
+   * than there are cells: all of them hold less.
+   */
+  #cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
+    const { count } = this.#parts.options();
+    let rest = bytes;
+    let needed = 0;
+    for (const cell of cells) {
+      if (rest <= 0n) break;
+      rest -= BigInt(Math.max(1, countedSize(cell, count)));
+      needed++;
+    }
+    return rest > 0n ? needed + 1 : needed;
+  }
 }
 
 /** Yields the cells of several eviction orders in sequence. Each order is made when the previous one is exhausted. */

@@ -1,10 +1,10 @@
-import type { Refused, StoredSize } from "../render/admission.ts";
+import { NO_SIZE, type Refused, type StoredSize } from "../render/admission.ts";
 
 /** The kind of writer for which a metatile is stored. */
 export type Writer = "user" | "seed";
 
 /** Called after the size that a reservation reserves has changed by so much, and after its release. */
-type Changed = (reservation: Reservation, bytes: number, files: number) => void;
+type Changed = (reservation: Reservation, by: StoredSize) => void;
 
 /**
  * Space in the store that is reserved for one writer. A size is reserved from `grow` until it is counted as usage or the
@@ -15,8 +15,7 @@ export class Reservation {
   readonly layer: string;
   readonly writer: Writer;
   readonly #changed: Changed;
-  #bytes = 0;
-  #files = 0;
+  #size = NO_SIZE;
   #isOpen = true;
   /** Why the writer's last request for space was refused; undefined: it was granted. */
   refused: Refused | undefined;
@@ -30,7 +29,7 @@ export class Reservation {
 
   /** The size that is reserved now. */
   get size(): StoredSize {
-    return { bytes: this.#bytes, files: this.#files };
+    return this.#size;
   }
 
   /** False: the reservation was released, and reserves nothing any more. */
@@ -39,39 +38,57 @@ export class Reservation {
   }
 
   /** Adds a size. The caller has checked in the same turn of the event loop that the size fits. */
-  grow({ bytes, files }: StoredSize): void {
-    if (this.#isOpen) this.#add(bytes, files);
+  grow({ bytes, allocated, files }: StoredSize): void {
+    if (this.#isOpen) this.#add({ bytes, allocated, files });
   }
 
   /**
    * Converts a part of the reserved size to usage. A size below 0, of a tile that replaced a larger one, changes nothing.
    */
-  count({ bytes, files }: StoredSize): void {
-    const [counted, made] = [clamp(bytes, this.#bytes), clamp(files, this.#files)];
-    if (counted > 0 || made > 0) this.#add(-counted, -made);
+  count({ bytes, allocated, files }: StoredSize): void {
+    const counted = {
+      bytes: clamp(bytes, this.#size.bytes),
+      allocated: clamp(allocated, this.#size.allocated),
+      files: clamp(files, this.#size.files),
+    };
+    if (counted.bytes > 0 || counted.allocated > 0 || counted.files > 0) this.#add(minus(counted));
   }
 
   /** Releases the reserved size. A second release does nothing. */
   release(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#add(-this.#bytes, -this.#files);
+    this.#add(minus(this.#size));
   }
 
-  #add(bytes: number, files: number): void {
-    this.#bytes += bytes;
-    this.#files += files;
-    this.#changed(this, bytes, files);
+  #add(by: StoredSize): void {
+    const { bytes, allocated, files } = this.#size;
+    this.#size = { bytes: bytes + by.bytes, allocated: allocated + by.allocated, files: files + by.files };
+    this.#changed(this, by);
   }
 }
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
+const minus = ({ bytes, allocated, files }: StoredSize): StoredSize => ({
+  bytes: -bytes,
+  allocated: -allocated,
+  files: -files,
+});
+
+/** Sums of reserved sizes. */
+interface Reserved {
+  bytes: bigint;
+  allocated: bigint;
+}
+
+const NOTHING: Readonly<Reserved> = { bytes: 0n, allocated: 0n };
 
 /** All reservations, with their sums. In memory only, as a process that has ended writes nothing more. */
 export class Reservations {
   readonly #open = new Map<number, Reservation>();
-  readonly #byLayer = new Map<string, bigint>();
-  #bytes = 0n;
+  /** Has no entry for a layer without a reserved size. */
+  readonly #byLayer = new Map<string, Reserved>();
+  readonly #all: Reserved = { ...NOTHING };
   #files = 0;
   #next = 1;
   #waiting: (() => void)[] = [];
@@ -88,9 +105,9 @@ export class Reservations {
     return this.#open.get(id);
   }
 
-  /** Returns the bytes that are reserved: for one layer, or (undefined) for all. */
-  bytes(layer: string | undefined): bigint {
-    return layer === undefined ? this.#bytes : (this.#byLayer.get(layer) ?? 0n);
+  /** Returns the sizes that are reserved: for one layer, or (undefined) for all. */
+  sumOf(layer: string | undefined): Readonly<Reserved> {
+    return layer === undefined ? this.#all : (this.#byLayer.get(layer) ?? NOTHING);
   }
 
   /** Files that are reserved, for all layers. */
@@ -103,14 +120,17 @@ export class Reservations {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #changed({ id, layer, isOpen }: Reservation, bytes: number, files: number): void {
-    this.#bytes += BigInt(bytes);
+  #changed({ id, layer, isOpen }: Reservation, { bytes, allocated, files }: StoredSize): void {
+    const ofLayer = this.#byLayer.get(layer) ?? { ...NOTHING };
+    for (const sum of [this.#all, ofLayer]) {
+      sum.bytes += BigInt(bytes);
+      sum.allocated += BigInt(allocated);
+    }
     this.#files += files;
-    const ofLayer = (this.#byLayer.get(layer) ?? 0n) + BigInt(bytes);
-    if (ofLayer === 0n) this.#byLayer.delete(layer);
+    if (ofLayer.bytes === 0n && ofLayer.allocated === 0n) this.#byLayer.delete(layer);
     else this.#byLayer.set(layer, ofLayer);
     if (!isOpen) this.#open.delete(id);
-    else if (bytes >= 0 && files >= 0) return;
+    else if (bytes >= 0 && allocated >= 0 && files >= 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();

@@ -1,9 +1,20 @@
 import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
+import { countedSize, type QuotaCount } from "./quota-count.ts";
 
 export const usageTrendMigrations: Migrations = {
   module: "usage trend",
-  steps: ["CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);"],
+  steps: [
+    "CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);",
+    // Null in samples from before: they have no trend of allocated bytes.
+    "ALTER TABLE usage_sample ADD COLUMN allocated INTEGER;",
+  ],
 };
+
+/** The usage of all layers. */
+interface Usage {
+  readonly bytes: bigint;
+  readonly allocated: bigint;
+}
 
 export interface Trend {
   readonly sinceMs: number;
@@ -26,22 +37,30 @@ export class UsageTrend {
   }
 
   /** Adds a sample inside the caller's transaction. Does nothing while the last sample is young. */
-  sample(bytes: bigint, nowMs: number): void {
+  sample({ bytes, allocated }: Usage, nowMs: number): void {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
-    this.#db.prepare("INSERT OR REPLACE INTO usage_sample VALUES (?, ?)").run(nowMs, bytes);
+    this.#db.prepare("INSERT OR REPLACE INTO usage_sample VALUES (?, ?, ?)").run(nowMs, bytes, allocated);
     this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - STORED_MS);
   }
 
-  /** Returns the trend since the oldest sample of the last day; undefined in the first ten minutes. */
-  view(bytes: bigint, nowMs: number): Trend | undefined {
+  /**
+   * Returns the trend of what the quota counts, since the oldest sample of the last day; undefined in the first ten
+   * minutes.
+   */
+  view(usage: Usage, count: QuotaCount, nowMs: number): Trend | undefined {
+    const column = count === "content" ? "bytes" : "allocated";
     const row = this.#db
-      .prepare("SELECT at_ms, bytes FROM usage_sample WHERE at_ms >= ? ORDER BY at_ms LIMIT 1", { bigints: true })
+      .prepare(
+        `SELECT at_ms, ${column} AS size FROM usage_sample WHERE at_ms >= ? AND ${column} IS NOT NULL ORDER BY at_ms LIMIT 1`,
+        { bigints: true },
+      )
       .get(nowMs - DAY_MS);
     if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");
     // A change within a few minutes is no trend.
     if (nowMs - sinceMs < SAMPLE_MS) return undefined;
-    return { sinceMs, bytesPerDay: (Number(bytes - bigInt(row, "bytes")) / (nowMs - sinceMs)) * DAY_MS };
+    const grown = countedSize(usage, count) - bigInt(row, "size");
+    return { sinceMs, bytesPerDay: (Number(grown) / (nowMs - sinceMs)) * DAY_MS };
   }
 }

@@ -1,8 +1,11 @@
-/** How much a write adds to the store: bytes of tiles, and files. */
+/** How much a write adds to the store: bytes of tiles, bytes that they take on the disk, and files. */
 export interface StoredSize {
   readonly bytes: number;
+  readonly allocated: number;
   readonly files: number;
 }
+
+export const NO_SIZE: StoredSize = { bytes: 0, allocated: 0, files: 0 };
 
 /** The quota's answer whether the store may grow by a size. The quota answers before anything is written. */
 export type Admission = { readonly kind: "store" } | Refused;
@@ -15,7 +18,7 @@ export type Refused =
   | { readonly kind: "full"; readonly reason: string }
   | { readonly kind: "disk_full"; readonly reason: string };
 
-/** A reservation as a renderer receives it. The renderer may store `bytes` and `files` without asking again. */
+/** A reservation as a renderer receives it. The renderer may store its size without asking again. */
 export interface Leave extends StoredSize {
   readonly id: number;
 }
@@ -36,7 +39,7 @@ export class Allowance {
   constructor(leave: Leave | undefined, reserve: Reserve) {
     this.#leave = leave;
     this.#reserve = reserve;
-    this.#left = leave ?? { bytes: 0, files: 0 };
+    this.#left = leave ?? NO_SIZE;
   }
 
   /**
@@ -48,16 +51,23 @@ export class Allowance {
     const needed = growth();
     if (this.#takeFromLeft(needed)) return true;
     if (this.#leave === undefined) return false;
-    const { bytes, files } = this.#left;
-    const more = { bytes: Math.max(0, needed.bytes - bytes), files: Math.max(0, needed.files - files) };
+    const more = beyond(needed, this.#left);
     // Take the space before the answer arrives, so that another render of the same batch cannot take it meanwhile.
-    this.#left = { bytes: Math.max(0, bytes - needed.bytes), files: Math.max(0, files - needed.files) };
+    this.#left = beyond(this.#left, needed);
     return await this.#reserve(this.#leave.id, more);
   }
 
-  #takeFromLeft({ bytes, files }: StoredSize): boolean {
-    if (bytes > this.#left.bytes || files > this.#left.files) return false;
-    this.#left = { bytes: this.#left.bytes - bytes, files: this.#left.files - files };
+  #takeFromLeft(size: StoredSize): boolean {
+    const { bytes, allocated, files } = this.#left;
+    if (size.bytes > bytes || size.allocated > allocated || size.files > files) return false;
+    this.#left = beyond(this.#left, size);
     return true;
   }
 }
+
+/** Returns the part of a size that goes beyond another one. */
+const beyond = (size: StoredSize, other: StoredSize): StoredSize => ({
+  bytes: Math.max(0, size.bytes - other.bytes),
+  allocated: Math.max(0, size.allocated - other.allocated),
+  files: Math.max(0, size.files - other.files),
+});

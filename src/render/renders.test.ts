@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
-import type { Leave } from "./admission.ts";
+import { type Leave, NO_SIZE } from "./admission.ts";
 import type { RenderOrder } from "./render-order.ts";
 import type { LedgerAccess } from "./render-reports.ts";
 import { RenderThrottle } from "./render-throttle.ts";
@@ -11,7 +11,7 @@ import { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamMeter } from "./upstream-meter.ts";
 
 const LAYER = "a";
-const RESERVATION: Leave = { id: 7, bytes: 0, files: 0 };
+const RESERVATION: Leave = { id: 7, ...NO_SIZE };
 const ORDER: RenderOrder = {
   tileSet: { layer: LAYER, gridSet: "EPSG:4326", format: formatNamed("image/png").mimeType, parametersId: "" },
   parameters: {},
@@ -269,7 +269,7 @@ test("a user is answered when the missed tile is stored, others when theirs is; 
 
 test("a user who joins a job's render is answered when their tile is stored; the job counts all tiles", async () => {
   const { METATILE, client, renders, end, events, store } = stepwise();
-  const order = { ...METATILE, leave: { id: 3, bytes: 0, files: 0 } };
+  const order = { ...METATILE, leave: { id: 3, ...NO_SIZE } };
   const job = renders.render(order, stays());
   await expect.poll(client).toMatchObject({ who: "job", missed: undefined, openCells: undefined });
   const joins: TileIndex[] = [];

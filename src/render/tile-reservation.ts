@@ -27,17 +27,18 @@ export async function mayStoreAll(
   { store, mayStore }: TileReservationParts,
   signal: AbortSignal,
 ): Promise<StoreDecision> {
-  const most = { bytes: 0, files: 0 };
+  const most = { bytes: 0, allocated: 0, files: 0 };
   for (const tiles of encoded) {
     for (const { bytes, keep } of tiles) {
       if (!keep) continue;
       most.bytes += bytes.byteLength;
+      most.allocated += store.allocated(bytes.byteLength);
       most.files++;
     }
   }
   const growth = (): StoredSize => {
     if (isNew === true && beside.length === 0) return most;
-    const grown = { bytes: 0, files: 0 };
+    const grown = { bytes: 0, allocated: 0, files: 0 };
     for (const [i, tiles] of encoded.entries()) {
       const at = i === 0 ? tileSet : { ...tileSet, format: beside[i - 1] ?? tileSet.format };
       for (const { x, y, bytes, keep } of tiles) {
@@ -45,6 +46,7 @@ export async function mayStoreAll(
         const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
         // A smaller tile frees no space for the others: a larger tile of the metatile may be written before it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
+        grown.allocated += Math.max(0, store.allocated(bytes.byteLength) - store.allocated(before ?? 0));
         if (before === undefined) grown.files++;
       }
     }

@@ -16,8 +16,11 @@ import {
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
+/* The sizes are those of the tiles' content: `diskQuota.count: content`. `quota-on-disk.test.ts` counts blocks. */
+
 const running = closedAfterEach();
 
+const CONTENT = "diskQuota: { count: content }\n";
 const MIB = 2 ** 20;
 /** About 10 KiB of PNG a tile, 2.6 MiB a cell. */
 const noise = renderNoise(58, 64);
@@ -31,7 +34,7 @@ async function start(names: readonly string[], more = ""): Promise<TestServer> {
     configuration: smallTiles(
       running.upstream.url,
       names.map((name) => ({ name })),
-      more,
+      CONTENT + more,
     ),
   });
   return running.server;
@@ -290,7 +293,7 @@ test.each(["LFU", "LRU"] as const)(
     running.upstream = await startUpstream();
     running.upstream.behaviour = renderNoise(12, 64);
     const at = await startServer({
-      configuration: smallTiles(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }]),
+      configuration: smallTiles(running.upstream.url, [{ name: "a", extra: "metatile: [1, 1]" }], CONTENT),
     });
     running.server = at;
     // 24 cells in three rows of zoom 7, the quota for two of them: half of the reads that miss make room first.

@@ -1,8 +1,7 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
+import { reload } from "../support/reload.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -38,16 +37,6 @@ const layers = (url: string, names: readonly string[], metatile: number): string
     url,
     names.map((name) => ({ name, extra: `metatile: [${metatile}, ${metatile}]` })),
   );
-
-async function reload(server: TestServer, configuration: string): Promise<void> {
-  writeFileSync(join(server.dataDir, "nuthatch.yaml"), configuration);
-  const response = await fetch(`${server.url}/rest/reload`, {
-    method: "POST",
-    headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    body: "reload_configuration=1",
-  });
-  expect(response.status).toBe(200);
-}
 
 async function read(server: TestServer): Promise<string> {
   const response = await fetch(`${server.url}/xyz/${LAYER}/2/0/3.png`);

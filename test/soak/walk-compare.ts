@@ -55,27 +55,31 @@ export async function compareAll(parts: Compared): Promise<void> {
 // Another program may take the port while no HTTP worker has it; the server tries again.
 const EXPECTED_ERRORS = /ended unexpectedly|renderer|an HTTP worker cannot serve/;
 
-type Sums = ReadonlyMap<string, { readonly tiles: number; readonly bytes: number }>;
+type Sums = ReadonlyMap<string, { readonly tiles: number; readonly bytes: number; readonly bytesOnDisk: number }>;
 
 /** Counts by `LAYER/ZOOM DIRECTORY/EXTENSION`. */
 function scanned(dataDir: string): Sums {
-  const sums = new Map<string, { tiles: number; bytes: number }>();
-  for (const { file, bytes } of scanStore(dataDir).sizes) {
+  const sums = new Map<string, { tiles: number; bytes: number; bytesOnDisk: number }>();
+  for (const { file, bytes, bytesOnDisk } of scanStore(dataDir).sizes) {
     const [layer = "", zoom = "", , name = ""] = relative(dataDir, file).split(sep).slice(1);
     const key = `${layer}/${zoom}/${name.slice(name.indexOf(".") + 1)}`;
-    const sum = sums.get(key) ?? { tiles: 0, bytes: 0 };
-    sums.set(key, { tiles: sum.tiles + 1, bytes: sum.bytes + bytes });
+    const sum = sums.get(key) ?? { tiles: 0, bytes: 0, bytesOnDisk: 0 };
+    sums.set(key, {
+      tiles: sum.tiles + 1,
+      bytes: sum.bytes + bytes,
+      bytesOnDisk: sum.bytesOnDisk + bytesOnDisk,
+    });
   }
   return sums;
 }
 
 async function counted(server: WalkServer): Promise<Sums> {
-  const sums = new Map<string, { tiles: number; bytes: number }>();
+  const sums = new Map<string, { tiles: number; bytes: number; bytesOnDisk: number }>();
   for (const { layer, gridSet, format, parametersId, zooms } of (await usage(server.now, "?by=tileSet")).tileSets ?? [])
-    for (const { z, tiles, bytes } of zooms) {
+    for (const { z, tiles, bytes, bytesOnDisk } of zooms) {
       const directory = `${gridSet.replaceAll(":", "_")}_${String(z).padStart(2, "0")}`;
       const key = `${layer}/${directory}${parametersId === "" ? "" : `_${parametersId}`}/${format.replace("image/", "")}`;
-      if (tiles !== 0 || bytes !== 0) sums.set(key, { tiles, bytes });
+      if (tiles !== 0 || bytes !== 0 || bytesOnDisk !== 0) sums.set(key, { tiles, bytes, bytesOnDisk });
     }
   return sums;
 }
@@ -94,14 +98,17 @@ async function compareUsage({ server, record }: Compared): Promise<void> {
   let wrong: string[] = [];
   const look = async (): Promise<true | undefined> => {
     wrong = differences(scanned(server.now.dataDir), await counted(server));
-    const { total, layers } = await usage(server.now);
+    const { total, bytesOnDisk, layers } = await usage(server.now);
     const scan = scanStore(server.now.dataDir);
-    for (const [what, tiles, bytes] of [
-      ["the total", total.tiles, total.bytes],
-      ["the sum of the layers", layers.reduce((n, l) => n + l.tiles, 0), layers.reduce((n, l) => n + l.bytes, 0)],
+    const sumOf = (key: "tiles" | "bytes" | "bytesOnDisk"): number => layers.reduce((n, layer) => n + layer[key], 0);
+    for (const [what, tiles, bytes, onDisk] of [
+      ["the total", total.tiles, total.bytes, bytesOnDisk],
+      ["the sum of the layers", sumOf("tiles"), sumOf("bytes"), sumOf("bytesOnDisk")],
     ] as const)
-      if (tiles !== scan.tiles || bytes !== scan.bytes)
-        wrong.push(`${what}: the store has ${scan.tiles} tiles of ${scan.bytes} bytes, usage ${tiles} of ${bytes}`);
+      if (tiles !== scan.tiles || bytes !== scan.bytes || onDisk !== scan.bytesOnDisk)
+        wrong.push(
+          `${what}: the store has ${scan.tiles} tiles of ${scan.bytes} bytes (${scan.bytesOnDisk} on disk), usage ${tiles} of ${bytes} (${onDisk})`,
+        );
     return wrong.length === 0 ? true : undefined;
   };
   await until("usage is what the store holds", look, SETTLING_MS).catch(() => {
@@ -133,17 +140,17 @@ async function compareQuota({ server, operator, record }: Compared): Promise<voi
     cacheQuotaConfiguration: { enabled: boolean; globalQuota: Size; layerQuotas: { layer: string; quota: Size }[] };
   } = JSON.parse(text);
   if (!now.enabled) return;
-  const { total, layers } = await usage(server.now);
+  const { bytesOnDisk, layers } = await usage(server.now);
   const check = (what: string, bytes: number, quota: Size): void => {
     const most = Number(quota.value) * 1024 + 200_000;
     if (bytes > most)
-      record.problem(`${what}: ${bytes} bytes are kept, and the quota is ${quota.value} ${quota.units}`);
+      record.problem(`${what}: ${bytes} bytes are taken on the disk, and the quota is ${quota.value} ${quota.units}`);
   };
   // Pinned tiles stay under every quota.
-  const pinned = layers.find(({ layer }) => layer === STORED)?.bytes ?? 0;
-  check("all layers but the pinned one", total.bytes - pinned, now.globalQuota);
+  const pinned = layers.find(({ layer }) => layer === STORED)?.bytesOnDisk ?? 0;
+  check("all layers but the pinned one", bytesOnDisk - pinned, now.globalQuota);
   for (const { layer, quota } of now.layerQuotas)
-    check(layer, layers.find((one) => one.layer === layer)?.bytes ?? 0, quota);
+    check(layer, layers.find((one) => one.layer === layer)?.bytesOnDisk ?? 0, quota);
 }
 
 interface Size {

@@ -200,10 +200,12 @@ export interface UsageJson {
     readonly tiles: number;
     readonly bytes: number;
     readonly quota: number | null;
-    readonly allocatedBytes: number;
+    readonly bytesOnDisk: number;
     readonly complete: boolean;
   }[];
+  readonly bytesOnDisk: number;
   readonly quota: number | null;
+  readonly quotaCount: "allocated" | "content";
   readonly enforcement: { readonly evictedTiles: number; readonly notStored: number; readonly cleanUps: number };
   readonly adoption: { readonly pyramidsLeft: number };
   readonly tileSets?: readonly {
@@ -213,7 +215,12 @@ export interface UsageJson {
     readonly parametersId: string;
     readonly tiles: number;
     readonly bytes: number;
-    readonly zooms: readonly { readonly z: number; readonly tiles: number; readonly bytes: number }[];
+    readonly zooms: readonly {
+      readonly z: number;
+      readonly tiles: number;
+      readonly bytes: number;
+      readonly bytesOnDisk: number;
+    }[];
   }[];
 }
 

@@ -28,22 +28,24 @@ const shareText = (part: Count, whole: Count | null): string =>
 
 function showUsage(usage: Answer<"Usage">): string {
   const { total, quota, trend, disk, enforcement, adoption } = usage;
+  const counted = (sum: { readonly bytes: Count; readonly bytesOnDisk: Count }): Count =>
+    usage.quotaCount === "content" ? sum.bytes : sum.bytesOnDisk;
   const rows = usage.layers.map((l) => [
     l.layer,
     String(l.tiles),
     bytesText(l.bytes),
-    bytesText(l.allocatedBytes),
+    bytesText(l.bytesOnDisk),
     l.quota === null ? "" : bytesText(l.quota),
-    shareText(l.bytes, l.quota),
+    shareText(counted(l), l.quota),
     l.complete ? "" : "being counted",
   ]);
   rows.push([
     "all layers",
     String(total.tiles),
     bytesText(total.bytes),
-    bytesText(usage.allocatedBytes),
+    bytesText(usage.bytesOnDisk),
     quota === null ? "" : bytesText(quota),
-    shareText(total.bytes, quota),
+    shareText(counted({ ...total, bytesOnDisk: usage.bytesOnDisk }), quota),
     "",
   ]);
   const lines = [textTable(["layer", "tiles", "bytes", "on disk", "quota", "used", ""], rows)];
@@ -55,14 +57,20 @@ function showUsage(usage: Answer<"Usage">): string {
       set.parameters === null ? set.parametersId : parametersText(set.parameters),
     ];
     lines.push(
-      `\n${name.filter((word) => word !== "").join(", ")}: ${set.tiles} tiles, ${bytesText(set.bytes)}\n`,
+      `\n${name.filter((word) => word !== "").join(", ")}: ${set.tiles} tiles, ${bytesText(set.bytes)}, ${bytesText(set.bytesOnDisk)} on disk\n`,
       textTable(
-        ["  zoom", "tiles", "bytes"],
-        set.zooms.map(({ z, tiles, bytes }) => [String(z), String(tiles), bytesText(bytes)]),
+        ["  zoom", "tiles", "bytes", "on disk"],
+        set.zooms.map((zoom) => [
+          String(zoom.z),
+          String(zoom.tiles),
+          bytesText(zoom.bytes),
+          bytesText(zoom.bytesOnDisk),
+        ]),
       ),
     );
   }
-  lines.push(`\nThe disk has ${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} left.\n`);
+  const files = disk.freeInodes === null ? "" : `, and room for ${disk.freeInodes} files`;
+  lines.push(`\nThe disk has ${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} left${files}.\n`);
   if (trend !== null) lines.push(`${trendText(trend)}\n`);
   lines.push(
     `Since the start: ${enforcement.evictedTiles} tiles evicted, ${enforcement.cleanUps} clean-ups, ${enforcement.notStored} renders served and not stored.\n`,
@@ -80,11 +88,14 @@ function trendText({ bytesPerDay, secondsUntilFull }: NonNullable<Answer<"Usage"
   return `${grows}; the quota is full in ${durationText(secondsUntilFull)}.`;
 }
 
+const cellText = ({ tiles, bytes, bytesOnDisk }: Answered<VerificationView>["differences"][number]["store"]): string =>
+  `${tiles} tiles of ${bytes} bytes (${bytesOnDisk} on the disk)`;
+
 function showDifferences({ differing, differences, tiles }: Answered<VerificationView>): string {
   if (differing === 0) return `${tiles} tiles: the records and the store agree.\n`;
   const lines = differences.map(({ tileSet, rect, ledger, store }) => {
     const where = [tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId].filter((word) => word !== "");
-    return `${where.join(", ")}: zoom ${rect.z}, x ${rect.minX}-${rect.maxX}, y ${rect.minY}-${rect.maxY}: recorded ${ledger.tiles} tiles and ${ledger.bytes} bytes, found ${store.tiles} and ${store.bytes}\n`;
+    return `${where.join(", ")}: zoom ${rect.z}, x ${rect.minX}-${rect.maxX}, y ${rect.minY}-${rect.maxY}: recorded ${cellText(ledger)}, found ${cellText(store)}\n`;
   });
   const more = differing - differences.length;
   return `${lines.join("")}${more > 0 ? `and ${more} more\n` : ""}${tiles} tiles: the records and the store differ in ${differing} cells.\n`;

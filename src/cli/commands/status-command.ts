@@ -5,7 +5,9 @@ import { EXIT } from "../exit.ts";
 import { bytesText, factList } from "../output/text-table.ts";
 
 function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Answer<"Status">): string {
-  const { tiles, bytes, quota } = usage;
+  const { tiles, bytes, bytesOnDisk, quota } = usage;
+  const quotaText = quota === null ? "" : `; the quota is ${bytesText(quota)}`;
+  const filesText = disk.freeInodes === null ? "" : `, room for ${disk.freeInodes} files`;
   return factList([
     ["server", `Nuthatch ${version}, ${ready ? "ready" : `not ready: ${reason}`}`],
     ["layers", String(layers)],
@@ -15,8 +17,8 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk }: Answe
         .map(([state, count]) => `${count} ${state}`)
         .join(", "),
     ],
-    ["kept", `${tiles} tiles, ${bytesText(bytes)}${quota === null ? "" : ` of ${bytesText(quota)} (quota)`}`],
-    ["disk", `${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} free`],
+    ["kept", `${tiles} tiles, ${bytesText(bytes)}, ${bytesText(bytesOnDisk)} on disk${quotaText}`],
+    ["disk", `${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} free${filesText}`],
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { intersectRects, rectOf } from "../../grid/grid-set.ts";
 import { coverageAt, type Layer } from "../../layer/layer.ts";
 import type { EvictionOptions, Pin } from "../../quota/eviction-options.ts";
+import type { QuotaCount } from "../../quota/quota-count.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { EvictionDocument } from "./schema/quota-schema.ts";
@@ -8,10 +9,12 @@ import type { EvictionDocument } from "./schema/quota-schema.ts";
 /** Returns the options of clean-ups. Pins become rectangles of tiles. Skips pins of unknown layers. */
 export function buildEviction(
   { highWaterPercent, lowWaterPercent = highWaterPercent, ...plain }: EvictionDocument,
+  count: QuotaCount,
   layers: readonly Layer[],
   problems: Problems,
 ): EvictionOptions {
   return {
+    count,
     highWaterPercent,
     lowWaterPercent,
     ...plain,

@@ -85,6 +85,11 @@ const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): 
     jobs.failedNotes,
   ),
   gauge("disk_free_bytes", "Free on the disk of the tiles", usage.disk.freeBytes),
+  gauge(
+    "disk_free_inodes",
+    "Files that the disk of the tiles has room for; absent where it does not count them",
+    usage.disk.freeInodes === null ? [] : [[{}, usage.disk.freeInodes]],
+  ),
 ];
 
 const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
@@ -229,7 +234,7 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
   gauge(
     "usage_allocated_bytes",
     "Bytes that the disk takes for them",
-    usage.layers.map(({ layer, allocatedBytes }) => [{ layer }, allocatedBytes]),
+    usage.layers.map(({ layer, bytesOnDisk }) => [{ layer }, bytesOnDisk]),
   ),
   gauge("quota_enabled", "1: the disk quota is enforced", quota.enabled ? 1 : 0),
   gauge("quota_bytes", "The global quota, enforced or not", quotaBytes(quota.globalQuota)),

@@ -14,6 +14,7 @@ interface Stored {
 
 /** The content of the store. The three interfaces work on the same maps. */
 interface Memory {
+  readonly blockBytes: number;
   readonly tiles: Map<string, Stored>;
   /** The tiles that a truncation keeps for its undo, by the id of the truncation. */
   readonly asides: Map<string, Stored[]>;
@@ -21,9 +22,9 @@ interface Memory {
   readonly described: Map<string, Readonly<Record<string, string>>>;
 }
 
-/** Creates a store in memory: for tests. Its tiles end with the process. */
-export function createMemoryStore(): Store {
-  const memory: Memory = { tiles: new Map(), asides: new Map(), described: new Map() };
+/** Creates a store in memory: for tests. Its tiles end with the process, and take whole blocks of a given size. */
+export function createMemoryStore(blockBytes = 1): Store {
+  const memory: Memory = { blockBytes, tiles: new Map(), asides: new Map(), described: new Map() };
   return {
     ...tileStore(memory),
     ...truncationStore(memory),
@@ -38,7 +39,7 @@ const nameOf = ({ tileSet, z }: TileAddress): string =>
 const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
   at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
 
-function tileStore({ tiles, described }: Memory): TileStore {
+function tileStore({ blockBytes, tiles, described }: Memory): TileStore {
   const found = (at: TileAddress): Stored | undefined => {
     const stored = tiles.get(keyOf(at));
     return stored !== undefined && stored.bytes.byteLength > 0 ? stored : undefined;
@@ -72,7 +73,7 @@ function tileStore({ tiles, described }: Memory): TileStore {
       tiles.delete(keyOf(at));
       return stored?.bytes.byteLength;
     },
-    allocated: (bytes) => bytes,
+    allocated: (bytes) => Math.ceil(bytes / blockBytes) * blockBytes,
     diskSpace: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
     async describeParameters(layer, id, values) {
       described.set(`${layer}\n${id}`, values);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
 import { DEFAULT_QUOTA, type Quota } from "../../../quota/quota-configuration.ts";
+import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
@@ -24,6 +25,11 @@ const checkSize = (quota: Quota, context: z.RefinementCtx): void => {
 };
 
 export const DiskQuotaSchema = map({
+  count: oneOf(QUOTA_COUNTS)
+    .default("allocated")
+    .describe(
+      "What quotas count: the blocks that tiles take on the disk, or the bytes of their content. A request does not change it.",
+    ),
   enabled: flag.default(DEFAULT_QUOTA.enabled),
   cacheCleanUpFrequency: whole(1).default(DEFAULT_QUOTA.cacheCleanUpFrequency),
   cacheCleanUpUnits: oneOf(CLEAN_UP_UNITS).default(DEFAULT_QUOTA.cacheCleanUpUnits),

@@ -1,27 +1,30 @@
 import * as z from "zod";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { ROLES } from "../../options.ts";
 import { anyObject, bigint64, int64, momentOrNull, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
-const allocatedBytes = bigint64;
+const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
 const quotaBytes = z.bigint().meta({ type: "integer" }).nullable();
 /** The sums of one cell: never more than its 256 tiles. */
-const cellSum = z.object({ tiles: int64, bytes: int64 });
+const cellSum = z.object({ tiles: int64, bytes: int64, bytesOnDisk: int64 });
+
+const disk = z
+  .object({ freeBytes: int64, totalBytes: int64, freeInodes: whole.nullable(), totalInodes: whole.nullable() })
+  .meta({ description: "The disk of the tiles; null where it does not count files" });
 
 export const usage = z.object({
   total: z.object(sum),
-  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, allocatedBytes, complete: z.boolean() })),
-  allocatedBytes,
+  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, bytesOnDisk, complete: z.boolean() })),
+  bytesOnDisk,
   quota: quotaBytes,
+  quotaCount: z
+    .enum(QUOTA_COUNTS)
+    .meta({ description: "What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" }),
   trend: z.object({ since: momentOrNull, bytesPerDay: whole, secondsUntilFull: whole.nullable() }).nullable(),
-  disk: z.object({
-    freeBytes: int64,
-    totalBytes: int64,
-    freeInodes: whole.nullable(),
-    totalInodes: whole.nullable(),
-  }),
+  disk,
   enforcement: z.object({ evictedTiles: whole, evictedBytes: whole, notStored: whole, cleanUps: whole }),
   adoption: z.object({ pyramidsLeft: whole, current: anyObject.nullable(), tiles: int64 }),
   tileSets: z
@@ -33,8 +36,8 @@ export const usage = z.object({
         parametersId: text,
         parameters: parameters.nullable(),
         ...sum,
-        allocatedBytes,
-        zooms: z.array(z.object({ z: whole, ...sum, allocatedBytes })),
+        bytesOnDisk,
+        zooms: z.array(z.object({ z: whole, ...sum, bytesOnDisk })),
       }),
     )
     .exactOptional(),
@@ -170,8 +173,8 @@ export const status = z.object({
   stateLoss: z.object({ file: text, reason: text }).nullable(),
   layers: whole,
   jobs: z.object({ pending: whole, running: whole, paused: whole }),
-  usage: z.object({ ...sum, allocatedBytes, quota: quotaBytes }),
-  disk: z.object({ freeBytes: int64, totalBytes: int64 }),
+  usage: z.object({ ...sum, bytesOnDisk, quota: quotaBytes }),
+  disk,
 });
 
 const configurationProblem = z.object({

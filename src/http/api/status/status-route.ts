@@ -9,7 +9,7 @@ import { documentAnswer, reader } from "../api-answer.ts";
 export function statusResource({ operations, readiness }: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
-    const [{ jobs, stateLoss }, { total, allocatedBytes, quota, disk }] = await Promise.all([
+    const [{ jobs, stateLoss }, { total, bytesOnDisk, quota, disk }] = await Promise.all([
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
     ]);
@@ -23,8 +23,8 @@ export function statusResource({ operations, readiness }: RouteOptions): Resourc
       stateLoss,
       layers: catalogue.layers.size,
       jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
-      usage: { ...total, allocatedBytes, quota },
-      disk: { freeBytes: disk.freeBytes, totalBytes: disk.totalBytes },
+      usage: { ...total, bytesOnDisk, quota },
+      disk,
     });
   });
 }

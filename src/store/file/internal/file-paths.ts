@@ -21,12 +21,24 @@ let temporaries = 0;
 
 export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
 
+/** The size of a block where the file system does not report it. GWC assumes the same. */
+const USUAL_BLOCK_BYTES = 4096;
+const LARGEST_BLOCK_BYTES = 65_536;
+
+/**
+ * Returns the size of the blocks in which a file takes space. A network file system, ZFS and others report the size of
+ * their transfers or records instead, up to several MiB, while a small file takes less.
+ */
+export const blockBytesOf = (reported: number): number =>
+  reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
+
 /** The directories of a file store, and what the parts of the store share. */
 export class FilePaths {
   readonly root: string;
   readonly fsync: boolean;
   /** The beginning of the names of this process's temporary files. */
   readonly #prefix: string;
+  /** The size of the blocks in which a tile takes space on the disk. */
   readonly blockBytes: number;
 
   constructor({ root, fsync, instance }: FileStoreOptions) {
@@ -34,7 +46,7 @@ export class FilePaths {
     this.fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
-    this.blockBytes = statfsSync(root).bsize;
+    this.blockBytes = blockBytesOf(statfsSync(root).bsize);
   }
 
   /** Returns the name of a new temporary file. */
