@@ -1,15 +1,9 @@
 import { parameterSetsOf } from "../jobs/job-view.ts";
-import {
-  addCounts,
-  type Estimated,
-  type EstimateSources,
-  type EstimateView,
-  fitsDisk,
-  fitsQuota,
-} from "../plan/estimate.ts";
+import { addCounts, type Estimated, type EstimateView } from "../plan/estimate.ts";
 import type { JobRequest, JobView } from "../plan/job-request.ts";
+import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";
 
-/** The estimate of several seeds or reseeds together, and of each. Null: unknown for at least one of them. */
+/** The estimate of several jobs together, and of each. Null: unknown for at least one of them. */
 export interface EstimatesView extends Omit<EstimateView, "zooms" | "tilesPerSecond"> {
   readonly jobs: readonly EstimateOfJob[];
 }
@@ -24,21 +18,21 @@ interface EstimateOfJob
 /** Sums the estimates of several jobs. The time is that of running them one after the other. */
 export function estimateBatch(
   parts: readonly { readonly request: JobRequest; readonly estimated: Estimated }[],
-  from: Pick<EstimateSources, "ledger" | "quota" | "freeBytes">,
+  limits: GrowthLimits,
 ): EstimatesView {
   const views = parts.map(({ estimated }) => estimated.view);
   const seconds = views.reduce<number | null>((sum, view) => addNumbers(sum, view.seconds), 0);
-  const growth = parts.reduce<bigint | null>((sum, { estimated }) => addCounts(sum, estimated.growth), 0n);
-  const byLayer = new Map<string, bigint>();
+  const byLayer = new Map<string, Growth>();
   for (const { request, estimated } of parts)
-    byLayer.set(request.layer, (byLayer.get(request.layer) ?? 0n) + (estimated.growth ?? 0n));
+    byLayer.set(request.layer, addGrowth(byLayer.get(request.layer) ?? NO_GROWTH, estimated.growth));
   return {
     tiles: views.reduce((sum, { tiles }) => sum + tiles, 0n),
     kept: views.reduce<bigint | null>((sum, { kept }) => addCounts(sum, kept), 0n),
     missing: views.reduce<bigint | null>((sum, { missing }) => addCounts(sum, missing), 0n),
     bytes: views.reduce<bigint | null>((sum, { bytes }) => addCounts(sum, bytes), 0n),
-    fitsQuota: growth === null ? null : fitsQuota(byLayer, from),
-    fitsDisk: growth === null ? null : fitsDisk(growth, from),
+    bytesOnDisk: views.reduce((sum, { bytesOnDisk }) => sum + bytesOnDisk, 0n),
+    inodes: views.reduce((sum, { inodes }) => sum + inodes, 0n),
+    ...fitsOf(byLayer, limits),
     seconds: seconds === null ? null : Math.min(Number.MAX_SAFE_INTEGER, seconds),
     jobs: parts.map(({ request, estimated }) => {
       const { layer, gridSet, format, parameters, zoomStart, zoomStop } = request;

@@ -2,12 +2,13 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "../plan/estimate.ts";
+import { estimateTruncate } from "../plan/estimate-truncate.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
-import type { CountedParts } from "./coordinator-parts.ts";
+import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
 
-export interface EstimateServiceParts extends CountedParts {
+export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "store" | "eviction"> {
   readonly counter: JobCounter;
   /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;
@@ -25,14 +26,14 @@ export class EstimateService {
     this.#parts = parts;
   }
 
-  /** Estimates a seed or reseed. @throws when the signal aborts it */
+  /** Estimates a job. @throws when the signal aborts it */
   async estimate(request: JobRequest, signal: AbortSignal): Promise<Result<EstimateView, Refusal>> {
     await this.#parts.recounted();
     const estimated = await this.#estimated(request, new Slices(signal));
     return estimated.ok ? ok(estimated.value.view) : estimated;
   }
 
-  /** Estimates several seeds or reseeds together. @throws when the signal aborts it */
+  /** Estimates several jobs together. @throws when the signal aborts it */
   async estimateAll(requests: readonly JobRequest[], signal: AbortSignal): Promise<Result<EstimatesView, Refusal>> {
     await this.#parts.recounted();
     const slices = new Slices(signal);
@@ -42,16 +43,16 @@ export class EstimateService {
       if (!estimated.ok) return estimated;
       parts.push({ request, estimated: estimated.value });
     }
-    return ok(estimateBatch(parts, await this.#sources()));
+    return ok(estimateBatch(parts, await this.#limits()));
   }
 
   async #estimated(request: JobRequest, slices: Slices): Promise<Result<Estimated, Refusal>> {
-    const { counter, catalogue, isCounted, jobs } = this.#parts;
+    const { counter, catalogue, isCounted, jobs, store } = this.#parts;
     const { layer } = request;
     const totals = await counter.count(request, slices);
     if (!totals.ok) return totals;
     const sources: EstimateSources = {
-      ...(await this.#sources()),
+      ...(await this.#limits()),
       totals: totals.value,
       layer: catalogue().layers.get(layer),
       isCounted: isCounted(layer),
@@ -59,12 +60,16 @@ export class EstimateService {
     };
     // Many short requests together would block the coordinator, so it yields between them.
     if (slices.isOver) await slices.next();
-    return ok(await slices.run(estimate(request, sources)));
+    return ok(
+      await slices.run(
+        request.type === "truncate" ? estimateTruncate(request, { ...sources, store }) : estimate(request, sources),
+      ),
+    );
   }
 
-  async #sources(): Promise<Pick<EstimateSources, "ledger" | "quota" | "freeBytes">> {
-    const { ledger, quota, diskSpace } = this.#parts;
-    const freeBytes = (await diskSpace())?.freeBytes ?? 0;
-    return { ledger, quota: quota(), freeBytes };
+  async #limits() {
+    const { ledger, quota, diskSpace, store, eviction } = this.#parts;
+    const space = await diskSpace();
+    return { ledger, quota: quota(), options: eviction(), space, blockBytes: store.allocated(1) };
   }
 }

@@ -1,13 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { matrixRect, rectCount, type TileRect } from "../grid/grid-set.ts";
+import type { TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { findSubset } from "../layer/layer.ts";
 import type { OpenCells } from "../ledger/cell-writers.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import { chooser } from "../plan/value-choice.ts";
+import { coversLevel, selectsStored } from "../plan/truncate-scope.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
@@ -162,7 +161,8 @@ export class Truncation implements Work {
 
   #levels(job: ActiveJob): Level[] {
     const { store, catalogue, ledger } = this.#parts;
-    const { layer: name, ranges, parametersChosen, bounds } = job.request;
+    const { layer: name, ranges, bounds } = job.request;
+    const hasSelection = job.selection !== undefined;
     const layer = catalogue().layers.get(name);
     const known = ranges.map((r) => r.gridSet);
     const stored = (): readonly string[] => [
@@ -171,32 +171,15 @@ export class Truncation implements Work {
         ...[...ledger.tileSets()].filter((t) => t.tileSet.layer === name).map((t) => t.tileSet.parametersId),
       ]),
     ];
-    const isChosen =
-      parametersChosen &&
-      chooser(
-        parametersChosen.map((set) => new Map(set)),
-        layer?.parameterFilters ?? [],
-      );
-    const isSelected = (id: string): boolean => {
-      if (isChosen === undefined) return true;
-      const values = id === "" ? {} : store.parametersOf(name, id);
-      return values !== undefined && isChosen(values);
-    };
     const named = combinationsOf(job.request)?.map(({ parametersId }) => parametersId);
-    const ids = named ?? stored().filter(isSelected);
+    const ids = named ?? stored().filter(selectsStored(job.request, layer, store));
     return ranges.flatMap(({ gridSet, rects }) =>
       ids.flatMap((id) => {
         const pyramid = { layer: name, gridSet, parametersId: id };
         const existing = new Set(store.levels(pyramid));
         return rects
           .filter((rect) => existing.has(rect.z))
-          .map((rect) => ({
-            pyramid,
-            rect,
-            whole:
-              job.selection === undefined &&
-              (bounds === null || coversMatrix(layer && findSubset(layer, gridSet), rect)),
-          }));
+          .map((rect) => ({ pyramid, rect, whole: coversLevel({ bounds, hasSelection }, layer, gridSet, rect) }));
       }),
     );
   }
@@ -238,7 +221,3 @@ export class Truncation implements Work {
 }
 
 const levelKey = ({ pyramid, rect }: Level): string => JSON.stringify([pyramid.gridSet, pyramid.parametersId, rect]);
-
-function coversMatrix(subset: ReturnType<typeof findSubset>, rect: TileRect): boolean {
-  return subset !== undefined && rectCount(matrixRect(subset.gridSet, rect.z)) === rectCount(rect);
-}

@@ -3,32 +3,33 @@ import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import { coverageAt, findSubset, type Layer } from "../layer/layer.ts";
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
-import { quotaBytes } from "../quota/quota-bytes.ts";
-import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { combinationsOf } from "./combination.ts";
 import type { JobCounts } from "./job-counts.ts";
 import type { JobRequest, JobView } from "./job-request.ts";
+import { type Fits, fitsOf, type Growth, type GrowthLimits, leastAllocated, sizeOf } from "./store-growth.ts";
 
-/** The estimated work of a seed or reseed. Null: the value cannot be estimated. */
-export interface EstimateView {
+/** The estimated work of a job. Null: the value cannot be estimated. */
+export interface EstimateView extends Fits {
   readonly tiles: bigint;
   /** Stored tiles, expired ones included. */
   readonly kept: bigint | null;
   readonly missing: bigint | null;
   /**
-   * Bytes of the tiles that the job would render, by the mean size at each level of the stored tiles of its tile sets.
+   * Bytes of the tiles that the job would render, by the mean size at each level of the stored tiles of its tile sets;
+   * of a truncate: bytes that it would free.
    */
   readonly bytes: bigint | null;
-  /** Whether the growth of the store fits the quotas of the layer and the server. Null also without a quota. */
-  readonly fitsQuota: boolean | null;
-  readonly fitsDisk: boolean | null;
+  /** Bytes that these tiles take on the disk. If `bytes` is null: the least, one block per tile. */
+  readonly bytesOnDisk: bigint;
+  /** Files that the job would add; of a truncate: files that it would free. */
+  readonly inodes: bigint;
   /** The rate at which the last jobs of the layer have rendered tiles, at most the rate limit. */
   readonly tilesPerSecond: number | null;
   readonly seconds: number | null;
   readonly zooms: readonly ({ readonly z: number } & Pick<EstimateView, "tiles" | "kept" | "missing">)[];
 }
 
-export interface EstimateSources {
+export interface EstimateSources extends GrowthLimits {
   /** All tiles of the job by zoom. */
   readonly totals: JobCounts;
   readonly ledger: Ledger;
@@ -36,8 +37,6 @@ export interface EstimateSources {
   readonly layer: Layer | undefined;
   /** Whether all tiles of the layer have been counted. */
   readonly isCounted: boolean;
-  readonly quota: QuotaConfiguration;
-  readonly freeBytes: number;
   /** The last jobs of the layer. */
   readonly jobs: readonly JobView[];
 }
@@ -45,20 +44,14 @@ export interface EstimateSources {
 /** A level with at most this many stored tiles is counted block by block, which reads at most this many blocks. */
 const FEW = 10_000n;
 
-/**
- * The number of tiles that gives a reliable mean size. If a level has fewer, and fewer than the job would render there,
- * the nearest levels are added to the sample.
- */
-const SAMPLE = 100n;
-
-/** An estimate, and the bytes by which the store would grow. */
+/** An estimate, and how much the store would grow. */
 export interface Estimated {
   readonly view: EstimateView;
-  readonly growth: bigint | null;
+  readonly growth: Growth;
 }
 
 /**
- * Estimates by arithmetic and sums, so that the time does not depend on the size of the range. Yields while it counts
+ * Estimates a seed or reseed by arithmetic and sums, so that the time does not depend on the size of the range. Yields while it counts
  * blocks.
  */
 export function* estimate(request: JobRequest, from: EstimateSources): Generator<undefined, Estimated> {
@@ -78,15 +71,18 @@ export function* estimate(request: JobRequest, from: EstimateSources): Generator
   const added = zooms.map((zoom) => ({ z: zoom.z, tiles: (missing === null ? null : zoom.missing) ?? zoom.tiles }));
   const renderedOf = request.type === "seed" ? added : zooms;
   const rendered = renderedOf.reduce((sum, zoom) => sum + zoom.tiles, 0n);
-  const growth = bytesOf(added, known);
+  const files = added.reduce((sum, zoom) => sum + zoom.tiles, 0n);
+  const growth = { files, size: sizeOf(added, known) };
+  const size = sizeOf(renderedOf, known);
   const rate = limitedRate(rateOf(from.jobs), request.terms?.rateLimit ?? null);
   const view = {
     tiles,
     kept: stored,
     missing,
-    bytes: bytesOf(renderedOf, known),
-    fitsQuota: growth === null ? null : fitsQuota(new Map([[request.layer, growth]]), from),
-    fitsDisk: growth === null ? null : fitsDisk(growth, from),
+    bytes: size?.bytes ?? null,
+    bytesOnDisk: size?.allocated ?? leastAllocated(rendered, from),
+    inodes: files,
+    ...fitsOf(new Map([[request.layer, growth]]), from),
     tilesPerSecond: rate === null ? null : Math.round(rate * 100) / 100,
     seconds: rate === null ? null : Math.min(Number.MAX_SAFE_INTEGER, Math.round(Number(rendered) / rate)),
     zooms,
@@ -143,59 +139,8 @@ function* storedOf(
   return coverage !== undefined && all === rectCount(coverage) && sum <= all ? sum : null;
 }
 
-interface Stored {
-  readonly z: number;
-  readonly tiles: bigint;
-  readonly bytes: bigint;
-}
-
-function bytesOf(zooms: readonly Pick<Stored, "z" | "tiles">[], known: readonly KnownTileSet[]): bigint | null {
-  const stored: Stored[] = [];
-  for (const { sums } of known)
-    for (const [z, { tiles, bytes }] of sums) if (tiles > 0n) stored.push({ z, tiles, bytes });
-  if (stored.length === 0) return null;
-  return zooms.reduce((sum, { z, tiles }) => {
-    const sample = sampleAt(z, tiles, stored);
-    return sum + (tiles * sample.bytes) / sample.tiles;
-  }, 0n);
-}
-
-/**
- * Returns the tiles and bytes of the nearest levels, as many as the sample needs: sizes at deep levels say little about
- * high ones.
- */
-function sampleAt(z: number, wanted: bigint, stored: readonly Stored[]): Omit<Stored, "z"> {
-  const nearest = [...stored].sort((a, b) => Math.abs(a.z - z) - Math.abs(b.z - z));
-  const sample = { tiles: 0n, bytes: 0n };
-  for (const { tiles, bytes } of nearest) {
-    if (sample.tiles >= SAMPLE || (sample.tiles > 0n && sample.tiles >= wanted)) break;
-    sample.tiles += tiles;
-    sample.bytes += bytes;
-  }
-  return sample;
-}
-
-/**
- * Returns whether the store stays below the quotas after it has grown. Null: there is no quota.
- * @param growths bytes by layer
- */
-export function fitsQuota(
-  growths: ReadonlyMap<string, bigint>,
-  { ledger, quota }: Pick<EstimateSources, "ledger" | "quota">,
-): boolean | null {
-  if (!quota.enabled) return null;
-  const all = [...growths.values()].reduce((sum, growth) => sum + growth, 0n);
-  const fitsLayers = quota.layerQuotas.every((own) => {
-    const growth = growths.get(own.layer);
-    return growth === undefined || ledger.sumOf(own.layer).bytes + growth <= quotaBytes(own.quota);
-  });
-  return fitsLayers && ledger.total.bytes + all <= quotaBytes(quota.globalQuota);
-}
-
 const limitedRate = (rate: number | null, limit: number | null): number | null =>
   limit === null ? rate : Math.min(rate ?? limit, limit);
-export const fitsDisk = (growth: bigint, { freeBytes }: Pick<EstimateSources, "freeBytes">): boolean =>
-  growth <= BigInt(Math.floor(freeBytes));
 
 /** Returns the tiles rendered per second of work. Skipped tiles are not counted, as no render was needed for them. */
 function rateOf(jobs: readonly JobView[]): number | null {

@@ -17,6 +17,8 @@ test("an estimate is exact beyond 2^53, and knows nothing of bytes and time befo
   const shown = await run("nurc:Arc_Sample", "--grid-set", "EPSG:900913", "--zoom", "30");
   expect(shown.stdout).toMatch(new RegExp(`^tiles: +${4n ** 30n}$`, "m"));
   expect(shown.stdout).toMatch(/^bytes: +not known/m);
+  expect(shown.stdout).toMatch(/^on disk: +at least [\d.]+ \w+, 1152921504606846976 new files$/m);
+  expect(shown.stdout).toMatch(/^disk: +does not fit\ninodes: +does not fit$/m);
 });
 
 test("after a seed it prints stored and missing tiles, bytes and time, and that the tiles exceed the quota", async () => {
@@ -30,6 +32,9 @@ test("after a seed it prints stored and missing tiles, bytes and time, and that 
   const again = JSON.parse((await run("topp:states", "--zoom", "0-2", "--reseed", "--json")).stdout);
   expect([again.missing, again.bytes > 0, again.fitsQuota]).toEqual([0, true, true]);
   expect((await run("topp:states", "--zoom", "0-9")).stdout).toMatch(/^quota: +does not fit$/m);
-  const truncate = { method: "POST", body: '{"layer":"topp:states","type":"truncate"}' };
-  expect((await fetch(`${server.url}/api/v1/estimate`, truncate)).status).toBe(400);
+  expect((await run("topp:states", "--zoom", "0-9")).stdout).toMatch(/^on disk: +about [\d.]+ MiB, \d+ new files$/m);
+  const freed = await run("topp:states", "--truncate", "--zoom", "0-1");
+  expect(freed.stdout).toMatch(/^tiles: +3\nbytes: +about .*\nfrees: +[\d.]+ KiB on disk, 3 files$/m);
+  expect((await run("topp:states", "--truncate")).stdout).toMatch(/^tiles: +7$/m);
+  expect((await run("topp:states", "--truncate", "--reseed")).code).toBe(2);
 });

@@ -144,9 +144,14 @@ export const failures = z.object({
 const estimated = { tiles: bigint64, kept: bigint64.nullable(), missing: bigint64.nullable() };
 const weighed = {
   ...estimated,
-  bytes: bigint64.nullable(),
+  bytes: bigint64.nullable().meta({ description: "Of the tiles to render; of a truncate: what it frees" }),
+  bytesOnDisk: bigint64.meta({
+    description: "What these tiles take on the disk, each in whole blocks; while `bytes` is null: the least",
+  }),
+  inodes: bigint64.meta({ description: "New files; of a truncate: files that it frees" }),
   fitsQuota: z.boolean().nullable(),
   fitsDisk: z.boolean().nullable(),
+  fitsInodes: z.boolean().nullable(),
   seconds: whole.nullable(),
 };
 

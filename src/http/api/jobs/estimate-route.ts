@@ -1,5 +1,5 @@
 import type { Operations } from "../../../coordinator/operations.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { ClientGone } from "../../request.ts";
@@ -60,8 +60,6 @@ async function estimateOf(
   const decoded = decodeJobBody(bytes);
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
-  const { type } = "many" in requested ? requested.many.request : requested.request;
-  if (type === "truncate") return refuse(badField("type", "seed or reseed", type));
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, { options: jobOptions(), nowMs: Date.now(), signal });
     return many.ok ? operations.estimateAll(many.value.requests, signal) : many;

@@ -65,11 +65,15 @@ export const paths = {
     }),
   },
   "/estimate": {
-    post: operation("estimateJob", "What a seed or reseed would come to; null where there is no telling", {
-      body: "JobRequest",
-      answers: { 200: answer("Estimate", "Estimates") },
-      failures: [400, 404, 409, 413, 422, 503],
-    }),
+    post: operation(
+      "estimateJob",
+      "What a job would come to, or a truncate would free; null where there is no telling",
+      {
+        body: "JobRequest",
+        answers: { 200: answer("Estimate", "Estimates") },
+        failures: [400, 404, 409, 413, 422, 503],
+      },
+    ),
   },
   "/jobs/{id}": {
     get: operation("getJob", "One job; with wait when it has ended, or after so many seconds", {
