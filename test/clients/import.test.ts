@@ -67,7 +67,13 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
       await server.close();
     }
     const again = await runProgram(["import", "wms", upstream.url, "-o", file]);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("EEXIST")]);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining("is there already: --force writes over it"),
+    ]);
+    const forced = await runProgram(["import", "wms", upstream.url, "-o", file, "--layer", "roads", "--force"]);
+    expect(forced).toMatchObject({ code: 0, stderr: "" });
+    expect(parse(readFileSync(file, "utf8")).layers).toHaveLength(1);
   });
 
   test("layers that cannot be imported are reported", async () => {

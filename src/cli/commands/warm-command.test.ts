@@ -90,6 +90,6 @@ test("a budget that nothing can be held against is refused, and nothing to do is
   ]);
   const nothing = await run([], "nonsense\n");
   expect([nothing.code, nothing.stdout]).toEqual([0, expect.stringMatching(/^There is nothing to warm\.$/m)]);
-  expect((await run([join(directory, "no.log")])).stderr).toMatch(/no\.log: ENOENT/);
+  expect((await run([join(directory, "no.log")])).stderr).toMatch(/no\.log: there is no such file/);
   expect((await run(["--max-bytes", "5GB"])).code).toBe(2);
 });
