@@ -23,6 +23,8 @@ const PARAMETERS = ["", "p"] as const;
 /** Three times three blocks of 128 tiles. */
 const SIDE = 384;
 const CELL = 16;
+/** Tiles of up to 99 bytes take one to four blocks of the disk. */
+const BLOCK_BYTES = 32;
 
 const pyramidOf = (parametersId: string) => ({ layer: LAYER, gridSet: GRID_SET, parametersId });
 const TILE_SETS: readonly TileSet[] = [
@@ -61,7 +63,7 @@ interface Aside {
 type Scope = "layer" | "pyramid" | "zoom";
 
 class Scene {
-  readonly store = createMemoryStore();
+  readonly store = createMemoryStore(BLOCK_BYTES);
   #clock = 1_800_000_000_000;
   #at: ReturnType<Scene["reopened"]>;
   #writers: Writer[] = [];
@@ -397,7 +399,7 @@ class Scene {
     }
     for (const { tileSet, sums } of ledger.tileSets()) {
       for (const z of ZOOMS) {
-        const sum = sums.get(z) ?? { tiles: 0n, bytes: 0n };
+        const sum = sums.get(z) ?? { tiles: 0n, bytes: 0n, allocated: 0n };
         expect(countIn(tileSet, everywhere(z)), "the sum is that of the blocks").toBe(sum.tiles);
         const cells = [...this.#touched].filter(
           ([, at]) => tileSetKey(at.tileSet) === tileSetKey(tileSet) && at.rect.z === z,
@@ -405,7 +407,12 @@ class Scene {
         if (!isComplete(tileSet) || cells.some(([name]) => excused(name))) continue;
         const stored = this.store.recount(tileSet, everywhere(z), false);
         const bytes = stored.reduce((all, tile) => all + tile.bytes, 0);
-        expect([sum.tiles, sum.bytes], "the sum is the store's").toEqual([BigInt(stored.length), BigInt(bytes)]);
+        const allocated = stored.reduce((all, tile) => all + this.store.allocated(tile.bytes), 0);
+        expect(sum, "the sum is the store's").toEqual({
+          tiles: BigInt(stored.length),
+          bytes: BigInt(bytes),
+          allocated: BigInt(allocated),
+        });
       }
     }
   }
