@@ -49,7 +49,10 @@ export class Adoption {
   #tiles = 0;
   /** The time at which a server last owned the store, by the store's clock. */
   readonly #sinceMs: number;
-  readonly #isStateLost: boolean;
+  /** Counts all tiles again: the records may know less than the store holds, or have sums in other blocks. */
+  readonly #countsAll: boolean;
+  /** Whether a part of the store was unavailable. */
+  #hasFailed = false;
   #running: Promise<void> | undefined;
 
   constructor(parts: {
@@ -64,9 +67,11 @@ export class Adoption {
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
-    this.#isStateLost = parts.isStateLost;
-    this.#sinceMs = parts.isStateLost ? 0 : (parts.store.lastAliveMs() ?? 0);
-    if (parts.isStateLost) parts.db.exec("DELETE FROM adoption");
+    const { hasOtherBlocks } = parts.ledger;
+    if (hasOtherBlocks) parts.log.info("the blocks of the store's disk have another size: all tiles are counted again");
+    this.#countsAll = parts.isStateLost || hasOtherBlocks;
+    this.#sinceMs = this.#countsAll ? 0 : (parts.store.lastAliveMs() ?? 0);
+    if (this.#countsAll) parts.db.exec("DELETE FROM adoption");
   }
 
   /**
@@ -102,7 +107,11 @@ export class Adoption {
     for (const { name, gridSets } of layers)
       for (const pyramid of this.#found(name, () => this.#ledger.caches.unknownPyramids(name, gridSets)))
         this.#left.set(pyramidKey(pyramid), pyramid);
-    if (this.#left.size + this.#unchecked.size === 0 || this.#running !== undefined) return;
+    if (this.#running !== undefined) return;
+    if (this.#left.size + this.#unchecked.size === 0) {
+      this.#countedBlocks();
+      return;
+    }
     this.#running = this.#run()
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#log.error("counting an existing cache failed", { error: String(error) });
@@ -126,6 +135,7 @@ export class Adoption {
   /** Logs that the layer's part of the store is unavailable. @throws any other error */
   #logUnavailable(layer: string, error: unknown): void {
     if (!(error instanceof StoreError)) throw error;
+    this.#hasFailed = true;
     this.#log.error("the tiles of a layer cannot be looked for", { layer, reason: error.message });
   }
 
@@ -160,6 +170,8 @@ export class Adoption {
     for (let [next] = this.#left; next !== undefined; [next] = this.#left) {
       const [key, pyramid] = next;
       await this.#adopt(pyramid);
+      // The adoption leaves cells that were counted before.
+      if (this.#ledger.hasOtherBlocks && !this.#stop.signal.aborted) await this.#check(pyramid);
       if (this.#stop.signal.aborted) return;
       if (this.#again.delete(key)) {
         this.#deleteRecord(pyramid);
@@ -170,6 +182,12 @@ export class Adoption {
       this.#left.delete(key);
       this.#log.info("an existing cache has been counted", { ...pyramid });
     }
+    this.#countedBlocks();
+  }
+
+  /** Records that the blocks have been counted, unless a part of the store was unavailable: then the next start does. */
+  #countedBlocks(): void {
+    if (this.#ledger.hasOtherBlocks && !this.#hasFailed) this.#ledger.countedBlocks();
   }
 
   async #check(pyramid: StoredPyramid): Promise<void> {
@@ -178,7 +196,7 @@ export class Adoption {
       this.#current = { ...pyramid, z };
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
       for await (const region of changes.regions()) {
-        const which = this.#isStateLost ? "all" : "changed";
+        const which = this.#countsAll ? "all" : "changed";
         for (const [rect, listed] of blocksOf(region, await stretch.run(blocksIn(region)))) {
           await stretch.run(this.#ledger.caches.recountBlock(pyramid, rect, listed, which));
           await stretch.rest();

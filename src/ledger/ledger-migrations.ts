@@ -34,5 +34,7 @@ export const ledgerMigrations: Migrations = {
     `UPDATE pyramid SET complete = 0 WHERE EXISTS (SELECT 1 FROM tile_set AS old WHERE old.dead = 3 AND
        (old.layer, old.grid_set, old.parameters_id) = (pyramid.layer, pyramid.grid_set, pyramid.parameters_id));
      UPDATE tile_set SET dead = 1 WHERE dead = 3;`,
+    // The size of the blocks of the disk in which the allocated bytes were counted; null: not recorded.
+    "ALTER TABLE ledger_boot ADD COLUMN block_bytes INTEGER;",
   ],
 };

@@ -3,7 +3,7 @@ import type { MetatileWalk } from "../grid/metatile.ts";
 import type { MetatileChoice } from "../grid/selected-metatiles.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { text } from "../state/database.ts";
+import { int, text } from "../state/database.ts";
 import type { StoredPyramid, TileSetRect } from "../store/inventory-store.ts";
 import { cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-table.ts";
@@ -26,6 +26,10 @@ export interface KnownTileSet {
   readonly sums: ReadonlyMap<number, Readonly<Sum>>;
 }
 
+/** Values of the recorded block size: older versions recorded none; none of the usual sizes explains the sums. */
+const NOT_RECORDED = 0;
+const OTHER_BLOCKS = -1;
+
 /**
  * Records which tiles are stored: presence, tiles, bytes and use per block and cell. The records change only together
  * with the tiles.
@@ -43,6 +47,9 @@ export class Ledger {
   /** Use and eviction of cells. */
   readonly eviction: CellEviction;
   readonly #in: LedgerInternals;
+  /** The size of the blocks of the store's disk. */
+  readonly #blockBytes: number;
+  #hasOtherBlocks: boolean;
   /** The cells with a mark from the last process. */
   readonly #recalled: TileSetRect[] = [];
 
@@ -52,13 +59,38 @@ export class Ledger {
     this.truncated = new TruncatedRecords(internals, () => this.writeAll());
     this.caches = new CacheCounts(internals, this.truncated);
     this.eviction = new CellEviction(internals, this.writers);
-    const { db, boot } = parts;
-    const last = db.prepare("SELECT boot FROM ledger_boot").get();
+    const { db, boot, store } = parts;
+    const last = db
+      .prepare(`SELECT boot, coalesce(block_bytes, ${NOT_RECORDED}) AS block_bytes FROM ledger_boot`)
+      .get();
     this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
+    this.#blockBytes = store.allocated(1);
+    let counted = last === undefined ? NOT_RECORDED : int(last, "block_bytes");
+    // Once the count has begun, the sums do not tell whether it has ended.
+    if (counted === NOT_RECORDED)
+      counted = isAllocatedIn(this.total, this.#blockBytes) ? this.#blockBytes : OTHER_BLOCKS;
+    this.#hasOtherBlocks = counted !== this.#blockBytes;
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
-      db.prepare("INSERT INTO ledger_boot VALUES (?)").run(boot ?? "");
+      db.prepare("INSERT INTO ledger_boot (boot, block_bytes) VALUES (?, ?)").run(boot ?? "", counted);
     });
+  }
+
+  /**
+   * Whether allocated bytes were counted while the store was on a disk with blocks of another size. Until all tiles are
+   * counted again they are approximate.
+   */
+  get hasOtherBlocks(): boolean {
+    return this.#hasOtherBlocks;
+  }
+
+  /** Records that all tiles have been counted in the blocks that the store's disk has now. */
+  countedBlocks(): void {
+    this.#in.db.transaction(() => {
+      this.writeAll();
+      this.#in.db.prepare("UPDATE ledger_boot SET block_bytes = ?").run(this.#blockBytes);
+    });
+    this.#hasOtherBlocks = false;
   }
 
   #recall(rebooted: boolean): void {
@@ -250,3 +282,7 @@ export class Ledger {
     if (this.needsFlush) this.#in.db.transaction(() => this.writeAll());
   }
 }
+
+/** Returns whether sums can have been counted in blocks of this size. Databases of older versions do not say it. */
+const isAllocatedIn = ({ tiles, bytes, allocated }: Readonly<Sum>, blockBytes: number): boolean =>
+  tiles === 0n || (allocated >= bytes && allocated < bytes + tiles * BigInt(blockBytes));
