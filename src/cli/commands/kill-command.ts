@@ -61,7 +61,7 @@ function explainUnknown(error: unknown): never {
 
 /** Returns the ids of the jobs of tasks, newest first. Ids of both grow, so the first job without one is the end. */
 async function jobsOf(tasks: ReadonlySet<number>, client: ServerClient): Promise<readonly number[]> {
-  const first = Math.min(...tasks);
+  const first = [...tasks].reduce((least, task) => Math.min(least, task), Number.POSITIVE_INFINITY);
   const found: number[] = [];
   for (let after: number | undefined; tasks.size > 0; ) {
     const query = { limit: MOST_LISTED, after };

@@ -20,20 +20,15 @@ Examples:
 
 /** `nuthatch truncate LAYER`: truncates a whole layer at once, or a range of a layer as a job. */
 export function truncateCommand(): Command {
-  return addKeyFlag(
-    addRangeFlags(
-      serverCommand(
-        "truncate",
-        "removes the tiles of a layer at once; with several layers, or with options of what and where, as jobs",
-      ).argument("<layer...>", LAYERS),
-    ),
-  )
-    .addOption(
-      new Option(
-        "--soft",
-        "keep the tiles of the whole layer, but let them expire: the server renders them again",
-      ).helpGroup(GROUPS.how),
-    )
+  const soft = new Option(
+    "--soft",
+    "keep the tiles of the whole layer, but let them expire: the server renders them again",
+  ).helpGroup(GROUPS.how);
+  const command = serverCommand(
+    "truncate",
+    "removes the tiles of a layer at once; with several layers, or with options of what and where, as jobs",
+  ).argument("<layer...>", LAYERS);
+  return addKeyFlag(addRangeFlags(command).addOption(soft))
     .addHelpText("after", EXAMPLES)
     .addOption(waitOption())
     .action(async (layers: readonly string[], flags: RangeFlags & FollowFlags & KeyFlags & { soft?: boolean }) => {
