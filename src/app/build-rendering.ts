@@ -10,6 +10,7 @@ import { RenderThrottle } from "../render/render-throttle.ts";
 import { Renders } from "../render/renders.ts";
 import { UpstreamLimits } from "../render/upstream-limits.ts";
 import { UpstreamMeter } from "../render/upstream-meter.ts";
+import { probeUpstream } from "../render/upstream-probes.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LEDGER_ACCESS, type ServingMetrics } from "./process-methods.ts";
 import { RendererPool } from "./renderer-pool.ts";
@@ -83,6 +84,8 @@ export function buildRendering(parts: {
     tilesRead: () => {
       lastReadMs = elapsedMs();
     },
+    upstreams: () => upstreamLimits.views(),
+    probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
     /** Returns the metrics of the server, except those of the processes that serve. */
     metrics: (): Omit<ServerMetrics, keyof ServingMetrics> => ({
       upstreams: upstreamLimits.states(),

@@ -14,6 +14,8 @@ import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/render-reports.ts";
 import type { MapRefused } from "../render/renderers.ts";
+import type { UpstreamView } from "../render/upstream-limits.ts";
+import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 
 /** The outcome of an attempt to begin. */
@@ -107,6 +109,9 @@ export interface ServingCalls {
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
+  upstreams(): Promise<readonly UpstreamView[]>;
+  /** See `probeUpstream`. */
+  probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
 }
 
 /** Methods of the server that an HTTP worker calls. */
@@ -153,6 +158,8 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   used: "note",
   reload: "call",
   metrics: "call",
+  upstreams: "call",
+  probeUpstream: "until",
 };
 
 export const SERVING_PROCESSES: Sendings<ServingProcesses> = {

@@ -4,7 +4,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { Leave, Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import type { RenderOrder } from "../render/render-order.ts";
-import type { InfoResult, RendererResult } from "../render/renderers.ts";
+import type { InfoResult, ProbeResult, RendererResult } from "../render/renderers.ts";
 import type { Question } from "../source/source.ts";
 
 /** The data that a renderer receives when it starts. */
@@ -55,6 +55,8 @@ export interface RendererMethods {
   /** See `Renderers.raiseGeneration`. */
   raiseGeneration(layer: string, generation: number): Promise<void>;
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  /** See `Renderers.probe`. */
+  probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;

@@ -12,6 +12,7 @@ import type {
   BatchClient,
   InfoResult,
   MapRefused,
+  ProbeResult,
   RenderClient,
   RendererResult,
   Renderers,
@@ -235,6 +236,15 @@ export class RendererPool implements Renderers {
     return this.#busy("user", ({ channel }) =>
       channel.callUntil(signal, "query", layer, question).catch((error: unknown) => {
         this.#log.error("a question to an upstream failed by a fault", { layer, error: String(error) });
+        return { kind: "lost" } as const;
+      }),
+    );
+  }
+
+  probe(layer: string, signal: AbortSignal): Promise<ProbeResult> {
+    return this.#busy("user", ({ channel }) =>
+      channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
+        this.#log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
         return { kind: "lost" } as const;
       }),
     );

@@ -18,6 +18,7 @@ function startRenderer(): void {
     renderBatch: (orders, generation, firstId, signal) => renderer.renderBatch(orders, generation, firstId, signal),
     raiseGeneration: (layer, generation) => renderer.raiseGeneration(layer, generation),
     query: (layer, question, signal) => renderer.query(layer, question, signal),
+    probe: (layer, signal) => renderer.probe(layer, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
     configure: (layers) => renderer.configure(layers),

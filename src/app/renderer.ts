@@ -7,9 +7,10 @@ import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { Allowance, type Leave, type Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
+import { probeRequest } from "../render/probe-request.ts";
 import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
 import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
-import type { InfoResult, RendererResult } from "../render/renderers.ts";
+import type { InfoResult, ProbeResult, RendererResult } from "../render/renderers.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { openStore } from "../store/open-store.ts";
@@ -134,6 +135,20 @@ export class Renderer implements RendererMethods {
       const info = await withTrace(question.trace, () => source.query?.(question, signal));
       if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
       return { kind: "info", info };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      return failedRender(error, beganMs);
+    }
+  }
+
+  async probe(name: string, signal: AbortSignal): Promise<ProbeResult> {
+    const layer = this.#layers.get(name);
+    const request = layer && probeRequest(layer);
+    if (layer === undefined || request === undefined) return { kind: "cancelled" };
+    const beganMs = performance.now();
+    try {
+      await (await this.#sourceFor(layer.source)).render(request, signal);
+      return { kind: "answered", upstreamMs: performance.now() - beganMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedRender(error, beganMs);

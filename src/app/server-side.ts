@@ -60,6 +60,8 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       rendering.tilesRead();
       coordinator.channel.note("used", [report]);
     },
+    upstreams: async () => rendering.upstreams(),
+    probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),
   };
 }

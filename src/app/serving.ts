@@ -114,6 +114,8 @@ export class Serving implements ServingProcesses {
       operations,
       jobEvents: this.#jobEvents,
       metrics: () => core.metrics(),
+      upstreams: () => core.upstreams(),
+      probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,

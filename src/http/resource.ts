@@ -4,6 +4,8 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
+import type { UpstreamView } from "../render/upstream-limits.ts";
+import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { JobEvents } from "./api/events/job-events.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
@@ -26,6 +28,9 @@ export interface RouteOptions {
   readonly authenticator: Authenticator;
   readonly jobEvents: JobEvents;
   readonly metrics: () => Promise<ServerMetrics>;
+  readonly upstreams: () => Promise<readonly UpstreamView[]>;
+  /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
+  readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   readonly readiness: () => Readiness;
   readonly users: () => readonly Pick<User, "name" | "roles">[];
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;

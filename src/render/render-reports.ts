@@ -7,7 +7,7 @@ import type { MemoryTiles } from "./memory-tiles.ts";
 import { type FilledMetatile, type RenderOrder, tileSetsOf, type WrittenTile } from "./render-order.ts";
 import { toFailure } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
-import type { InfoResult, RendererResult } from "./renderers.ts";
+import type { InfoResult, ProbeResult, RendererResult } from "./renderers.ts";
 import type { UpstreamLimit } from "./upstream-limit.ts";
 import { sourceName, upstreamOf } from "./upstream-limits.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
@@ -89,8 +89,12 @@ export class RenderReports {
 }
 
 /** Reports a result to the upstream's limit. A cancelled or lost render says nothing about the upstream. */
-export function reportToLimit(upstreamLimit: UpstreamLimit, result: RendererResult | InfoResult): void {
-  if (result.kind === "rendered") upstreamLimit.succeeded(result.upstreamMs);
+export function reportToLimit(upstreamLimit: UpstreamLimit, result: RendererResult | InfoResult | ProbeResult): void {
+  const { health, isDown } = upstreamLimit;
+  if (result.kind === "failed" && result.failure !== "no_tile") health.failed(result.failure, result.message, isDown);
+  else if (result.kind !== "cancelled" && result.kind !== "lost")
+    health.answered(result.kind === "info" ? undefined : result.upstreamMs, isDown);
+  if (result.kind === "rendered" || result.kind === "answered") upstreamLimit.succeeded(result.upstreamMs);
   else if (result.kind === "info") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed" && result.failure === "no_tile") upstreamLimit.succeeded(undefined);
   else if (result.kind === "failed") upstreamLimit.failed(result.failure, result.retryAfterMs);

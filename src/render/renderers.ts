@@ -74,6 +74,8 @@ export interface Renderers {
   raiseGeneration(layer: string, generation: number): Promise<void>;
   /** Asks the upstream of a layer a question. The signal ends the request. */
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
+  /** Asks the upstream of a layer for one tile, which is not stored. The signal ends the request. */
+  probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
   /**
    * Reclaims the space that truncations left in the store.
    * @throws Error when the renderer died
@@ -91,6 +93,11 @@ export interface MapRefused {
   readonly kind: "refused";
   readonly retryAfterSeconds: number;
 }
+
+/** The result of a probe. */
+export type ProbeResult =
+  | { readonly kind: "answered"; readonly upstreamMs: number }
+  | Extract<RendererResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
 
 /** The answer of a renderer to a question. */
 export type InfoResult =

@@ -53,6 +53,7 @@ function rendersWith(
     renderBatch: renderBatch ?? unused,
     raiseGeneration: async () => undefined,
     query: request ?? unused,
+    probe: unused,
     sweep: unused,
     compose: unused,
   };

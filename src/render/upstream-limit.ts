@@ -5,6 +5,7 @@ import { FairLine, SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
+import { UpstreamHealth } from "./upstream-health.ts";
 
 /**
  * The most users that wait for a connection. If there are more, one user of the client with the most waiting users is
@@ -34,6 +35,8 @@ export interface UpstreamLimitState {
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
   readonly down: boolean;
+  /** The time for which jobs still stop, because the upstream has asked for it. */
+  readonly restMs: number;
 }
 
 export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" | "queue_slow" };
@@ -71,6 +74,7 @@ export class UpstreamLimit {
   #nextProbeMs = 0;
 
   readonly #unused: () => void;
+  readonly health = new UpstreamHealth();
 
   /** `unused` is called when the last connection has been released and no request waits for one. */
   /** @param now measures durations, ms */
@@ -105,6 +109,7 @@ export class UpstreamLimit {
       usersWaiting: this.#users.length,
       jobsWaiting: this.#jobs.length,
       down: this.#down,
+      restMs: Math.max(0, this.#restUntilMs - this.#now()),
     };
   }
 
@@ -128,6 +133,10 @@ export class UpstreamLimit {
 
   #refusal(now: number): Refused {
     return { retryAfterSeconds: waitSeconds(Math.min(this.#nextProbeMs - now, this.#pauseMs)), why: "down" };
+  }
+
+  get isDown(): boolean {
+    return this.#down;
   }
 
   get #down(): boolean {

@@ -1,17 +1,37 @@
+import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { addressesOf, originOf, serversOf } from "../source/http/servers.ts";
+import type { UpstreamHealthView } from "./upstream-health.ts";
 import { UpstreamLimit, type UpstreamLimitState } from "./upstream-limit.ts";
 
 export interface UpstreamState extends UpstreamLimitState {
   readonly upstream: string;
 }
 
+/** One upstream at this moment: its health, and the use of its connections. */
+export interface UpstreamView extends UpstreamHealthView {
+  /** Identifies the upstream in addresses. */
+  readonly id: string;
+  readonly upstream: string;
+  /** The layers that the upstream renders, by name. */
+  readonly layers: readonly string[];
+  readonly connections: { readonly inUse: number; readonly allowed: number };
+  readonly waiting: { readonly users: number; readonly jobs: number };
+  /** Until this time jobs stop, because the upstream has asked for it, ms since 1970; undefined: they do not. */
+  readonly pausedUntilMs: number | undefined;
+}
+
+/** An address would need escapes in a path, which some proxies decode. */
+const idOf = (upstream: string): string => createHash("sha256").update(upstream).digest("hex").slice(0, 12);
+
 /** The limit of each upstream. Layers with the same upstream share its limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
   #configured: ReadonlySet<string> = new Set();
+  /** The names of the layers of each upstream. */
+  #layers: ReadonlyMap<string, readonly string[]> = new Map();
   /** The servers of each upstream that has several, by upstream. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
@@ -29,8 +49,10 @@ export class UpstreamLimits {
   configure(layers: Iterable<Layer>): void {
     const bounds = new Map<string, Required<ConnectionOptions>>();
     const servers = new Map<string, ReadonlySet<string>>();
-    for (const { source } of layers) {
+    const names = new Map<string, readonly string[]>();
+    for (const { name, source } of layers) {
       const key = upstreamOf(source);
+      names.set(key, [...(names.get(key) ?? []), name]);
       const { connections, jobConnections = connections } = source;
       const before = bounds.get(key) ?? { connections, jobConnections };
       if ("url" in source) {
@@ -44,6 +66,7 @@ export class UpstreamLimits {
     }
     this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
     this.#configured = new Set(bounds.keys());
+    this.#layers = names;
     for (const [key, connections] of bounds) {
       const upstreamLimit = this.#upstreamLimits.get(key);
       if (upstreamLimit === undefined)
@@ -68,6 +91,34 @@ export class UpstreamLimits {
 
   states(): UpstreamState[] {
     return [...this.#upstreamLimits].map(([upstream, upstreamLimit]) => ({ upstream, ...upstreamLimit.state() }));
+  }
+
+  /** Returns the configured upstreams, in the order of their first layers. */
+  views(): UpstreamView[] {
+    return [...this.#configured].flatMap((upstream) => {
+      const upstreamLimit = this.#upstreamLimits.get(upstream);
+      if (upstreamLimit === undefined) return [];
+      const { inUse, bearable, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
+      return [
+        {
+          id: idOf(upstream),
+          upstream,
+          layers: this.#layers.get(upstream) ?? [],
+          ...upstreamLimit.health.view(down),
+          connections: { inUse, allowed: bearable },
+          waiting: { users: usersWaiting, jobs: jobsWaiting },
+          pausedUntilMs: restMs > 0 ? Date.now() + restMs : undefined,
+        },
+      ];
+    });
+  }
+
+  /** Returns the limit and the layers of the configured upstream with an id. */
+  find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly string[] } | undefined {
+    const upstream = [...this.#configured].find((one) => idOf(one) === id);
+    const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
+    if (upstream === undefined || upstreamLimit === undefined) return undefined;
+    return { upstreamLimit, layers: this.#layers.get(upstream) ?? [] };
   }
 
   /** The servers of each upstream that has several. */

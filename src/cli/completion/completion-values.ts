@@ -68,6 +68,14 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
         .filter(({ name }) => !given.includes(name))
         .map(({ name, title }) => ({ value: name, description: title })),
   ],
+  [
+    "upstream",
+    async (client) =>
+      (await requestAnswer<"Upstreams">(client, "/api/v1/upstreams")).upstreams.map(({ id, origin, state }) => ({
+        value: id,
+        description: `${origin}, ${state}`,
+      })),
+  ],
   ["grid-set", ofLayers(({ gridSets }) => gridSets.map(({ gridSet }) => gridSet))],
   ["format", ofLayers(({ formats }) => formats)],
   [

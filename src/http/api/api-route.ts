@@ -13,6 +13,7 @@ import { scheduleActionResource, scheduleResource, schedulesResource } from "./s
 import { sessionResource } from "./session/session-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
+import { probeResource, upstreamResource, upstreamsResource } from "./upstreams/upstreams-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
 import { usersResource } from "./users/users-route.ts";
 
@@ -38,6 +39,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["estimate", () => estimates],
     ["layers", layersResource],
     ["status", () => statusResource(parts)],
+    ["upstreams", () => upstreamsResource(parts)],
     ["coverage", () => coverageResource(parts)],
     ["session", () => sessionResource(parts)],
     ["openapi.json", () => openApiResource],
@@ -58,6 +60,10 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
     return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
+  if (name === "upstreams") {
+    if (action === undefined) return upstreamResource(parts, key);
+    return action === "probe" ? probeResource(parts, key) : undefined;
+  }
   const id = parseId(key);
   if (id === undefined) return undefined;
   switch (name) {

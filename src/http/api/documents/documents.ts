@@ -18,6 +18,7 @@ import {
   verification,
 } from "./server-documents.ts";
 import { truncation } from "./truncation-documents.ts";
+import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
 /**
  * The documents that `/api/v1` answers with and webhooks receive, by their names in the OpenAPI document. Each is
@@ -38,6 +39,9 @@ export const documents = {
   ScheduledJob: scheduledJob,
   Layers: layers,
   Status: status,
+  Upstream: upstream,
+  Upstreams: z.object({ upstreams: z.array(upstream) }),
+  UpstreamProbe: upstreamProbe,
   Usage: usage,
   Quota: quota,
   Reload: reload,

@@ -175,6 +175,26 @@ export const status = z.object({
   jobs: z.object({ pending: whole, running: whole, paused: whole }),
   usage: z.object({ ...sum, bytesOnDisk, quota: quotaBytes }),
   disk,
+  attention: z
+    .array(
+      z.object({
+        kind: z.enum([
+          "not_ready",
+          "disk_nearly_full",
+          "quota_nearly_full",
+          "upstream_down",
+          "job_waits",
+          "job_failed",
+          "schedule_failed",
+        ]),
+        message: text,
+        since: momentOrNull,
+        upstream: text.exactOptional().meta({ description: "The id of the upstream" }),
+        job: int64.exactOptional(),
+        schedule: text.exactOptional(),
+      }),
+    )
+    .meta({ description: "What somebody should look at. Of failed jobs those that ended in the last day" }),
 });
 
 const configurationProblem = z.object({

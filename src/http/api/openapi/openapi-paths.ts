@@ -12,6 +12,7 @@ import { answer, created, operation } from "./openapi-parts.ts";
 
 const id = { name: "id", in: "path", required: true, schema: int64Json };
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
+const idOfUpstream = { name: "id", in: "path", required: true, schema: { type: "string" } };
 const idOfBatch = { ...id, description: "Of any of its jobs" };
 const idempotencyKey = {
   name: "Idempotency-Key",
@@ -215,8 +216,27 @@ export const paths = {
       },
     ),
   },
+  "/upstreams": {
+    get: operation("listUpstreams", "Upstreams of the layers: health, connections, queues, latency", {
+      answers: { 200: answer("Upstreams") },
+    }),
+  },
+  "/upstreams/{id}": {
+    get: operation("getUpstream", "One upstream", {
+      parameters: [idOfUpstream],
+      answers: { 200: answer("Upstream") },
+      failures: [404],
+    }),
+  },
+  "/upstreams/{id}/probe": {
+    post: operation("probeUpstream", "Asks an upstream now for one tile, which is not stored", {
+      parameters: [idOfUpstream],
+      answers: { 200: answer("UpstreamProbe") },
+      failures: [404],
+    }),
+  },
   "/status": {
-    get: operation("getStatus", "Version, readiness, jobs that have not ended, and usage", {
+    get: operation("getStatus", "Version, readiness, jobs, usage, and what needs attention", {
       answers: { 200: answer("Status") },
     }),
   },

@@ -1,18 +1,31 @@
 import { ownVersion } from "../../../lib/version.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { attentionOf } from "./attention.ts";
+
+/** The most jobs of each state that the status looks at. */
+const MOST_JOBS = 100;
+/** A job that has failed needs attention for this time. */
+const FAILED_MS = 86_400_000;
 
 /**
  * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
  * `/readyz`.
  */
-export function statusResource({ operations, readiness }: RouteOptions): Resource {
+export function statusResource({ operations, readiness, upstreams: upstreamsNow }: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
-    const [{ jobs, stateLoss }, { total, bytesOnDisk, quota, disk }] = await Promise.all([
+    const [{ jobs, stateLoss }, usage, upstreams, schedules, ...lists] = await Promise.all([
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
+      upstreamsNow(),
+      operations.scheduleHealth(),
+      ...(["running", "pending", "done", "aborted"] as const).map((state) =>
+        operations.jobs({ state, limit: MOST_JOBS }),
+      ),
     ]);
+    const [running = [], pending = [], done = [], aborted = []] = lists;
+    const { total, bytesOnDisk, quota, disk } = usage;
     const state = readiness();
     const countOf = (name: (typeof jobs)[number]["state"]): number =>
       jobs.find((each) => each.state === name)?.count ?? 0;
@@ -25,6 +38,15 @@ export function statusResource({ operations, readiness }: RouteOptions): Resourc
       jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
       usage: { ...total, bytesOnDisk, quota },
       disk,
+      attention: attentionOf({
+        notReady: state.ready ? null : state.reason,
+        upstreams,
+        active: [...running, ...pending],
+        ended: [...done, ...aborted],
+        failedSinceMs: Date.now() - FAILED_MS,
+        usage,
+        schedules,
+      }),
     });
   });
 }

@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { EXIT } from "../exit.ts";
+import { factList, textTable } from "../output/text-table.ts";
+
+interface UpstreamsFlags extends AnswerFlags {
+  readonly probe?: boolean;
+}
+
+type Upstream = Answer<"Upstream">;
+
+/** Formats a line per upstream, and the last error of each that is down. */
+function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
+  const rows = upstreams.map(({ id, origin, state, since, connections, waiting, latency, layers }) => [
+    id,
+    origin,
+    state,
+    since,
+    `${connections.inUse} of ${connections.allowed}`,
+    String(waiting.users + waiting.jobs),
+    latency === null ? "" : `${latency.p50Ms} ms`,
+    latency === null ? "" : `${latency.p95Ms} ms`,
+    layers.length > 3 ? `${layers.slice(0, 3).join(", ")} and ${layers.length - 3} more` : layers.join(", "),
+  ]);
+  const head = ["id", "upstream", "state", "since", "connections", "waiting", "p50", "p95", "layers"];
+  return `${textTable(head, rows)}${upstreams.map(trouble).join("")}`;
+}
+
+function trouble({ origin, state, lastError, pausedUntil }: Upstream): string {
+  const error = state !== "down" || lastError === null ? undefined : `${lastError.message} (${lastError.at})`;
+  const pause = pausedUntil === null ? undefined : `jobs stop until ${pausedUntil}, as the upstream has asked`;
+  const facts = factList([
+    ["last error", error],
+    ["pause", pause],
+  ]);
+  return facts === "" ? "" : `\n${origin}\n${facts}`;
+}
+
+const showProbe = ({ ok, layer, ms, error, upstream }: Answer<"UpstreamProbe">): string =>
+  `${upstream.origin}: ${ok ? "answers" : `does not render: ${error?.message ?? ""}`} (a tile of ${layer}, ${ms} ms)\n`;
+
+/** Asks each upstream for a tile, all at once. Returns whether all of them have answered with one. */
+async function probe(client: ServerClient, ids: readonly string[], { json }: UpstreamsFlags): Promise<boolean> {
+  const texts = await Promise.all(
+    ids.map((id) => client.request("POST", `/api/v1/upstreams/${encodeURIComponent(id)}/probe`)),
+  );
+  const probes = texts.map((text) => parseAnswer<Answer<"UpstreamProbe">>(text));
+  print(
+    json === true ? `{"probes":[${texts.map((text) => text.trim()).join(",")}]}\n` : probes.map(showProbe).join(""),
+  );
+  return probes.every(({ ok }) => ok);
+}
+
+/**
+ * `nuthatch upstreams [UPSTREAM…] [--probe]`: shows the upstreams of a running server, or asks them now. The exit code is 1 if
+ * one of them is down, or does not render.
+ */
+export function upstreamsCommand(): Command {
+  return serverCommand("upstreams", "lists the upstreams of a running server: state, connections, latency, layers")
+    .argument("[upstream...]", "ids of upstreams, as the list shows them; none: all")
+    .option("--probe", "asks each upstream for a tile now, which is not stored")
+    .action(async (ids: readonly string[], flags: UpstreamsFlags) => {
+      const client = new ServerClient(flags);
+      const known: Answer<"Upstreams"> =
+        ids.length === 0
+          ? parseAnswer(await client.request("GET", "/api/v1/upstreams"))
+          : { upstreams: await Promise.all(ids.map((id) => one(client, id))) };
+      const { upstreams } = known;
+      let isWell = upstreams.every(({ state }) => state !== "down");
+      if (flags.probe === true) {
+        isWell = await probe(
+          client,
+          upstreams.map(({ id }) => id),
+          flags,
+        );
+      } else print(flags.json === true ? `${JSON.stringify(known)}\n` : showUpstreams(known));
+      if (!isWell) process.exitCode = EXIT.failure;
+    });
+}
+
+const one = async (client: ServerClient, id: string): Promise<Upstream> =>
+  parseAnswer(await client.request("GET", `/api/v1/upstreams/${encodeURIComponent(id)}`));

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { attentionOf } from "./attention.ts";
+
+const GIB = 2 ** 30;
+
+/** Returns the kinds for a disk and a quota of 100 GiB each. */
+function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | null; readonly quota?: number | null }) {
+  const { bytes = 50, inodes = 50, quota = 50 } = left;
+  return attentionOf({
+    notReady: null,
+    upstreams: [],
+    active: [],
+    ended: [],
+    failedSinceMs: 0,
+    schedules: [],
+    usage: {
+      disk: { freeBytes: bytes * GIB, totalBytes: 100 * GIB, freeInodes: inodes, totalInodes: inodes && 100 },
+      quota: quota === null ? null : 100n * BigInt(GIB),
+      quotaCount: "allocated",
+      total: { tiles: 1n, bytes: 1n },
+      bytesOnDisk: BigInt((100 - (quota ?? 0)) * GIB),
+    },
+  }).map(({ kind, message }) => [kind, message]);
+}
+
+test("a disk or a quota needs attention when a twentieth is left", () => {
+  expect(kindsOf({})).toEqual([]);
+  expect(kindsOf({ bytes: 6, inodes: 6, quota: 6 })).toEqual([]);
+  expect(kindsOf({ bytes: 5 })).toEqual([["disk_nearly_full", "The disk of the tiles has 5.0 % of its bytes left."]]);
+  expect(kindsOf({ inodes: 1 })).toEqual([["disk_nearly_full", "The disk of the tiles has 1.0 % of its inodes left."]]);
+  expect(kindsOf({ quota: 2 })).toEqual([
+    ["quota_nearly_full", "The disk quota has 2.0 % left; the least used tiles are evicted."],
+  ]);
+  expect(kindsOf({ quota: -1 })).toMatchObject([["quota_nearly_full", expect.stringContaining("0.0 %")]]);
+  expect(kindsOf({ inodes: null, quota: null })).toEqual([]);
+});

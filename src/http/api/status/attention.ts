@@ -1,0 +1,95 @@
+import type { UsageView } from "../../../coordinator/usage-view.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
+import type { JobView } from "../../../plan/job-request.ts";
+import type { UpstreamView } from "../../../render/upstream-limits.ts";
+import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
+import type { Documents } from "../documents/documents.ts";
+
+type Attention = Documents["Status"]["attention"][number];
+
+/** The disk or the quota counts as nearly full when no more than this share is left. */
+const LEAST_LEFT = 0.05;
+
+export interface AttentionParts {
+  /** Why the server is not ready; null: it is. */
+  readonly notReady: string | null;
+  readonly upstreams: readonly UpstreamView[];
+  /** Jobs that have not ended. */
+  readonly active: readonly JobView[];
+  /** Jobs that have ended since `failedSinceMs`, and others. */
+  readonly ended: readonly JobView[];
+  readonly failedSinceMs: number;
+  readonly usage: Pick<UsageView, "disk" | "quota" | "quotaCount" | "total" | "bytesOnDisk">;
+  readonly schedules: readonly ScheduleHealth[];
+}
+
+/** Returns what somebody should look at, the most urgent first. */
+export function attentionOf(parts: AttentionParts): readonly Attention[] {
+  const { notReady, usage } = parts;
+  return [
+    ...(notReady === null ? [] : [{ kind: "not_ready" as const, message: notReady, since: null }]),
+    ...fullDisk(usage),
+    ...parts.upstreams.filter(({ state }) => state === "down").map(downUpstream),
+    ...parts.active.flatMap(waitingJob),
+    ...failedJobs(parts),
+    ...parts.schedules.flatMap(failedSchedule),
+  ];
+}
+
+const downUpstream = ({ id, upstream, layers, sinceMs, lastError }: UpstreamView): Attention => ({
+  kind: "upstream_down",
+  message: `The upstream ${upstream} of ${layers.length === 1 ? `the layer ${layers[0]}` : `${layers.length} layers`} is down${lastError === undefined ? "" : `: ${lastError.message}`}.`,
+  since: isoTime(sinceMs),
+  upstream: id,
+});
+
+/** A job that waits for an upstream, for room or for the store, or that the server has paused. */
+function waitingJob({ id, layer, type, reason, paused, startedAt }: JobView): readonly Attention[] {
+  if (reason === null || paused) return [];
+  return [{ kind: "job_waits", message: `Job ${id} (${type} of ${layer}): ${reason}.`, since: startedAt, job: id }];
+}
+
+/** Ended jobs that have failed, unless an operator has ended or retried them. */
+function failedJobs({ ended, active, failedSinceMs }: AttentionParts): readonly Attention[] {
+  const retried = new Set([...ended, ...active].map(({ retryOf }) => retryOf));
+  return ended.flatMap(({ id, layer, type, outcome, reason, abortedBy, endedAt, tiles }) => {
+    if (outcome === null || outcome === "done" || abortedBy !== null || retried.has(id)) return [];
+    if (endedAt === null || Date.parse(endedAt) < failedSinceMs) return [];
+    const why = reason === null ? `${tiles.failed} of ${tiles.total} tiles failed` : reason;
+    const message = `Job ${id} (${type} of ${layer}) ended as ${outcome.replaceAll("_", " ")}: ${why}.`;
+    return [{ kind: "job_failed", message, since: endedAt, job: id }];
+  });
+}
+
+const failedSchedule = ({ name, failure }: ScheduleHealth): readonly Attention[] =>
+  failure === null
+    ? []
+    : [
+        {
+          kind: "schedule_failed",
+          message: `The last run of the schedule ${name} has failed: ${failure.reason}.`,
+          since: isoTime(failure.atMs),
+          schedule: name,
+        },
+      ];
+
+function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionParts["usage"]): readonly Attention[] {
+  const found: Attention[] = [];
+  const add = (kind: "disk_nearly_full" | "quota_nearly_full", message: string): void =>
+    void found.push({ kind, message, since: null });
+  const percent = (left: number, of: number): string => `${((100 * left) / of).toFixed(1)} %`;
+  const { freeBytes, totalBytes, freeInodes, totalInodes } = disk;
+  if (totalBytes > 0 && freeBytes <= LEAST_LEFT * totalBytes)
+    add("disk_nearly_full", `The disk of the tiles has ${percent(freeBytes, totalBytes)} of its bytes left.`);
+  if (freeInodes !== null && totalInodes !== null && totalInodes > 0 && freeInodes <= LEAST_LEFT * totalInodes)
+    add("disk_nearly_full", `The disk of the tiles has ${percent(freeInodes, totalInodes)} of its inodes left.`);
+  if (quota !== null && quota > 0n) {
+    const left = Math.max(0, Number(quota - (quotaCount === "allocated" ? bytesOnDisk : total.bytes)));
+    if (left <= LEAST_LEFT * Number(quota))
+      add(
+        "quota_nearly_full",
+        `The disk quota has ${percent(left, Number(quota))} left; the least used tiles are evicted.`,
+      );
+  }
+  return found;
+}
