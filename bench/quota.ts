@@ -46,7 +46,12 @@ export async function benchQuota(): Promise<void> {
 async function underPolicy(policy: "LFU" | "LRU"): Promise<void> {
   const upstream = await upstreamProcess(182);
   const server = await startServer({
-    configuration: wmsConfiguration(upstream.url, [{ name: LAYER }, { name: SEEDED }]),
+    // The figures are of the tiles' content, whatever the blocks of the disk.
+    configuration: wmsConfiguration(
+      upstream.url,
+      [{ name: LAYER }, { name: SEEDED }],
+      "diskQuota: { count: content }\n",
+    ),
   });
   await putQuota(server, {
     enabled: true,

@@ -56,6 +56,10 @@ test("metrics count reads of users, work of jobs, answers of upstreams and store
   const upstream = new URL(running.upstream.url).origin;
   const source = running.upstream.url;
   const samples = await metrics(server);
+  const { layers, disk } = await usage(server);
+  expect(samples.get('nuthatch_usage_allocated_bytes{layer="ws:roads"}')).toBe(layers[0]?.bytesOnDisk);
+  // Other programs make files on the disk too.
+  expect(samples.get("nuthatch_disk_free_inodes")).toBeGreaterThan(0.5 * (disk.freeInodes ?? 0));
   const reported = Object.fromEntries(
     [
       'nuthatch_tile_requests_total{layer="ws:roads",result="memory_hit"}',

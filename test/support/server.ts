@@ -206,6 +206,7 @@ export interface UsageJson {
   readonly bytesOnDisk: number;
   readonly quota: number | null;
   readonly quotaCount: "allocated" | "content";
+  readonly disk: { readonly freeInodes: number | null };
   readonly enforcement: { readonly evictedTiles: number; readonly notStored: number; readonly cleanUps: number };
   readonly adoption: { readonly pyramidsLeft: number };
   readonly tileSets?: readonly {
