@@ -120,6 +120,19 @@ export function refusalOfFault(error: unknown): StatedRefusal | undefined {
 }
 
 /**
+ * Returns a list, or an empty one while a fault of the disk keeps it from being read.
+ * @throws any other fault
+ */
+export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await list;
+  } catch (error) {
+    if (refusalOfFault(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/**
  * Returns a refusal as text/plain, as all resources of the contract answer: the message, then one line for each detail.
  */
 export function refusalText(refusal: Refusal): Answer {

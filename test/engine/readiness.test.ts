@@ -79,6 +79,9 @@ test.each([
   renameSync(place, `${place}-away`);
   await untilReady(at, new RegExp(`^503 ${name} \\(.*${file}\\) is lost: ENOENT$`));
   expect(await answer(`${at.url}/livez`)).toBe("200 ok");
+  expect(await answer(`${at.url}/metrics`)).toContain("\nnuthatch_ready 0\n");
+  const { attention } = JSON.parse(await (await fetch(`${at.url}/api/v1/status`)).text());
+  expect(attention[0]).toMatchObject({ kind: "not_ready", message: expect.stringContaining(name) });
   // A directory of the same name that is not the directory of the start.
   if (file === "tiles") writeFileSync(place, "");
   else mkdirSync(place);

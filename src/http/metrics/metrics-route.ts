@@ -1,3 +1,4 @@
+import { unlessDiskFault } from "../errors.ts";
 import { type Route, type RouteOptions, reading } from "../resource.ts";
 
 /** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
@@ -19,7 +20,7 @@ export function metricsRoute({
               operations.jobMetrics(),
               operations.usage({ tileSets: false, layer: undefined }),
               operations.quota(),
-              operations.scheduleHealth(),
+              unlessDiskFault(operations.scheduleHealth()),
               metrics(),
             ]);
             return {

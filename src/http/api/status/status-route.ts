@@ -1,4 +1,5 @@
 import { ownVersion } from "../../../lib/version.ts";
+import { unlessDiskFault } from "../../errors.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { attentionOf } from "./attention.ts";
@@ -19,9 +20,9 @@ export function statusResource({ operations, readiness, upstreams: upstreamsNow 
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
       upstreamsNow(),
-      operations.scheduleHealth(),
+      unlessDiskFault(operations.scheduleHealth()),
       ...(["running", "pending", "done", "aborted"] as const).map((state) =>
-        operations.jobs({ state, limit: MOST_JOBS }),
+        unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
       ),
     ]);
     const [running = [], pending = [], done = [], aborted = []] = lists;
