@@ -26,6 +26,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
       historyDays: 1,
       historyJobs: 1,
       historyMiB: 1,
+      confirmTiles: 1,
     }),
     monotonicNow: () => nowMs,
   });

@@ -317,6 +317,16 @@ export function gridSubset(
 export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | undefined =>
   layer.gridSubsets.find((s) => s.gridSet.id === gridSetId);
 
+/** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
+export const WEB_GRID = "EPSG:900913";
+
+/**
+ * Returns the grid set that a request means if it names none: the one of web maps, else the layer's first. The classic
+ * interface takes the first.
+ */
+export const defaultSubset = (layer: Layer): GridSubset | undefined =>
+  findSubset(layer, WEB_GRID) ?? layer.gridSubsets[0];
+
 /** Returns whether a source offers legends: a WMS, or the demo's states. */
 export const rendersLegends = (source: { readonly type: SourceOptions["type"]; readonly dataset?: string }): boolean =>
   source.type === "wms" || (source.type === "demo" && source.dataset === "states");

@@ -11,6 +11,6 @@ export interface JobOptions {
   readonly historyJobs: number;
   /** The most that ended jobs may take up in the state database; the oldest are removed first. */
   readonly historyMiB: number;
-  /** A request under `/api/v1` for more tiles than this needs a confirmation. Absent: no request needs one. */
-  readonly confirmTiles?: number;
+  /** A request under `/api/v1` for more tiles than this needs a confirmation. */
+  readonly confirmTiles: number;
 }

@@ -58,7 +58,10 @@ const refusal = async (...requested: Parameters<typeof plan>): Promise<string> =
 };
 
 test("each combination of layers, grid sets and formats is a job; absent fields have their defaults", async () => {
-  expect(await jobs({ layers: ["ws:*"] })).toEqual(["ws:roads EPSG:4326 image/png ", "ws:europe EPSG:4326 image/png "]);
+  expect(await jobs({ layers: ["ws:*"] })).toEqual([
+    "ws:roads EPSG:900913 image/png ",
+    "ws:europe EPSG:4326 image/png ",
+  ]);
   expect(await jobs({ layers: ["*roads"], gridSets: "*", formats: "*" })).toEqual([
     "ws:roads EPSG:4326 image/png ",
     "ws:roads EPSG:4326 image/jpeg ",
@@ -67,16 +70,16 @@ test("each combination of layers, grid sets and formats is a job; absent fields 
   ]);
   expect(await jobs({ layers: ["ws:europe", "ws:*", "ws:roads"], formats: ["image/jpeg"] })).toEqual([
     "ws:europe EPSG:4326 image/jpeg ",
-    "ws:roads EPSG:4326 image/jpeg ",
+    "ws:roads EPSG:900913 image/jpeg ",
   ]);
 });
 
 test("all parameter sets of a seed are those that the filters list, in one job; those that mean the same come once", async () => {
   expect(await jobs({ parameterSets: "*" })).toEqual([
-    "ws:roads EPSG:4326 image/png |/10|/20|day/0|day/10|day/20|night/0|night/10|night/20",
+    "ws:roads EPSG:900913 image/png |/10|/20|day/0|day/10|day/20|night/0|night/10|night/20",
   ]);
   const sets = [new Map(), new Map([["STYLES", ""]]), new Map([["styles", "night"]])];
-  expect(await jobs({ parameterSets: sets })).toEqual(["ws:roads EPSG:4326 image/png |night/0"]);
+  expect(await jobs({ parameterSets: sets })).toEqual(["ws:roads EPSG:900913 image/png |night/0"]);
   const alike = await plan({ parameterSets: [new Map([["STYLES", "night"]]), new Map([["styles", "night"]])] });
   expect(alike.ok && alike.value.requests).toEqual([
     expect.objectContaining({ parameters: { STYLES: "night", ELEVATION: "0" } }),
@@ -88,7 +91,7 @@ test("all parameter sets of a seed are those that the filters list, in one job; 
 });
 
 test("values may be chosen: of a seed among those that the filters list", async () => {
-  const of = (values: string): string => `ws:roads EPSG:4326 image/png ${values}`;
+  const of = (values: string): string => `ws:roads EPSG:900913 image/png ${values}`;
   const chosen = (set: Readonly<Record<string, RequestedChoice>>, layers = ["ws:roads"]) => ({
     layers,
     parameterSets: [new Map(Object.entries(set))],
@@ -120,11 +123,9 @@ test("a job shows how its values were chosen, and counts the tiles of all its co
   const all = { kind: "like", pattern: "*" };
   expect(request.parametersChosen).toEqual([Object.entries({ STYLES: all, ELEVATION: all })]);
   expect((await countTiles(request)).zooms.map(({ z, total }) => [z, total])).toEqual([
-    [0, 18n],
-    [1, 72n],
+    [0, 9n],
+    [1, 36n],
   ]);
-  const world = await plan({ parameterSets: "*" }, { zoomStop: 30 });
-  expect(world.ok).toBe(true);
   const beyond = await refusal({ parameterSets: "*" }, { gridSetId: "EPSG:900913", zoomStop: 10 });
   expect(beyond).toBe("accepted");
 });
@@ -183,7 +184,8 @@ test("bounds have the units of one CRS, tiles the numbers of one grid set", asyn
   expect(await refusal({ gridSets: "*" }, { bounds })).toBe(
     "boundsCrs: expected the CRS of the bounds, as those of the grid sets differ (EPSG:4326, EPSG:3857), got null",
   );
-  expect(await jobs({ layers: ["ws:*"] }, { bounds })).toHaveLength(2);
+  expect(await refusal({ layers: ["ws:*"] }, { bounds })).toMatch(/^boundsCrs: /);
+  expect(await jobs({ layers: ["ws:*"] }, { bounds, gridSetId: "EPSG:4326" })).toHaveLength(2);
   expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { tiles: [{ z: 0, x: 0, y: 0 }] })).toBe(
     'tiles: expected one grid set, as tiles have other numbers in each; an area has not, got "EPSG:4326, EPSG:900913"',
   );
@@ -192,13 +194,32 @@ test("bounds have the units of one CRS, tiles the numbers of one grid set", asyn
 
 test("a layer that a wildcard matches may have no tile in the range; a named layer may not", async () => {
   const area = { polygons: [[square(-100, 35, -90, 40)]], srs: 4326 };
-  expect(await jobs({ layers: ["ws:*"] }, { area })).toEqual(["ws:roads EPSG:4326 image/png "]);
+  expect(await jobs({ layers: ["ws:*"] }, { area })).toEqual(["ws:roads EPSG:900913 image/png "]);
   expect(await refusal({ layers: ["ws:roads", "ws:europe"] }, { area })).toMatch(
     /^area: expected an area that overlaps .* The layer is ws:europe\.$/,
   );
   expect(await refusal({ layers: ["ws:e*"] }, { area })).toMatch(/^area: expected an area that overlaps /);
   expect(await jobs({ gridSets: "*" }, { zoomStart: 12 })).toEqual(["ws:roads EPSG:4326 image/png "]);
   expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { zoomStart: 12 })).toMatch(/^zoomStart: /);
+});
+
+test("levels that no grid set has are refused; a wildcard takes of each what it has, and a schedule's run what is left", async () => {
+  expect(await refusal({}, { zoomStop: 11 })).toBe(
+    "zoomStop: expected a level of the layer: 0 to 10 in EPSG:900913, got 11 The layer is ws:roads.",
+  );
+  expect(await refusal({ gridSets: ["EPSG:4326", "EPSG:900913"] }, { zoomStop: 11 })).toMatch(/^zoomStop: .* got 11 /);
+  expect(await jobs({ gridSets: "*" }, { zoomStop: 11 })).toHaveLength(2);
+  expect(await refusal({ gridSets: "*" }, { zoomStop: 22 })).toBe(
+    "zoomStop: expected a level of the layer: 0 to 21, got 22",
+  );
+  expect(await jobs({}, { type: "truncate", zoomStop: 11 })).toEqual(["ws:roads all all "]);
+  expect(await refusal({}, { type: "truncate", zoomStop: 22 })).toMatch(/^zoomStop: .* got 22 /);
+  const planned = await planBatch(
+    { layers: ["ws:roads"], layersAre: "names", request: { type: "seed", parameters: new Map(), zoomStop: 11 } },
+    catalogue,
+    { options: JOB_OPTIONS, nowMs: 0, missingLevels: "reduced" },
+  );
+  expect(planned.ok && planned.value.requests.map(({ zoomStop }) => zoomStop)).toEqual([10]);
 });
 
 test("a pattern that matches nothing, and what one of the layers does not have, are refused", async () => {

@@ -1,15 +1,16 @@
 import { canonicalSrs, sameSrs } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
-import { findSubset, type GridSubset, type Layer } from "../layer/layer.ts";
+import type { GridSubset, Layer } from "../layer/layer.ts";
 import { legalValuesText, listedValues, type ParameterFilter } from "../layer/parameter-filter.ts";
+import { defined } from "../lib/defined.ts";
 import { badField, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { matchesWildcard } from "../lib/wildcard.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
-import { inCombinations, inFormat, planSeedInSteps } from "./plan-job.ts";
+import { API_RULES, chooseSubsets, inCombinations, inFormat, missingLevel, planSeedInSteps } from "./plan-job.ts";
 import type { SeedRequest } from "./seed-request.ts";
 import {
   type ChosenSet,
@@ -84,6 +85,8 @@ export interface Moment {
   readonly options: JobOptions;
   /** The time from which ages count back, the same for all jobs. */
   readonly nowMs: number;
+  /** Absent: levels that the grid sets do not have are refused. */
+  readonly missingLevels?: "reduced";
   /** Aborts the planning. Absent: never. */
   readonly signal?: AbortSignal;
 }
@@ -123,9 +126,14 @@ export async function planBatch(
     return refuse(badField(field ?? "layers", expected, `${count} tile sets`));
   }
   if (nothing !== undefined && chosen.length === 0) return refuse(nothing);
-  const misplaced = selectionInOneUnit(many.request, chosen);
+  const subsets = chosen.flatMap((choices) => subsetsOf(many.request, choices));
+  const misplaced = selectionInOneUnit(many.request, subsets);
   if (misplaced !== undefined) return refuse(misplaced);
-  const planned = await planAll(many, chosen, at, empty);
+  const isReduced = at.missingLevels === "reduced";
+  // The grid sets that a wildcard matches may differ in their levels, so each of them has those that it has.
+  const missing = empty === "left out" && !isReduced ? levelOfNone(many.request, subsets) : undefined;
+  if (missing !== undefined) return refuse(missing);
+  const planned = await planAll(many, chosen, empty === "left out" ? { ...at, missingLevels: "reduced" } : at, empty);
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
@@ -278,10 +286,9 @@ function combinations(spread: Spread): readonly ParameterSet[] {
 }
 
 /** Refuses bounds that apply to several CRS, and tiles that apply to several grid sets. */
-function selectionInOneUnit(request: SeedRequest, chosen: readonly Choices[]): Refusal | undefined {
+function selectionInOneUnit(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
   const { bounds, tiles } = request;
   if (bounds === undefined && tiles === undefined) return undefined;
-  const subsets = chosen.flatMap(({ layer, gridSets }) => gridSets.flatMap((id) => subsetOf(request, layer, id) ?? []));
   const [first] = subsets;
   if (first === undefined) return undefined;
   if (bounds !== undefined && subsets.some(({ gridSet }) => !sameSrs(gridSet.srs, first.gridSet.srs))) {
@@ -294,11 +301,20 @@ function selectionInOneUnit(request: SeedRequest, chosen: readonly Choices[]): R
   return undefined;
 }
 
-function subsetOf(request: SeedRequest, layer: Layer, gridSetId: string | undefined): GridSubset | undefined {
-  const { srs } = request;
-  if (gridSetId !== undefined) return findSubset(layer, gridSetId);
-  return layer.gridSubsets.find(({ gridSet }) => srs === undefined || sameSrs(gridSet.srs, srs));
+/** Refuses levels that none of the grid sets has. */
+function levelOfNone(request: SeedRequest, subsets: readonly GridSubset[]): Refusal | undefined {
+  if (subsets.length === 0) return undefined;
+  const first = Math.min(...subsets.map(({ zoomStart }) => zoomStart));
+  const last = Math.max(...subsets.map(({ zoomStop }) => zoomStop));
+  return missingLevel(request, subsets, `${first} to ${last}`);
 }
+
+/** Returns the grid sets of the jobs of one layer. Those that planning refuses are left out. */
+const subsetsOf = (request: SeedRequest, { layer, gridSets }: Choices): readonly GridSubset[] =>
+  gridSets.flatMap((id) => {
+    const subsets = chooseSubsets(id === undefined ? request : { ...request, gridSetId: id }, layer, API_RULES);
+    return subsets.ok ? subsets.value : [];
+  });
 
 async function planAll(
   many: ResolvedRequest,
@@ -340,7 +356,7 @@ async function planAll(
 function* planLayer(
   request: SeedRequest,
   { layer, formats, parameters, requestedSets }: Choices,
-  { options, nowMs }: Moment,
+  { options, nowMs, missingLevels }: Moment,
 ): Generator<undefined, Result<readonly JobRequest[], Refusal>> {
   const { format: _, ...common } = request;
   const sets = parameters === "stored" ? [new Map<string, string>()] : parameters;
@@ -350,7 +366,7 @@ function* planLayer(
     const [first] = planned;
     const job =
       first === undefined
-        ? yield* planSeedInSteps(one, layer, options, { gridSetField: "gridSet", nowMs })
+        ? yield* planSeedInSteps(one, layer, options, { rules: { ...API_RULES, ...defined({ missingLevels }) }, nowMs })
         : inFormat(first, one, layer);
     if (!job.ok) return job;
     const whole = parameters === "stored" ? ok(forStoredSets(job.value)) : inCombinations(job.value, sets, layer);

@@ -11,9 +11,17 @@ import {
 } from "../grid/grid-set.ts";
 import type { Selection } from "../grid/selection.ts";
 import { formatOf } from "../layer/format.ts";
-import { coverageAt, findSubset, type GridSubset, type Layer, metatileFor, subsetExtent } from "../layer/layer.ts";
+import {
+  coverageAt,
+  defaultSubset,
+  findSubset,
+  type GridSubset,
+  type Layer,
+  metatileFor,
+  subsetExtent,
+} from "../layer/layer.ts";
 import { parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
-import { badField, type Refusal } from "../lib/refusal.ts";
+import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
 import type { Combination } from "./combination.ts";
@@ -30,10 +38,30 @@ const RETRIES = 3;
 const RETRY_WAIT_MS = 100;
 const FAILURE_LIMIT = 1000;
 
-/** The words and the time of the client's request. */
-interface Asking {
+/** How an interface names the grid set, and what it does with a request that names none, or levels that are not there. */
+export interface PlanRules {
   /** The name of the grid set field in the client's protocol, for refusals. */
-  readonly gridSetField?: string;
+  readonly gridSetField: string;
+  /** The grid set of a seed or reseed that names none. */
+  readonly defaultSubset: (layer: Layer) => GridSubset | undefined;
+  /** Levels that none of the grid sets has. */
+  readonly missingLevels: "reduced" | "refused";
+}
+
+/** The classic interface does as GeoWebCache (`docs/reference/wire-format.md`, Seed request). */
+const CLASSIC_RULES: PlanRules = {
+  gridSetField: "gridSetId",
+  defaultSubset: ({ gridSubsets }) => gridSubsets[0],
+  missingLevels: "reduced",
+};
+
+/** Under `/api/v1` a level too many is a mistake: each level has four times the tiles of the one before. */
+export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, missingLevels: "refused" };
+
+/** The interface and the time of the client's request. */
+interface Asking {
+  /** Absent: those of the classic interface. */
+  readonly rules?: PlanRules;
   /** The time from which an age counts back. */
   readonly nowMs?: number;
 }
@@ -54,16 +82,16 @@ export function* planSeedInSteps(
   requested: SeedRequest,
   layer: Layer,
   options: JobOptions,
-  { gridSetField = "gridSetId", nowMs = 0 }: Asking,
+  { rules = CLASSIC_RULES, nowMs = 0 }: Asking,
 ): Generator<undefined, Result<JobRequest, Refusal>> {
-  const subsets = chooseSubsets(requested, layer, gridSetField);
+  const subsets = chooseSubsets(requested, layer, rules);
   if (!subsets.ok) return subsets;
   const request = withBounds(requested, subsets.value);
   const format = chooseFormat(request, layer);
   if (!format.ok) return format;
   const parameters = chooseParameters(request, layer);
   if (!parameters.ok) return parameters;
-  const whole = chooseRanges(request, subsets.value);
+  const whole = chooseRanges(request, subsets.value, rules);
   if (!whole.ok) return whole;
   const ranges = yield* limitRanges(request, whole.value, subsets.value);
   if (!ranges.ok) return ranges;
@@ -161,10 +189,11 @@ export function planExtentTruncate(
 const isGridSetGiven = (request: SeedRequest): boolean => request.gridSetId !== undefined || request.srs !== undefined;
 const gridSetNames = (layer: Layer): string => layer.gridSubsets.map((s) => s.gridSet.id).join(", ");
 
-function chooseSubsets(
+/** Returns the grid sets of a request: one, or for a truncate that names none all of the layer. */
+export function chooseSubsets(
   request: SeedRequest,
   layer: Layer,
-  gridSetField: string,
+  { gridSetField, defaultSubset: defaultOf }: PlanRules,
 ): Result<readonly GridSubset[], Refusal> {
   if (request.gridSetId !== undefined) {
     const subset = findSubset(layer, request.gridSetId);
@@ -196,7 +225,8 @@ function chooseSubsets(
     }
     return ok(layer.gridSubsets);
   }
-  return ok(layer.gridSubsets.slice(0, 1));
+  const standard = defaultOf(layer);
+  return ok(standard === undefined ? [] : [standard]);
 }
 
 function chooseFormat(request: Pick<SeedRequest, "type" | "format">, layer: Layer): Result<string | null, Refusal> {
@@ -274,13 +304,36 @@ interface Ranges {
   readonly byGridSet: JobRequest["ranges"];
 }
 
-function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Result<Ranges, Refusal> {
+/** Returns the refusal of the first level of a request that none of the grid sets has. */
+export function missingLevel(
+  requested: Pick<SeedRequest, "zoomStart" | "zoomStop">,
+  subsets: readonly GridSubset[],
+  levels: string,
+): FieldRefusal | undefined {
+  const first = Math.min(...subsets.map(({ zoomStart }) => zoomStart));
+  const last = Math.max(...subsets.map(({ zoomStop }) => zoomStop));
+  for (const field of ["zoomStart", "zoomStop"] as const) {
+    const level = requested[field];
+    if (level !== undefined && (level < first || level > last))
+      return badField(field, `a level of the layer: ${levels}`, level);
+  }
+  return undefined;
+}
+
+function chooseRanges(
+  request: SeedRequest,
+  subsets: readonly GridSubset[],
+  { missingLevels }: PlanRules,
+): Result<Ranges, Refusal> {
   const { zoomStart, zoomStop, bounds } = request;
   if (zoomStart !== undefined && zoomStart < 0) return refuse(badField("zoomStart", "a level of 0 or more", zoomStart));
   if (zoomStop !== undefined && zoomStop < 0) return refuse(badField("zoomStop", "a level of 0 or more", zoomStop));
   if (zoomStart !== undefined && zoomStop !== undefined && zoomStart > zoomStop) {
     return refuse(badField("zoomStart", `at most zoomStop (${zoomStop})`, zoomStart));
   }
+  const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
+  const missing = missingLevels === "refused" ? missingLevel(request, subsets, levels) : undefined;
+  if (missing !== undefined) return refuse(missing);
   if (bounds !== undefined && (bounds.minX >= bounds.maxX || bounds.minY >= bounds.maxY)) {
     return refuse(badField("bounds", boundsExpected(subsets), extentText(bounds)));
   }
@@ -298,7 +351,6 @@ function chooseRanges(request: SeedRequest, subsets: readonly GridSubset[]): Res
     byGridSet.push({ gridSet: subset.gridSet.id, rects });
   }
   if (byGridSet.length > 0) return ok({ zoomStart: first, zoomStop: last, byGridSet });
-  const levels = subsets.map((s) => `${s.zoomStart} to ${s.zoomStop} in ${s.gridSet.id}`).join(", ");
   const overlapping = subsets.some((s) => bounds === undefined || extentsOverlap(bounds, subsetExtent(s)));
   if (!overlapping && bounds !== undefined)
     return refuse({ ...badField("bounds", boundsExpected(subsets), extentText(bounds)), isNothingThere: true });

@@ -9,7 +9,7 @@ import type { JobCounter } from "../plan/job-counter.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { SubmittedJob } from "../plan/job-request.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
-import { type BatchRequest, isMany, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
+import { type BatchRequest, isMany, type Moment, type PlannedJobs, planBatch } from "../plan/plan-batch.ts";
 import { nextTime } from "./cron.ts";
 import type { RunWindows } from "./run-windows.ts";
 import type { Schedule, ScheduleRun, StartedRun } from "./schedule.ts";
@@ -52,7 +52,7 @@ export class ScheduleRuns {
     return coming;
   }
 
-  /** Plans the jobs of a request for the current layers. */
+  /** Plans the jobs of a request for the current layers. Refuses levels that the layers do not have. */
   plan(many: BatchRequest, nowMs: number): Promise<Result<PlannedJobs, Refusal>> {
     return planBatch(many, this.#parts.catalogue(), { options: this.#parts.options(), nowMs });
   }
@@ -126,7 +126,9 @@ export class ScheduleRuns {
   async #prepared({ name, plan }: Schedule, nowMs: number): Promise<Result<CountedJobs, Refusal>> {
     const before = this.#parts.runner.active.all().find(({ schedule }) => schedule === name);
     if (before !== undefined) return refuse(conflict(`Job ${before.id} of the schedule ${name} has not ended.`));
-    const planned = await this.plan(plan.job.many, nowMs);
+    // A layer that has lost levels since the schedule was made is seeded in those that are left.
+    const at: Moment = { options: this.#parts.options(), nowMs, missingLevels: "reduced" };
+    const planned = await planBatch(plan.job.many, this.#parts.catalogue(), at);
     if (!planned.ok) return planned;
     const counted = await this.count(planned.value);
     if (!counted.ok) return counted;

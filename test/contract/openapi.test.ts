@@ -88,7 +88,7 @@ import { JobRequest } from "./models/JobRequest";
 import { DefaultService } from "./services/DefaultService";
 
 async function main(): Promise<void> {
-  const request: JobRequest = { layer: "ws:roads", type: JobRequest.type.SEED, zoomStart: 0, zoomStop: 12, threadCount: 2 };
+  const request: JobRequest = { layer: "ws:roads", type: JobRequest.type.SEED, zoomStart: 0, zoomStop: 11, threadCount: 2 };
   const made = await DefaultService.createJob({ requestBody: request, idempotencyKey: "generated" });
   if (!("id" in made)) throw new Error("several jobs");
   let now = await DefaultService.getJob({ id: made.id });

@@ -291,7 +291,14 @@ test("many jobs are confirmed by what they come to together, and jobs over what 
   expect(large.json.detail).toMatch(/^This would be 3 jobs of 105 tiles; /);
   await allEnded(server, await made(server, { ...body, gridSets: ["EPSG:4326", "EPSG:900913"] }));
   expect(await made(server, { ...body, confirm: true })).toHaveLength(3);
-  const again = { layer: "ws:roads", type: "reseed", formats: "*", zoomStop: 2, onlyExisting: true };
+  const again = {
+    layer: "ws:roads",
+    gridSet: "EPSG:4326",
+    type: "reseed",
+    formats: "*",
+    zoomStop: 2,
+    onlyExisting: true,
+  };
   const totals = (await made(server, again)).map(({ format, tiles }) => [format, tiles.total]);
   expect(totals).toEqual([
     ["image/png", 42],

@@ -7,6 +7,7 @@ export const JOB_OPTIONS: JobOptions = {
   historyDays: 30,
   historyJobs: 1000,
   historyMiB: 100,
+  confirmTiles: 10_000_000,
 };
 
 /** Options with four running tasks, a short outage limit and a short history. */
@@ -17,4 +18,5 @@ export const FEW_TASKS: JobOptions = {
   historyDays: 1,
   historyJobs: 100,
   historyMiB: 100,
+  confirmTiles: 10_000_000,
 };

@@ -19,7 +19,7 @@ test("a schedule is added, listed, paused, resumed, run, replaced and removed", 
     expect.stringMatching(/^cron: +0 3 1 1 \* in Europe\/Zurich$/m),
   ]);
   expect(added.stdout).toMatch(/^next run: +\d{4}-01-01 02:00:00Z$/m);
-  const twice = await run(["add", "New Year", "topp:states", "--cron", "@daily"]);
+  const twice = await run(["add", "New Year", "topp:states", "--cron", "@daily", "--zoom", "0"]);
   expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("409 Schedule New Year is there already")]);
   expect((await run(["list"])).stdout).toMatch(
     /^New Year +0 3 1 1 \* +Europe\/Zurich +seed of topp:states +\d{4}-01-01 02:00:00Z$/m,
@@ -33,7 +33,7 @@ test("a schedule is added, listed, paused, resumed, run, replaced and removed", 
   const shown = await run(["list", "New Year"]);
   expect(shown.stdout).toMatch(/^\d{4}-\S+ \S+Z +asked for +job 1$/m);
   expect((await run(["resume", "New Year"])).stdout).toMatch(/^next run: +\d{4}-01-01 02:00:00Z$/m);
-  const other = ["--cron", "@monthly", "--type", "reseed", "--window", "22:00-06:00", "--replace", "--json"];
+  const other = ["--cron", "@monthly", "--type", "reseed", "--window", "22:00-06:00", "--replace", "--json", "--yes"];
   const replaced = await run(["add", "New Year", "topp:states", ...other]);
   expect(JSON.parse(replaced.stdout)).toMatchObject({
     name: "New Year",

@@ -2,12 +2,11 @@ import type { UsageView } from "../../coordinator/usage-view.ts";
 import { matrixRect, rectExtent } from "../../grid/grid-set.ts";
 import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
+import { defaultSubset, type GridSubset, type Layer, subsetExtent, WEB_GRID } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
 import type { TaskRow } from "../../plan/job-request.ts";
 import { JOB_TYPES } from "../../plan/seed-request.ts";
-import { WEB_GRID } from "../tiles/tile-parts.ts";
 import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
 
 /** The data of the page, all of one moment. */
@@ -78,10 +77,7 @@ function planeOf(subset: GridSubset): string {
 }
 
 function mapDiv({ mount, chosen }: MapPageData): string {
-  const subset =
-    chosen?.gridSubsets.find((s) => s.gridSet.id === WEB_GRID) ??
-    chosen?.gridSubsets.find((s) => s.gridSet.id === "EPSG:4326") ??
-    chosen?.gridSubsets[0];
+  const subset = chosen && defaultSubset(chosen);
   const format = chosen?.formats.find(({ kind }) => kind === "image");
   if (chosen !== undefined && format === undefined)
     return '<div id="map"><p class="none">This layer has no pictures, only data.</p></div>';
@@ -142,6 +138,7 @@ const option = (value: string | number, selected = false): string =>
 
 function seedForm({ mount, chosen }: MapPageData): string {
   if (chosen === undefined) return "";
+  const standard = defaultSubset(chosen);
   const first = Math.min(...chosen.gridSubsets.map((s) => s.zoomStart));
   const last = Math.max(...chosen.gridSubsets.map((s) => s.zoomStop));
   const zooms = Array.from({ length: last - first + 1 }, (_, i) => first + i);
@@ -160,7 +157,7 @@ function seedForm({ mount, chosen }: MapPageData): string {
   return `<section><h2>New task for ${escapeHtml(chosen.name)}</h2>
 <form class="fields" method="post" action="${escapeHtml(seedPath(mount, chosen.name))}">
 <label>Type<select name="type">${JOB_TYPES.map((t) => option(t)).join("")}</select></label>
-<label>Grid set<select name="gridSetId">${chosen.gridSubsets.map((s) => option(s.gridSet.id)).join("")}</select></label>
+<label>Grid set<select name="gridSetId">${chosen.gridSubsets.map((s) => option(s.gridSet.id, s === standard)).join("")}</select></label>
 <label>Format<select name="tileFormat">${chosen.formats.map((f) => option(f.mimeType)).join("")}</select></label>
 <label>Threads<select name="threadCount">${[1, 2, 4, 8, 16, 32, 64, 128].map((n) => option(n)).join("")}</select></label>
 <label>First zoom<select name="zoomStart">${zooms.map((z) => option(z)).join("")}</select></label>

@@ -49,9 +49,6 @@ export const XML_TYPE = "text/xml;charset=UTF-8";
 /** The edge of the whole matrix from which a protocol counts its rows. */
 export type RowOrder = "top" | "bottom";
 
-/** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
-export const WEB_GRID = "EPSG:900913";
-
 const list = (values: readonly string[]): string => `one of ${values.join(", ")}`;
 
 export const notFound = (message: string): { readonly ok: false; readonly error: Refusal } =>

@@ -15,7 +15,9 @@ const JobsSchema = map({
   historyDays: whole(0, 36_500).default(30).describe("How long ended jobs are kept."),
   historyJobs: whole(1, 100_000_000).default(1_000_000).describe("The number of newest jobs that are kept."),
   historyMiB: whole(1, 1_000_000).default(1024).describe("The most that ended jobs take up in the state database."),
-  confirmTiles: optional(whole(0)).describe("A request of `/api/v1` for more tiles needs a confirmation."),
+  confirmTiles: whole(0)
+    .default(10_000_000)
+    .describe("A seed or reseed by `/api/v1` or the command line of more tiles than this needs a confirmation."),
 });
 
 const StoreSchema = map({

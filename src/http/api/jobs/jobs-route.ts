@@ -15,7 +15,7 @@ import {
   type SubmittedJob,
 } from "../../../plan/job-request.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
-import { planSeedInSteps } from "../../../plan/plan-job.ts";
+import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
@@ -71,8 +71,7 @@ async function submit(
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
   const options = jobOptions();
-  const isLimited = !requested.confirmed && options.confirmTiles !== undefined;
-  const limited = isLimited ? { ...origin, mostTiles: options.confirmTiles } : origin;
+  const limited = requested.confirmed ? origin : { ...origin, mostTiles: options.confirmTiles };
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, { options, nowMs: Date.now() });
     return many.ok ? operations.submitAll(many.value, limited) : many;
@@ -93,9 +92,7 @@ export async function planRequested(
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name));
-  return new Slices(signal).run(
-    planSeedInSteps(request, layer, options, { gridSetField: "gridSet", nowMs: Date.now() }),
-  );
+  return new Slices(signal).run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
 }
 
 /**

@@ -2,9 +2,9 @@ import { isYFirst } from "../../../grid/axis-order.ts";
 import { canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
 import { geographicBox } from "../geographic-box.ts";
-import { offeredRange, WEB_GRID } from "../tile-parts.ts";
+import { offeredRange } from "../tile-parts.ts";
 
 /*
  * The documents of OGC API - Tiles - Part 1 (OGC 20-057), and the parts of Common (19-072) that it needs. Every function

@@ -1,20 +1,12 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { geographicBox, geographicBoxOf, WORLD } from "../geographic-box.ts";
-import {
-  findGrid,
-  findLayer,
-  findRequestedFormat,
-  notFound,
-  queryOf,
-  type RequestedTile,
-  WEB_GRID,
-} from "../tile-parts.ts";
+import { findGrid, findLayer, findRequestedFormat, notFound, queryOf, type RequestedTile } from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 
 /** Parses `{layer}[/{gridSet}]`; the default is the web's grid set. `rest` is the path after `/tilejson`. */

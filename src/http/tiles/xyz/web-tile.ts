@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { findSubset } from "../../../layer/layer.ts";
+import { findSubset, WEB_GRID } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -12,7 +12,6 @@ import {
   notFound,
   type RequestedTile,
   resolveTile,
-  WEB_GRID,
 } from "../tile-parts.ts";
 
 /** Returns a tile of the web's grid set, y from the top. `format`: a MIME type, or an extension. */

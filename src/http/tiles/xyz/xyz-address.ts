@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { findSubset } from "../../../layer/layer.ts";
+import { findSubset, WEB_GRID } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -12,7 +12,6 @@ import {
   notFound,
   type RequestedTile,
   resolveTile,
-  WEB_GRID,
 } from "../tile-parts.ts";
 
 /** Parses `{layer}/[{gridSet}/]{z}/{x}/{y}.{ext}`, y from the top. `rest` is the path after `/xyz`. */
