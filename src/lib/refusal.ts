@@ -1,3 +1,5 @@
+import { nearest } from "./nearest.ts";
+
 /**
  * Why a request is refused. The union is closed: `http/errors.ts` maps every code to a status, and does not compile
  * when a code is missing.
@@ -116,7 +118,15 @@ export const badField = (
   ...(details === undefined ? {} : { details }),
 });
 
-export const unknownLayer = (name: string): Refusal => ({ code: "unknown_layer", message: `Unknown layer: ${name}` });
+/**
+ * Returns the refusal of a layer.
+ * @param known the layers that there are: a second line names the one that may be meant. Absent: one line
+ */
+export function unknownLayer(name: string, known?: ReadonlyMap<string, unknown>): Refusal {
+  const near = known === undefined || name.includes("*") ? undefined : nearest(name, [...known.keys()]);
+  const details = near === undefined ? {} : { details: [`Did you mean ${near}?`] };
+  return { code: "unknown_layer", message: `Unknown layer: ${name}`, ...details };
+}
 export const unknownJob = (id: number): Refusal => ({ code: "unknown_job", message: `Unknown job: ${id}` });
 export const unknownTruncation = (id: number): Refusal => ({
   code: "unknown_truncation",

@@ -156,7 +156,7 @@ function chosenLayers(
   const found = new Set<Layer>();
   for (const name of requestedLayers) {
     const matching = layersNamed(name, layersAre, layers);
-    if (matching.length === 0) return refuse(unknownLayer(name));
+    if (matching.length === 0) return refuse(unknownLayer(name, layers));
     for (const layer of matching) found.add(layer);
   }
   return ok([...found]);

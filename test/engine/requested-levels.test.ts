@@ -95,3 +95,23 @@ test("more than ten million tiles need a confirmation, of the command line too",
   const made = await run(["seed", "ws:rivers", "--zoom", "0-12", "--yes", "--json"]);
   await cancelled(JSON.parse(made.stdout).id);
 });
+
+test("an unknown layer is told with the one that may be meant", async () => {
+  const detail = "Unknown layer: ws:road\nDid you mean ws:roads?";
+  for (const body of [{ layer: "ws:road" }, { layers: ["ws:road"] }])
+    expect(await post("api/v1/jobs", body)).toMatchObject({ status: 404, json: { code: "unknown_layer", detail } });
+  expect((await post("api/v1/estimate", { layer: "ws:road" })).json.detail).toBe(detail);
+  expect((await post("api/v1/truncations", { layer: "ws:road" })).json.detail).toBe(detail);
+  const schedule = { name: "nightly", cron: "@daily", job: { layer: "ws:road", zoomStop: 1 } };
+  expect(await post("api/v1/schedules", schedule)).toMatchObject({
+    status: 400,
+    json: { detail: 'job.layer: expected the name of a layer, got "ws:road"\nDid you mean ws:roads?' },
+  });
+  const listed = await fetch(`${server.url}/api/v1/jobs?layer=ws:road`);
+  expect(await listed.json()).toMatchObject({ status: 404, detail });
+  expect((await jobs({ layer: "nothing:like:it" })).json.detail).toBe("Unknown layer: nothing:like:it");
+  const command = await run(["truncate", "ws:road"]);
+  expect([command.code, command.stderr]).toEqual([1, expect.stringContaining(detail)]);
+  const classic = await fetch(`${server.url}/rest/seed/ws:road.json`, { method: "POST", body: '{"seedRequest":{}}' });
+  expect([classic.status, await classic.text()]).toEqual([400, "Unknown layer: ws:road"]);
+});

@@ -198,9 +198,11 @@ function mayHaveReceived(error: unknown): boolean {
   return error.name === "TimeoutError" || ("code" in error && BREAKS.some((code) => code === error.code));
 }
 
-/** Returns the name of the layer that a refusal does not know; undefined for any other refusal. */
-const unknownLayerOf = (text: string): string | undefined =>
-  /^Unknown layer: (.+)$/.exec(messageOf(text).split("\n")[0] ?? "")?.[1];
+/**
+ * Returns the name of the layer that a refusal does not know; undefined for any other refusal, or if the refusal has a
+ * second line with the nearest name, as those under `/api/v1` have.
+ */
+const unknownLayerOf = (text: string): string | undefined => /^Unknown layer: (.+)$/.exec(messageOf(text))?.[1];
 
 /** Returns the `detail` of a problem document, else the first line of the body. */
 function messageOf(text: string): string {

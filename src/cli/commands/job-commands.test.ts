@@ -187,7 +187,7 @@ test("refusals end with 1 and the server's message, wrong usage with 2 before a 
   const codes = (all: string[][]) => Promise.all(all.map(async (args) => [args, (await run(...args)).code]));
   expect(await codes(refused)).toEqual(refused.map((args) => [args, 1]));
   const near = await run("estimate", "ws:raods");
-  expect(near.stderr).toMatch(/: 404 Unknown layer: ws:raods; did you mean ws:roads\?\n$/);
+  expect(near.stderr).toMatch(/: 404 Unknown layer: ws:raods\nDid you mean ws:roads\?\n$/);
   expect((await run("kill", "--layer", "ws:river")).stderr).toMatch(
     /Unknown layer: ws:river; did you mean ws:rivers\?/,
   );

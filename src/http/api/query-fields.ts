@@ -45,7 +45,8 @@ export function decodeQuery<S extends z.ZodObject>(
     }),
   );
   const requested = given.get("layer");
-  if (requested !== undefined && !catalogue.layers.has(requested)) return refuse(unknownLayer(requested));
+  if (requested !== undefined && !catalogue.layers.has(requested))
+    return refuse(unknownLayer(requested, catalogue.layers));
   const decoded = checkBy(schema, Object.fromEntries(given));
   if (decoded.ok) return decoded;
   const [{ path, expected }] = decoded.error;

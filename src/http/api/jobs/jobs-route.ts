@@ -91,7 +91,7 @@ export async function planRequested(
   signal?: AbortSignal,
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
-  if (layer === undefined) return refuse(unknownLayer(name));
+  if (layer === undefined) return refuse(unknownLayer(name, layers));
   return new Slices(signal).run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
 }
 

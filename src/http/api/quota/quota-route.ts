@@ -31,7 +31,7 @@ function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Re
   if (!decoded.ok) return decoded;
   const quotas = decoded.value.layerQuotas ?? [];
   for (const [i, { layer, quota }] of quotas.entries()) {
-    if (!layers.has(layer)) return refuse(unknownLayer(layer));
+    if (!layers.has(layer)) return refuse(unknownLayer(layer, layers));
     if (quotas.findIndex((other) => other.layer === layer) < i)
       return refuse(badField(`layerQuotas[${i}].layer`, "each layer once", layer));
     const tooLarge = checkQuotaSize(`layerQuotas[${i}].quota`, quota);

@@ -1,4 +1,4 @@
-import { badField, type Refusal, unknownSchedule } from "../../../lib/refusal.ts";
+import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import type { ScheduleView } from "../../../schedule/schedule.ts";
@@ -80,11 +80,12 @@ async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise
   const { layers, layersAre } = requested.value.plan.job.many;
   const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
   if (unknown === undefined) return requested;
+  const { details } = unknownLayer(unknown, catalogue.layers);
   // Not a 404, which would mean that the schedule does not exist.
   return refuse(
     layersAre === "names"
-      ? badField("job.layer", "the name of a layer", unknown)
-      : badField("job.layers", "names of layers, in which * stands for any characters", unknown),
+      ? badField("job.layer", "the name of a layer", unknown, details)
+      : badField("job.layers", "names of layers, in which * stands for any characters", unknown, details),
   );
 }
 

@@ -27,7 +27,7 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
       POST: operating(async ({ body, by, base, catalogue: { layers } }) => {
         const requested = await body(decodeTruncation);
         if (!requested.ok) return requested;
-        if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer));
+        if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
         const made = await operations.truncate(requested.value, by);
         return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
       }),
