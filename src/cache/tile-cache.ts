@@ -9,7 +9,7 @@ import type { UserRenders } from "../render/user-renders.ts";
 import { type StoredTile, StoreError, type TileStore } from "../store/tile-store.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
-import { failureOf } from "./tile-failure.ts";
+import { failureOf, NOT_CACHED } from "./tile-failure.ts";
 import type { Requester, RequesterOf, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
@@ -117,12 +117,14 @@ export class TileCache implements TileReader {
     }
     if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       counts.staleServed++;
-      this.#revalidate(request, tileSet, key, stored, requester);
+      if (requester().onlyIfCached !== true) this.#revalidate(request, tileSet, key, stored, requester);
       return { kind: "tile", tile: stored };
     }
     if (stored === undefined) counts.absent++;
     else counts.expired++;
-    return this.#miss(request, tileSet, key, stored, requester());
+    const user = requester();
+    if (user.onlyIfCached === true) return { kind: "failure", failure: NOT_CACHED };
+    return this.#miss(request, tileSet, key, stored, user);
   }
 
   /**

@@ -10,6 +10,11 @@ const REFUSED: Readonly<Record<Refused["why"], string>> = {
   queue_slow: "The map server is too slow for all who wait for it.",
 };
 
+export const NOT_CACHED: TileFailure = {
+  code: "not_cached",
+  message: "No fresh tile is stored, and the request wants nothing else (Cache-Control: only-if-cached).",
+};
+
 /** Returns the user's answer when the upstream gave no tile. */
 export function failureOf(
   rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,

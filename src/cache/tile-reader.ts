@@ -35,6 +35,7 @@ export type TileFailureCode =
   | "upstream_busy" // the upstream is down or busy, or too many requests wait for it
   | "too_many_maps"
   | "damaged_tile" // a stored tile cannot be decoded
+  | "not_cached" // the tile is not stored, and the user wants no other
   | "shutting_down"
   | "client_gone"; // no client receives this failure
 
@@ -55,9 +56,11 @@ export interface Requester {
   readonly client: string;
   /** Fires when the user has gone away. */
   readonly gone: AbortSignal;
+  /** True: the user wants a stored tile or none, so nothing is rendered. */
+  readonly onlyIfCached?: boolean;
 }
 
-/** Names the user of a request that has to wait. Not called for a hit. */
+/** Names the user of a request that the stored tile does not answer for good. Not called for a hit. */
 export type RequesterOf = () => Requester;
 
 /** The read-through tile path as the tile protocols see it. A hit is answered without a promise. */

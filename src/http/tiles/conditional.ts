@@ -38,3 +38,7 @@ export function isNotModified(
   const date = parseHttpDate(since);
   return date !== undefined && modifiedMs <= date;
 }
+
+/** Returns whether a request wants a stored response or none (RFC 9111, 5.2.1.7). */
+export const wantsStoredOnly = (cacheControl: string | undefined): boolean =>
+  cacheControl?.split(",").some((directive) => directive.trim().toLowerCase() === "only-if-cached") ?? false;

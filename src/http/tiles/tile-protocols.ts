@@ -9,6 +9,7 @@ import { failureError, refusalError } from "../errors.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
+import { wantsStoredOnly } from "./conditional.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";
@@ -105,7 +106,9 @@ export class TileProtocols {
   }
 
   #requesterOf(response: ServerResponse): Requester {
-    return { client: this.#options.clientOf(response.req), gone: goneSignal(response) };
+    const { req } = response;
+    const onlyIfCached = wantsStoredOnly(req.headers["cache-control"]);
+    return { client: this.#options.clientOf(req), gone: goneSignal(response), onlyIfCached };
   }
 
   /** @param beganMs the beginning of the request, by the monotonic clock */
