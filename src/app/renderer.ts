@@ -289,8 +289,9 @@ export class Renderer implements RendererMethods {
  */
 function failedRender(error: unknown, beganMs: number): Extract<RendererResult, { readonly kind: "failed" }> {
   if (!(error instanceof SourceError)) throw error;
-  const { failure, message, retryAfterMs } = error;
-  return { kind: "failed", failure, message, retryAfterMs, upstreamMs: performance.now() - beganMs };
+  const { failure, message, retryAfterMs, isPermanent } = error;
+  const upstreamMs = performance.now() - beganMs;
+  return { kind: "failed", failure, message, retryAfterMs, upstreamMs, ...(isPermanent ? { isPermanent } : {}) };
 }
 
 function imageFormatOf(mimeType: string): ImageFormat | undefined {

@@ -23,7 +23,7 @@ test("a webhook's credentials are taken out of its address, ended means every en
   - { url: "http://127.0.0.1:1/", events: [running, ended, done], layers: [a], secret: "\${HOOK_SECRET}" }
 `);
   if (!read.ok) throw new Error(JSON.stringify(read.error));
-  const ends = ["done", "done_with_failures", "aborted"];
+  const ends = ["done", "done_with_failures", "failed", "aborted"];
   const [first, second] = read.value.webhooks;
   expect(first).toMatchObject({
     url: "https://hooks.example.org/in/t0ken",
@@ -53,7 +53,7 @@ test("an error in a webhook's configuration is reported without its address", as
   const messages = wrong.error.map(({ message }) => message);
   expect(messages).toEqual([
     "webhooks[0].url: expected an address with http:// or https://",
-    'webhooks[1].events[0]: expected one of pending, running, paused, done, done_with_failures, aborted, ended, got "finished"',
+    'webhooks[1].events[0]: expected one of pending, running, paused, done, done_with_failures, failed, aborted, ended, got "finished"',
     'webhooks[2].layers[0]: unknown layer "b"; did you mean a?',
     "webhooks[3].url: the same address is given twice",
     "webhooks[4]: expected a map, got another value",

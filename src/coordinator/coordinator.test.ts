@@ -164,7 +164,7 @@ test("whenever the server is killed, the list of failed tiles is as long as the 
     },
   });
   const job = await ended(life, await submit(life, seed));
-  expect(job).toMatchObject({ outcome: "done_with_failures", tiles: { total: 256n, failed: 256n } });
+  expect(job).toMatchObject({ outcome: "failed", tiles: { total: 256n, failed: 256n } });
   expect(differences).toEqual([]);
 });
 

@@ -9,6 +9,7 @@ import { numbersOf } from "../plan/metatile-numbers.ts";
 import type { TimeLeft } from "../plan/rate-meter.ts";
 import type { JobMoment } from "./job-event.ts";
 import { JobLife, type Undo } from "./job-life.ts";
+import { resultOf } from "./job-result.ts";
 import { JobTally } from "./job-tally.ts";
 import { viewOf } from "./job-view.ts";
 import { limitedTime } from "./limited-time.ts";
@@ -119,7 +120,7 @@ export class ActiveJob {
     return this.#life.hold;
   }
 
-  /** Why the job is paused, cannot go on at present, or was aborted. */
+  /** Why the job is paused, cannot go on at present, or has ended as it has. */
   get reason(): string | null {
     return this.paused || this.isEnding ? this.#life.reason : (this.#waitReason ?? null);
   }
@@ -231,7 +232,7 @@ export class ActiveJob {
   end(now: Moment): void {
     this.#startedMs ??= now.wallMs;
     this.#tally.stopClock(now.monotonicMs);
-    this.#life.end(now.wallMs, this.#tally.sum.failed > 0n ? "done_with_failures" : "done");
+    this.#life.end(now.wallMs, resultOf(this.request.type, this.#tally));
     this.#isChanged = true;
   }
 

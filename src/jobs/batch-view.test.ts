@@ -44,6 +44,7 @@ test.each([
   [[atWork, { ...waiting, paused: true }], "running", null, false],
   [[{}, {}], "done", "done", false],
   [[{}, { outcome: "done_with_failures" }], "done", "done_with_failures", false],
+  [[{ outcome: "done_with_failures" }, { outcome: "failed" }], "done", "failed", false],
   [[{ outcome: "done_with_failures" }, { state: "aborted", outcome: "aborted" }], "aborted", "aborted", false],
 ] as const)("a batch of jobs that are %j is %s", (jobs, state, outcome, paused) => {
   expect(

@@ -60,7 +60,8 @@ function stateOf(states: BatchView["jobs"], live: readonly JobView[]): JobState 
 }
 
 const worstOf = (jobs: readonly JobView[]): JobOutcome =>
-  (["aborted", "done_with_failures"] as const).find((bad) => jobs.some(({ outcome }) => outcome === bad)) ?? "done";
+  (["aborted", "failed", "done_with_failures"] as const).find((bad) => jobs.some(({ outcome }) => outcome === bad)) ??
+  "done";
 
 function tilesOf(jobs: readonly JobView[]): JobTiles {
   const sum = (count: (tiles: JobTiles) => bigint | undefined): bigint =>

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
+import { JOB_OUTCOMES } from "../plan/job-request.ts";
 
 /** The events of a job that webhooks receive: accepted, at work, paused, and the outcomes. */
-export const JOB_MOMENTS = ["pending", "running", "paused", "done", "done_with_failures", "aborted"] as const;
+export const JOB_MOMENTS = ["pending", "running", "paused", ...JOB_OUTCOMES] as const;
 export type JobMoment = (typeof JOB_MOMENTS)[number];
 /** The events that end a job. */
-export const ENDS: readonly JobMoment[] = ["done", "done_with_failures", "aborted"];
+export const ENDS: readonly JobMoment[] = JOB_OUTCOMES;
 
 /** An address that receives the events of jobs. */
 export interface Webhook {

@@ -1,4 +1,5 @@
 import type { JobOutcome, JobState, WindowHold } from "../plan/job-request.ts";
+import type { JobResult } from "./job-result.ts";
 
 /** The states that lists show for a job that has not ended. */
 export type ListedState = Extract<JobState, "pending" | "running">;
@@ -104,7 +105,7 @@ export class JobLife {
     return this.#phase.kind === "ended" ? null : this.#phase.hold;
   }
 
-  /** Why the job is paused or was aborted. */
+  /** Why the job is paused, or has ended as it has. */
   get reason(): string | null {
     return "reason" in this.#phase ? this.#phase.reason : null;
   }
@@ -149,13 +150,13 @@ export class JobLife {
     this.#move({ kind: "ending", listed: this.#listed, isPaused, hold, reason, by });
   }
 
-  /** Ends the job: as aborted if its end had begun, else as done with `outcome`. */
-  end(endedMs: number, outcome: Exclude<JobOutcome, "aborted">): void {
+  /** Ends the job: as aborted if its end had begun, else as `result` says. */
+  end(endedMs: number, result: JobResult): void {
     const phase = this.#phase;
     this.#move(
       phase.kind === "ending"
         ? { kind: "ended", outcome: "aborted", endedMs, reason: phase.reason, by: phase.by }
-        : { kind: "ended", outcome, endedMs, reason: null, by: null },
+        : { kind: "ended", ...result, endedMs, by: null },
     );
   }
 }

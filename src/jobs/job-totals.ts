@@ -1,11 +1,10 @@
 import type { Counts } from "../plan/job-counts.ts";
-import type { JobOutcome } from "../plan/job-request.ts";
+import { JOB_OUTCOMES, type JobOutcome } from "../plan/job-request.ts";
 import { JOB_TYPES, type JobType } from "../plan/seed-request.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 const TILE_OUTCOMES = ["stored", "skipped", "unchanged", "failed", "deleted"] as const;
 type TileOutcome = (typeof TILE_OUTCOMES)[number];
-const OUTCOMES: readonly JobOutcome[] = ["done", "done_with_failures", "aborted"];
 
 interface Taken {
   readonly counts: Counts;
@@ -26,7 +25,7 @@ export class JobTotals {
     JOB_TYPES.map((type) => [type, new Map(TILE_OUTCOMES.map((outcome) => [outcome, 0n]))]),
   );
   readonly #ended = new Map<JobType, Map<JobOutcome, number>>(
-    JOB_TYPES.map((type) => [type, new Map(OUTCOMES.map((outcome) => [outcome, 0]))]),
+    JOB_TYPES.map((type) => [type, new Map(JOB_OUTCOMES.map((outcome) => [outcome, 0]))]),
   );
   readonly #failures = new Map<string, number>();
   #bytes = 0n;

@@ -143,7 +143,9 @@ export class MetatileAttempts {
     const { stop, outage } = this.#parts;
     const { retryCount, retryWaitMs, ownFailurePolicy } = job.request;
     const failed = before + 1;
-    const triesLeft = isLast ? 0 : retryCount + 1 - failed;
+    // A request that gives failure fields of its own gets exactly those.
+    const isFinal = isLast || (failure.isPermanent === true && !ownFailurePolicy);
+    const triesLeft = isFinal ? 0 : retryCount + 1 - failed;
     if (triesLeft > 0) {
       job.bookRetry();
       await this.#pause(

@@ -26,7 +26,7 @@ export function planRetry(
   storedIn: (tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined) => bigint,
 ): JobProgress | undefined {
   const fresh = emptyProgress(totals);
-  if (progress.outcome !== "aborted" && progress.outcome !== "done_with_failures") return undefined;
+  if (progress.outcome === null || progress.outcome === "done") return undefined;
   const { sum } = new JobCounts(progress.zooms);
   if (request.type === "truncate" || BigInt(failed.length) < sum.failed) return fresh;
   // A job of an older version in an order that was removed: its finished metatiles are unknown.

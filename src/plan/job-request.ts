@@ -116,7 +116,9 @@ export type KillScope = "all" | "running" | "pending";
 export const WINDOW_HOLDS = ["held", "released"] as const;
 export type WindowHold = (typeof WINDOW_HOLDS)[number];
 
-export type JobOutcome = "done" | "done_with_failures" | "aborted";
+/** How a job has ended: `failed` if every tile has failed. */
+export const JOB_OUTCOMES = ["done", "done_with_failures", "failed", "aborted"] as const;
+export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
 /** One class of a job's failures: the number of tiles, and the message and address of the first one. */
 export interface JobError {

@@ -79,6 +79,8 @@ export interface RenderFailure {
   /** The upstream's own words, without its address or credentials. */
   readonly message: string;
   readonly retryAfterMs: number | undefined;
+  /** The same request would fail again. */
+  readonly isPermanent?: true;
   /**
    * Time since the last good answer of the upstream to any request. Absent: there was none, or the outcome is of a
    * batch.

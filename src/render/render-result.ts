@@ -1,4 +1,5 @@
 import type { TileSet } from "../layer/tile-set.ts";
+import { defined } from "../lib/defined.ts";
 import {
   type FilledMetatile,
   type RenderFailure,
@@ -26,11 +27,17 @@ export const RENDERER_ENDED: RenderFailure = {
 };
 
 /** Returns the part of a failure that is reported to users and jobs. */
-export const toFailure = ({ failure, message, retryAfterMs }: Omit<RenderFailure, "kind">): RenderFailure => ({
+export const toFailure = ({
+  failure,
+  message,
+  retryAfterMs,
+  isPermanent,
+}: Omit<RenderFailure, "kind">): RenderFailure => ({
   kind: "failed",
   failure,
   message,
   retryAfterMs,
+  ...defined({ isPermanent }),
 });
 
 /** Returns whether a render of an order fills a format. */

@@ -15,6 +15,8 @@ export type RendererResult =
       readonly failure: FailureClass;
       readonly message: string;
       readonly retryAfterMs: number | undefined;
+      /** The same request would fail again. */
+      readonly isPermanent?: true;
       readonly upstreamMs: number;
     }
   | { readonly kind: "cancelled" }

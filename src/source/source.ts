@@ -90,15 +90,18 @@ export type FailureClass =
 export class SourceError extends Error {
   readonly failure: FailureClass;
   readonly retryAfterMs: number | undefined;
+  /** Whether the same request would fail again: the upstream knows neither the layer nor the user, for example. */
+  readonly isPermanent: boolean;
   constructor(
     failure: FailureClass,
     message: string,
-    options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {},
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number; readonly isPermanent?: boolean } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = "SourceError";
     this.failure = failure;
     this.retryAfterMs = options.retryAfterMs;
+    this.isPermanent = options.isPermanent ?? false;
   }
 }
 

@@ -130,7 +130,7 @@ test("a list of tiles renders their metatiles and counts them alone; a retry doe
   const tiles = ["9/3/200", "9/700/17", "9/701/17", "4/0/0"];
   const id = await make(server, { tiles, gridSet: "EPSG:4326", tileFailureRetryCount: 0 });
   const failed = await ended(server, id);
-  expect(failed).toMatchObject({ outcome: "done_with_failures", tiles: { total: 4, failed: 4 }, limit: "tiles" });
+  expect(failed).toMatchObject({ outcome: "failed", tiles: { total: 4, failed: 4 }, limit: "tiles" });
   const failures = JSON.parse(await (await fetch(`${server.url}/api/v1/jobs/${id}/failures`)).text());
   expect(failures.failures).toHaveLength(4);
   expect(failures.failures).toContainEqual(expect.objectContaining({ z: 9, x: 3, y: 2 ** 9 - 1 - 200 }));

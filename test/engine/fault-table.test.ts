@@ -336,7 +336,7 @@ describe("an upstream's fault", () => {
       const job = await ended(server, id);
       expect(job).toMatchObject({
         state: "done",
-        outcome: "done_with_failures",
+        outcome: "failed",
         tiles: { total: 5, stored: 0, skipped: 0, failed: 5 },
         errors: [{ class: fault.failure, count: 5, message: expect.stringMatching(fault.words) }],
       });

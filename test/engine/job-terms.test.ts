@@ -93,7 +93,7 @@ test("a failing upstream gets no more requests than the rate limit allows, retri
   // Not since the first request: that one waits for a renderer to start, and the others do not wait for it.
   const begun = performance.now();
   const id = await made(running.server, { ...failing, ...policy });
-  expect(await ended(running.server, id)).toMatchObject({ outcome: "done_with_failures", retries: 6 });
+  expect(await ended(running.server, id)).toMatchObject({ outcome: "failed", retries: 6 });
   expect(at).toHaveLength(9);
   // 63 tiles are requested in all; the last 16 need not wait for the limit.
   expect((at[8] ?? 0) - begun).toBeGreaterThan(2_000);

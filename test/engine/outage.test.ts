@@ -126,7 +126,7 @@ test("a job whose part of the map cannot be rendered ends with its failures, whi
     30_000,
     at,
   );
-  expect(last).toMatchObject({ outcome: "done_with_failures", errors: [{ class: "server_error" }] });
+  expect(last).toMatchObject({ outcome: "failed", errors: [{ class: "server_error" }] });
   expect(last.tiles.failed).toBe(last.tiles.total);
 });
 

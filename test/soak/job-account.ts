@@ -219,7 +219,7 @@ export class JobAccount {
     }
     const isAborted = now.outcome === "aborted";
     if (isAborted ? doneOf(now) > total : doneOf(now) !== total) problem("its counts do not add up");
-    if (!isAborted && (now.outcome === "done_with_failures") !== failed > 0)
+    if (!isAborted && (now.outcome === "done_with_failures" || now.outcome === "failed") !== failed > 0)
       problem("its outcome is not that of its counts");
     if (isAborted === (now.reason === null)) problem("its reason is not that of its outcome");
     if (asked.type === "truncate" || !this.#present.has(asked.layer)) return;

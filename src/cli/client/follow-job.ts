@@ -42,9 +42,9 @@ export async function printEndedJobs(
   process.exitCode = exitCodeOf(texts);
 }
 
-/** Returns the exit code for ended jobs. An aborted job counts as worse than a job with failed tiles. */
+/** Returns the exit code for ended jobs. A job that was aborted or of which every tile failed is worse than one with failed tiles. */
 function exitCodeOf(texts: readonly string[]): number {
   const outcomes = new Set(texts.map((text) => parseAnswer<Answer<"Job">>(text).outcome));
-  if (outcomes.has("aborted")) return EXIT.failure;
+  if (outcomes.has("aborted") || outcomes.has("failed")) return EXIT.failure;
   return outcomes.has("done_with_failures") ? EXIT.failedTiles : EXIT.ok;
 }

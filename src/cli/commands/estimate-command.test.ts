@@ -33,7 +33,9 @@ test("after a seed it prints stored and missing tiles, bytes and time, and that 
   const again = JSON.parse((await run("topp:states", ...grid, "--zoom", "0-2", "--reseed", "--json")).stdout);
   expect([again.missing, again.bytes > 0, again.fitsQuota]).toEqual([0, true, true]);
   expect((await run("topp:states", ...grid, "--zoom", "0-9")).stdout).toMatch(/^quota: +does not fit$/m);
-  expect((await run("topp:states", ...grid, "--zoom", "0-9")).stdout).toMatch(/^on disk: +about [\d.]+ MiB, \d+ new files$/m);
+  expect((await run("topp:states", ...grid, "--zoom", "0-9")).stdout).toMatch(
+    /^on disk: +about [\d.]+ MiB, \d+ new files$/m,
+  );
   const freed = await run("topp:states", "--truncate", ...grid, "--zoom", "0-1");
   expect(freed.stdout).toMatch(/^tiles: +3\nbytes: +about .*\nfrees: +[\d.]+ KiB on disk, 3 files$/m);
   expect((await run("topp:states", "--truncate")).stdout).toMatch(/^tiles: +7$/m);

@@ -10,6 +10,7 @@ const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
 /** Formats a truncation that has just been made. */
 export function showTruncated(truncation: Answer<"Truncation">): string {
   const { id, layer, mode, undoUntil } = truncation;
+  if (truncation.tiles === 0) return `Nothing was removed: ${layer} had no stored tiles.\n`;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
     return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} takes it back.\n`;

@@ -200,6 +200,10 @@ function readTlsFiles({ ca, cert, key }: TlsOptions): TlsFiles {
 function withoutSecrets(error: SourceError, hide: (text: string) => string): SourceError {
   const message = hide(error.message);
   if (message === error.message) return error;
-  const { failure, retryAfterMs, cause } = error;
-  return new SourceError(failure, message, { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  const { failure, retryAfterMs, isPermanent, cause } = error;
+  return new SourceError(failure, message, {
+    cause,
+    isPermanent,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }

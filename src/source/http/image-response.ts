@@ -2,7 +2,7 @@ import { pictureKind } from "../../image/picture-kind.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { ProxyRefusal } from "../../lib/http/http-failure.ts";
 import { type FailureClass, SourceError } from "../source.ts";
-import { ownWords } from "./response-text.ts";
+import { isPermanentException, ownWords } from "./response-text.ts";
 
 /** Returns whether bytes begin as an image does. */
 export const isPicture = (bytes: Uint8Array): boolean => pictureKind(bytes) !== undefined;
@@ -26,6 +26,9 @@ export interface UpstreamAnswer {
   readonly body: Uint8Array;
 }
 
+/** The statuses of requests that would fail again: the credentials or the address are wrong. */
+const PERMANENT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+
 /** @throws SourceError for every status but 200 and 204 */
 export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
   const said = (prefix: string): string => {
@@ -36,8 +39,12 @@ export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void 
     const wait = retryAfterMs(retryAfter, Date.now());
     throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
   }
-  if (status >= 500) throw new SourceError("server_error", said(`status ${status}`));
-  if (status !== 200 && status !== 204) throw new SourceError("http_status", said(`status ${status}`));
+  if (status === 200 || status === 204) return;
+  const words = said(`status ${status}`);
+  // Some servers send the exception of a wrong request with the status of a fault of their own.
+  if (isPermanentException(body)) throw new SourceError("exception", words, { isPermanent: true });
+  if (status >= 500) throw new SourceError("server_error", words);
+  throw new SourceError("http_status", words, { isPermanent: PERMANENT_STATUSES.has(status) });
 }
 
 /** Returns the image in an answer. @throws SourceError */
@@ -48,7 +55,9 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   if (isPicture(body)) return body;
   const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
   if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
-    throw new SourceError("exception", ownWords(body) || "a document without words");
+    throw new SourceError("exception", ownWords(body) || "a document without words", {
+      isPermanent: isPermanentException(body),
+    });
   }
   throw new SourceError(
     "wrong_type",

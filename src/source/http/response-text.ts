@@ -1,3 +1,21 @@
+/**
+ * The codes of OGC exceptions that say that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS
+ * Common 1.1.0, table 25; WMTS 1.0.0, table 24).
+ */
+const PERMANENT_CODES: ReadonlySet<string> = new Set([
+  "InvalidFormat",
+  "InvalidSRS",
+  "InvalidCRS",
+  "LayerNotDefined",
+  "StyleNotDefined",
+  "MissingDimensionValue",
+  "InvalidDimensionValue",
+  "OperationNotSupported",
+  "MissingParameterValue",
+  "InvalidParameterValue",
+  "TileOutOfRange",
+]);
+
 /** The bytes of a document that are examined: an upstream reports an exception at the beginning. */
 const MOST_BYTES = 64 * 1024;
 const MOST_WORDS = 300;
@@ -12,6 +30,16 @@ const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
  * time in proportion to the document: an upstream may send anything, and the renderer waits.
  */
 export function ownWords(body: Uint8Array): string {
+  const { said, codes, all } = readExceptions(body);
+  return plainWords(said) || codes.join(" ") || plainWords(all);
+}
+
+/** Returns whether a body is an exception document whose code says that the request would fail again. */
+export const isPermanentException = (body: Uint8Array): boolean =>
+  readExceptions(body).codes.some((code) => PERMANENT_CODES.has(code));
+
+/** Returns the texts of the exceptions in a document, their codes, and all of its texts. */
+function readExceptions(body: Uint8Array) {
   const text = Buffer.from(body.subarray(0, MOST_BYTES)).toString("utf8");
   const said: string[] = [];
   const codes: string[] = [];
@@ -24,7 +52,7 @@ export function ownWords(body: Uint8Array): string {
     // Some say no more than a code.
     if (!isEnd && /^(?:service)?exception$/.test(name)) codes.push(/\s\w*[cC]ode="([^"]*)"/.exec(tag)?.[1] ?? "");
   }
-  return plainWords(said) || codes.filter((code) => code !== "").join(" ") || plainWords(all);
+  return { said, codes: codes.filter((code) => code !== ""), all };
 }
 
 interface Tag {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
-import { coverageAt, findSubset, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { coverageAt, defaultSubset, findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
@@ -68,8 +68,8 @@ function tileSetOf(
   { query, catalogue }: Exchange,
 ): Result<RequestedTileSet, Refusal> {
   const layer = catalogue.layers.get(given.layer);
-  if (layer === undefined) return refuse(unknownLayer(given.layer));
-  const subset = subsetOf(layer, given.gridSet);
+  if (layer === undefined) return refuse(unknownLayer(given.layer, catalogue.layers));
+  const subset = given.gridSet === undefined ? defaultSubset(layer) : findSubset(layer, given.gridSet);
   if (subset === undefined) {
     const known = layer.gridSubsets.map(({ gridSet }) => gridSet.id).join(", ");
     return refuse(badField("gridSet", `a grid set of the layer: ${known}`, given.gridSet));
@@ -83,11 +83,6 @@ function tileSetOf(
   if (!parameters.ok) return parameters;
   const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format, parametersId: parameters.value.id };
   return ok({ subset, tileSet });
-}
-
-function subsetOf(layer: Layer, gridSet: string | undefined): GridSubset | undefined {
-  if (gridSet !== undefined) return findSubset(layer, gridSet);
-  return findSubset(layer, "EPSG:900913") ?? layer.gridSubsets[0];
 }
 
 /** Returns the tiles of a box on a level, inside the layer's coverage. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { fieldEntries, type ShownFields } from "../../../plan/job-fields.ts";
-import { JOB_STATES } from "../../../plan/job-request.ts";
+import { JOB_OUTCOMES, JOB_STATES } from "../../../plan/job-request.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { parameterSetJson } from "../jobs/value-choice-codec.ts";
 import { fieldBuilders } from "./field-builders.ts";
@@ -49,7 +49,7 @@ function shownSchemas(): object {
 /** What a job and a batch both show. */
 const progress = {
   state: z.enum(JOB_STATES),
-  outcome: z.enum(["done", "done_with_failures", "aborted"]).nullable(),
+  outcome: z.enum(JOB_OUTCOMES).nullable(),
   paused: z.boolean(),
   tiles,
   bytes: bigint64,
