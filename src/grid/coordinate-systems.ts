@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { epsgDefinition, isDegrees } from "./epsg-definitions.ts";
 import { canonicalSrs, sameSrs } from "./grid-set.ts";
 import { latitudeAt, longitudeAt, mercatorX, mercatorY } from "./web-mercator.ts";
 
@@ -13,50 +14,79 @@ export const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 
  * The latitude at which points are clamped, beyond what any tile shows. The poles themselves are infinitely far away.
  */
 const MERCATOR_LATITUDE = 88;
+const WGS84 = 4326;
+const FULL_TURN = 360;
 
 /**
- * Converts a point from one CRS to another, x (east, longitude) always first. The result is not finite for a point that
- * has no image in the other CRS.
+ * Converts a point from one CRS to another. The axis that runs east (or west) always comes first, longitude before
+ * latitude. The result is not finite for a point that has no image in the other CRS.
  */
 export type Transform = (x: number, y: number) => readonly [number, number];
 
+/** Datums that differ from WGS 84 by a metre or two, which grid sets do not distinguish: NAD83, ETRS89, CGCS2000. */
+const SAME_DEGREES: ReadonlySet<number> = new Set([WGS84, 4269, 4258, 4490]);
+
 /** Returns whether the coordinates of a CRS are degrees of longitude and latitude. */
-export const isGeographic = (srs: number): boolean => srs === 4326 || srs === 4269;
+export function isGeographic(srs: number): boolean {
+  if (SAME_DEGREES.has(srs)) return true;
+  const definition = definitionOf(srs);
+  return definition !== undefined && isDegrees(definition);
+}
 
 const isMercator = (srs: number): boolean => canonicalSrs(srs) === 3857;
 
 /**
- * Returns whether a map of the CRS is cut at longitude 180 and continues at -180, and its meridians are straight lines.
+ * Returns whether a map of the CRS is cut at longitude 180 and continues at -180, and its meridians are straight lines
+ * in the others of these CRSs too.
  */
-export const isRolledOut = (srs: number): boolean => isGeographic(srs) || isMercator(srs);
+export const isRolledOut = (srs: number): boolean => SAME_DEGREES.has(srs) || isMercator(srs);
 
-/** The known codes, for messages. */
-export const KNOWN_SYSTEMS = "4326, 4269, 3857, 900913, 2163, or of UTM on WGS 84 (32601 to 32660, 32701 to 32760)";
+/** Returns whether conversions from and to the CRS are possible. */
+export const isKnownSystem = (srs: number): boolean => isRolledOut(srs) || definitionOf(srs) !== undefined;
 
-export const isKnownSystem = (srs: number): boolean => definitionOf(srs) !== undefined;
-
-function definitionOf(srs: number): string | undefined {
-  if (isGeographic(srs) || isMercator(srs)) return `EPSG:${canonicalSrs(srs)}`;
-  if (srs === 2163) return ATLAS;
-  return (srs > 32600 && srs <= 32660) || (srs > 32700 && srs <= 32760) ? `EPSG:${srs}` : undefined;
-}
+const definitionOf = (srs: number): string | undefined => (srs === 2163 ? ATLAS : epsgDefinition(canonicalSrs(srs)));
 
 /**
  * Returns the conversion from one CRS to another. Undefined: one of the two is not known, and they are not the same.
  */
 export function transformBetween(from: number, to: number): Transform | undefined {
-  // NAD83 and WGS 84 differ by a metre or two, and grid sets do not distinguish them.
-  if (sameSrs(from, to) || (isGeographic(from) && isGeographic(to))) return (x, y) => [x, y];
+  if (sameSrs(from, to) || (SAME_DEGREES.has(from) && SAME_DEGREES.has(to))) return (x, y) => [x, y];
   // Longitudes beyond 180 must stay beyond it; proj4 would wrap them.
-  if (isGeographic(from) && isMercator(to)) return (x, y) => [mercatorX(x), mercatorY(withinMercator(y))];
-  if (isMercator(from) && isGeographic(to)) return (x, y) => [longitudeAt(x), latitudeAt(y)];
+  if (SAME_DEGREES.has(from) && isMercator(to)) return (x, y) => [mercatorX(x), mercatorY(withinMercator(y))];
+  if (isMercator(from) && SAME_DEGREES.has(to)) return (x, y) => [longitudeAt(x), latitudeAt(y)];
   const [source, target] = [definitionOf(from), definitionOf(to)];
   if (source === undefined || target === undefined) return undefined;
+  if (isDegrees(source) && !SAME_DEGREES.has(from))
+    return chained(betweenDegrees(source, "EPSG:4326"), transformBetween(WGS84, to));
+  if (isDegrees(target) && !SAME_DEGREES.has(to))
+    return chained(transformBetween(from, WGS84), betweenDegrees("EPSG:4326", target));
+  return byProj4(source, target);
+}
+
+/** The directions of axes of the definitions are obeyed: South African maps count to the west and to the south. */
+function byProj4(source: string, target: string): Transform {
   const { forward } = proj4()(source, target);
   return (x, y) => {
-    const [toX, toY] = forward([x, y]);
+    const [toX, toY] = forward([x, y], true);
     return [toX, toY];
   };
+}
+
+/** Converts degrees of one datum to those of another. Longitudes beyond 180 stay beyond it. */
+function betweenDegrees(source: string, target: string): Transform {
+  const convert = byProj4(source, target);
+  return (longitude, latitude) => {
+    const turns = Math.round(longitude / FULL_TURN) * FULL_TURN;
+    const [x, y] = convert(longitude - turns, latitude);
+    // Beside the date line the other datum may have the point on its other side.
+    const wrapped = Math.round((longitude - turns - x) / FULL_TURN) * FULL_TURN;
+    return [x + wrapped + turns, y];
+  };
+}
+
+function chained(first: Transform | undefined, second: Transform | undefined): Transform | undefined {
+  if (first === undefined || second === undefined) return undefined;
+  return (x, y) => second(...first(x, y));
 }
 
 const withinMercator = (latitude: number): number =>

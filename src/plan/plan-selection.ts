@@ -1,12 +1,6 @@
 import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
-import {
-  isGeographic,
-  isKnownSystem,
-  isRolledOut,
-  KNOWN_SYSTEMS,
-  transformBetween,
-} from "../grid/coordinate-systems.ts";
+import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/coordinate-systems.ts";
 import {
   type Extent,
   extentsOverlap,
@@ -149,7 +143,8 @@ function* projectedPolygons(
 
 function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
   const own = `${gridSet.srs}, the grid set's own`;
-  return badField("areaCrs", isKnownSystem(gridSet.srs) ? `${own}, or ${KNOWN_SYSTEMS}` : own, from);
+  if (!isKnownSystem(gridSet.srs)) return badField("areaCrs", own, from);
+  return badField("areaCrs", `${own}, or the EPSG code of a projected CRS or of one in degrees`, from);
 }
 
 /** Refuses degrees that are out of range, and edges that two readers may understand differently. */

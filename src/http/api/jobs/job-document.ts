@@ -136,7 +136,9 @@ export const jobRequestSchema = z.strictObject({
     }),
   layer: text.optional().meta({ description: "This or layers" }),
   type: z.enum(JOB_TYPES).optional().meta({ default: "seed" }),
-  gridSet: text.optional(),
+  gridSet: text.optional().meta({
+    description: "Absent: EPSG:900913 where the layer has it, else its first; of a truncate all",
+  }),
   srs: z
     .int({ error: "an EPSG code, a whole number" })
     .min(0)
@@ -158,7 +160,7 @@ export const jobRequestSchema = z.strictObject({
   boundsCrs: z
     .unknown()
     .optional()
-    .meta({ description: "Absent: the grid set's", ...epsg }),
+    .meta({ description: "Any EPSG code of a projected CRS or of one in degrees; absent: the grid set's", ...epsg }),
   area: z
     .unknown()
     .optional()
@@ -170,7 +172,7 @@ export const jobRequestSchema = z.strictObject({
   areaCrs: z
     .unknown()
     .optional()
-    .meta({ description: "Absent: EPSG:4326 for GeoJSON, the grid set's for WKT", ...epsg }),
+    .meta({ description: "As boundsCrs; absent: EPSG:4326 for GeoJSON, the grid set's for WKT", ...epsg }),
   tiles: z
     .unknown()
     .transform(parsedBy(decodeTiles))
@@ -181,17 +183,18 @@ export const jobRequestSchema = z.strictObject({
       items: { type: "string", pattern: "^\\d+/\\d+/\\d+$" },
       maxItems: 100_000,
     }),
-  zoomStart: whole.optional(),
-  zoomStop: whole.optional(),
+  zoomStart: whole.optional().meta({ description: "A level that the grid set of the layer has" }),
+  zoomStop: whole.optional().meta({ description: "A level that the grid set of the layer has" }),
   threadCount: whole.optional(),
   tileFailureRetryCount: count.optional(),
   tileFailureRetryWaitTime: count.optional(),
   totalFailuresBeforeAborting: count.optional(),
   maxFailures: count.optional().meta({ description: "Another name for totalFailuresBeforeAborting" }),
   ...fieldSchemas(),
-  confirm: yesOrNo
-    .optional()
-    .meta({ description: "A job of more tiles than jobs.confirmTiles is meant", default: false }),
+  confirm: yesOrNo.optional().meta({
+    description: "A seed or reseed of more tiles than jobs.confirmTiles (10,000,000) is meant; without it 409",
+    default: false,
+  }),
   ...terms,
   supersede: yesOrNo.optional().meta({
     description:

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+let definitions: string | undefined;
+
+/** Returns the text of all definitions. Reads the file, of 850 KB, for the first code that is looked up. */
+function readDefinitions(): string {
+  // The package exports nothing but its code, so the file is found beside it.
+  const code = createRequire(import.meta.url).resolve("mproj");
+  definitions ??= readFileSync(join(dirname(code), "../nad/epsg"), "utf8");
+  return definitions;
+}
+
+/**
+ * Returns the definition of an EPSG code in the form of PROJ. Undefined: there is none, or the CRS is neither projected
+ * nor one of degrees from Greenwich.
+ */
+export function epsgDefinition(code: number): string | undefined {
+  const text = readDefinitions();
+  // A line has the form `<25832> +proj=utm +zone=32 … +no_defs  <>`.
+  const begin = `\n<${code}> `;
+  const at = text.indexOf(begin);
+  if (at < 0) return undefined;
+  const definition = text.slice(at + begin.length, text.indexOf("<>", at)).trim();
+  const isUnusable = definition.includes("+proj=geocent") || (isDegrees(definition) && definition.includes("+pm="));
+  return isUnusable ? undefined : definition;
+}
+
+/** Returns whether a definition is one of a CRS of longitude and latitude. */
+export const isDegrees = (definition: string): boolean => definition.includes("+proj=longlat");
