@@ -157,7 +157,7 @@ test("a user's miss does not queue up behind the threads of a seed", async () =>
     idle.p50 + queueMs / 2,
   );
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  expect(metrics).toMatch(/^nuthatch_tile_failures_total 0$/m);
+  expect(metrics).toMatch(/^nuthatch_tile_failures_total\{layer="[^"]+"\} 0$/m);
 });
 
 test("a user who misses what a seed is about to render goes before the rest of the seed", async () => {

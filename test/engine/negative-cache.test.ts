@@ -39,7 +39,7 @@ test("a failed metatile is not requested again within the time, unless a truncat
   await look("patient/3/5/5.png");
   expect(upstream.asked.length).toBe(2);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
-  expect(metrics).toMatch(/^nuthatch_tile_failures_remembered_total 1$/m);
+  expect(metrics).toMatch(/^nuthatch_tile_failures_remembered_total\{layer="patient"\} 1$/m);
   const explained = JSON.parse((await look("patient/3/2/2.png?explain")).text);
   expect(explained).toMatchObject({ state: "missing", reason: "failing" });
 

@@ -79,7 +79,7 @@ test("a reseed writes what has changed, leaves and counts what has not, and a hi
   await expectExact(server);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain(`nuthatch_job_tiles_total{type="reseed",outcome="unchanged"} ${TILES + unchanged}\n`);
-  expect(metrics).toMatch(/^nuthatch_tile_requests_total\{result="memory_hit"\} 1$/m);
+  expect(metrics).toMatch(/^nuthatch_tile_requests_total\{layer="[^"]+",result="memory_hit"\} 1$/m);
 });
 
 test("where tiles expire, users and reseeds make unchanged ones fresh again, with their ETag and without writing them", async () => {
