@@ -202,14 +202,14 @@ describe("roles", () => {
     > PUT /api/v1/schedules/nightly
     > ${VIEWER}
     >
-    > {"cron":"@yearly","job":{"layer":"a"}}
+    > {"cron":"@yearly","job":{"layer":"a","confirm":true}}
     < 403 application/problem+json
     <
     < {any}
     > PUT /api/v1/schedules/nightly
     > ${OPERATOR}
     >
-    > {"cron":"@yearly","job":{"layer":"a"}}
+    > {"cron":"@yearly","job":{"layer":"a","confirm":true}}
     < 201 application/json
     <
     < {any}"createdBy":"op",{any}
@@ -260,7 +260,7 @@ describe("roles under /api/v1", () => {
     > POST /api/v1/jobs
     > ${OPERATOR}
     >
-    > {"layer":"a"}
+    > {"layer":"a","confirm":true}
     < 201 application/json
     <
     < {"id":{id:job},{any}"createdBy":"op","abortedBy":null{any}
