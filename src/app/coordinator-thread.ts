@@ -22,7 +22,7 @@ import {
   type ServerMethods,
   type StartRefusal,
 } from "./process-methods.ts";
-import { dataDirectoryFault } from "./start-faults.ts";
+import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
 
 export interface CoordinatorData {
   readonly configuration: Configuration;
@@ -40,9 +40,10 @@ function bootId(): string | undefined {
 }
 
 function refusalOf(error: unknown, dataDir: string): StartRefusal {
-  const message = dataDirectoryFault(error, dataDir);
+  const fault = stateDatabaseFault(error, dataDir);
+  if (fault !== undefined) return { kind: "refused", message: fault, isConfiguration: true };
   const isConfiguration = error instanceof StateError && error.code === "newer_version";
-  return { kind: "refused", message, isConfiguration };
+  return { kind: "refused", message: dataDirectoryFault(error, dataDir), isConfiguration };
 }
 
 function markBegun(claimed: ClaimedState, log: Logger): void {

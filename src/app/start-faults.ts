@@ -1,7 +1,27 @@
+import { join } from "node:path";
 import { codeOf } from "../lib/error-code.ts";
 import { account, fileFault, pathOf } from "../lib/file-fault.ts";
 
 const PROBE_MS = 1_000;
+
+/** Codes of SQLite for a file whose content is no database, or whose pages contradict each other. */
+const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
+
+/**
+ * Returns why the state database cannot be used, what a start without it loses, and how to go on. Returns undefined if
+ * the error is about something else.
+ */
+export function stateDatabaseFault(error: unknown, dataDir: string): string | undefined {
+  const file = join(dataDir, "state.db");
+  const remedy = `put a copy of it in its place, or move ${file} and ${file}-wal away and start again: the tiles stay and are counted again, but the history, unfinished jobs, schedules, truncations to undo and a quota set over HTTP are lost`;
+  if (DAMAGED.test(codeOf(error)))
+    return `the state database ${file} is damaged (${error instanceof Error ? error.message : String(error)}): ${remedy}`;
+  if (pathOf(error) !== file) return undefined;
+  const fault = fileFault(error);
+  return codeOf(error) === "EISDIR"
+    ? `the state database ${file} cannot be used: ${fault}: ${remedy}`
+    : `the state database ${file} cannot be used: ${fault}; give the account ${account()} the permission to read and write it, or name another directory (--data-dir, NUTHATCH_DATA_DIR or dataDir)`;
+}
 
 /** Returns why the server cannot use its data directory, and how to name another. */
 export function dataDirectoryFault(error: unknown, dataDir: string): string {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -39,3 +39,34 @@ test("a database of a newer version is refused with the exit code of a configura
   expect(older.stderr).toContain("newer version of Nuthatch (steps unknown to this one: ledger 99)");
   expect(older.status).toBe(78);
 });
+
+const DAMAGES: readonly (readonly [string, (file: string) => void])[] = [
+  ["noise", (file) => writeFileSync(file, Buffer.alloc(8192, "garbage"))],
+  ["cut off", (file) => truncateSync(file, 6000)],
+  [
+    "a directory",
+    (file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+  ],
+];
+
+test.each(DAMAGES)(
+  "a state database that is %s is refused with its name, what it costs and how to go on",
+  async (_, damage) => {
+    const at = await startServer();
+    running.server = at;
+    await at.kill("SIGTERM");
+    const file = join(at.dataDir, "state.db");
+    damage(file);
+    const refused = serve(at.dataDir);
+    expect(refused.stderr).toContain(`the server cannot start: the state database ${file} `);
+    expect(refused.stderr).toContain(`move ${file} and ${file}-wal away and start again`);
+    expect(refused.stderr).toContain("schedules, truncations to undo and a quota set over HTTP are lost");
+    expect(refused.status).toBe(78);
+    for (const name of [file, `${file}-wal`]) rmSync(name, { recursive: true, force: true });
+    running.server = await at.restart();
+    expect((await fetch(`${running.server.url}/readyz`)).status, "what the message says works").toBe(200);
+  },
+);
