@@ -1,12 +1,14 @@
-import { statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../lib/error-code.ts";
+import { isoTime } from "../lib/iso-time.ts";
 import { lockDataDirectory, secureDataDirectory } from "../state/data-directory.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
+import { copiedAtMs, raiseIds } from "../state/state-copies.ts";
 
 /** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
 const LONGEST_WAIT_MS = 2_000;
@@ -18,6 +20,8 @@ export interface ClaimedState {
   trouble(): Promise<string | undefined>;
   /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
+  /** Makes a copy that was put in place the database of this server, after all that it may lack has been planned. */
+  adopted(): void;
   /** Marks the data directory as in use, after the first transaction has been committed. */
   begun(): void;
   release(): void;
@@ -32,13 +36,21 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
   const file = join(dataDir, "state.db");
   const mark = new RunningMark(dataDir);
-  const loss = mark.loss();
+  const copiedMs = copiedAtMs(file);
+  const loss = copiedMs === undefined ? mark.loss() : restored(file, copiedMs);
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
+  if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
   const probes = [probeOf(file, "the state database"), probeOf(storeRoot, "the store")];
   return {
     db,
     loss,
+    adopted() {
+      if (copiedMs === undefined) return;
+      // The stamp must leave the file itself: the next start would take a stamped file with a log for another copy.
+      db.exec("PRAGMA user_version = 0");
+      db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    },
     begun: () => mark.begun(),
     async trouble() {
       const found = await Promise.all(probes.map((probe) => probe()));
@@ -57,6 +69,12 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
       }
     },
   };
+}
+
+/** Removes the write-ahead log of the database that a copy has replaced, and returns what the start reports. */
+function restored(file: string, copiedMs: number): StateLoss {
+  for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
+  return { file, reason: `it is a copy of ${isoTime(copiedMs)} that was put in place` };
 }
 
 /**

@@ -120,6 +120,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           publish: (event) => channel.note("jobEvent", [event]),
           log,
         });
+        claimed.adopted();
         markBegun(claimed, log);
         return { kind: "begun" };
       } catch (error) {

@@ -2,8 +2,10 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
+import { ownVersion } from "../lib/version.ts";
 import { inUse, isBusy, StateError } from "./data-directory.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
+import { copiesOf, copyBeforeMigration } from "./state-copies.ts";
 
 /** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
 export type SqlValue = number | bigint | string | Uint8Array | null;
@@ -37,10 +39,16 @@ export interface Database {
   unsynced<T>(body: () => T): T;
   /** Registers a function that restores values in memory if the current transaction is rolled back. */
   onRollback(undo: () => void): void;
+  /**
+   * Runs the steps that the database has not had yet. Copies the file of an older version first.
+   * @throws StateError when the database was written by a newer version
+   */
   migrate(migrations: readonly Migrations[]): void;
   /** Moves the write-ahead log into the database where possible, and closes the connection. */
   close(): void;
 }
+
+const IN_MEMORY = ":memory:";
 
 /**
  * The most compiled statements that are cached: far more than the program has, but lists with filters create their own.
@@ -95,7 +103,7 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
         db.exec("PRAGMA synchronous = FULL");
       }
     },
-    migrate: (migrations) => migrate({ db, prepare, transaction }, migrations),
+    migrate: (migrations) => migrate({ db, file, prepare, transaction }, migrations),
     close() {
       try {
         // Statements that were not garbage-collected keep SQLite from making a checkpoint when it closes.
@@ -173,24 +181,45 @@ function statementCache(db: Sqlite.Database, reserve: OpenOptions["reserve"]): P
 
 interface Migrating {
   readonly db: Sqlite.Database;
+  readonly file: string;
   readonly prepare: Prepare;
   readonly transaction: (body: () => void) => void;
 }
 
-function migrate({ db, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
+interface Step {
+  readonly module: string;
+  readonly step: number;
+}
+
+function migrate({ db, file, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
   db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
+  db.exec("CREATE TABLE IF NOT EXISTS written_by (id INTEGER PRIMARY KEY CHECK (id = 1), version TEXT NOT NULL)");
+  const version = ownVersion();
+  const row = prepare("SELECT version FROM written_by").get();
+  const lastVersion = row === undefined ? undefined : text(row, "version");
   // The column `floor` has the name of the module.
-  refuseNewer(prepare("SELECT floor, step FROM migration ORDER BY floor, step").all(), migrations);
-  for (const { module, steps } of migrations) {
-    for (const [step, sql] of steps.entries()) {
-      if (prepare("SELECT 1 AS done FROM migration WHERE floor = ? AND step = ?").get(module, step) !== undefined)
-        continue;
-      transaction(() => {
-        db.exec(sql);
-        prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
-      });
-    }
-  }
+  const done = prepare("SELECT floor, step FROM migration ORDER BY floor, step")
+    .all()
+    .map((found): Step => ({ module: text(found, "floor"), step: int(found, "step") }));
+  refuseNewer(done, migrations, { file, lastVersion, version });
+  const isDone = new Set(done.map(({ module, step }) => `${module} ${step}`));
+  const missing = migrations.flatMap(({ module, steps }) =>
+    steps.map((sql, step) => ({ module, step, sql })).filter(({ step }) => !isDone.has(`${module} ${step}`)),
+  );
+  if (missing.length > 0 && done.length > 0 && file !== IN_MEMORY) copyBeforeMigration({ prepare }, file, version);
+  for (const { module, step, sql } of missing)
+    transaction(() => {
+      db.exec(sql);
+      prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
+    });
+  if (lastVersion !== version) prepare("INSERT OR REPLACE INTO written_by VALUES (1, ?)").run(version);
+}
+
+interface Versions {
+  readonly file: string;
+  /** The version that opened the database last; undefined: it did not record itself. */
+  readonly lastVersion: string | undefined;
+  readonly version: string;
 }
 
 /**
@@ -198,16 +227,22 @@ function migrate({ db, prepare, transaction }: Migrating, migrations: readonly M
  * does not expect.
  * @throws StateError
  */
-function refuseNewer(rows: readonly Row[], migrations: readonly Migrations[]): void {
+function refuseNewer(
+  done: readonly Step[],
+  migrations: readonly Migrations[],
+  { file, lastVersion, version }: Versions,
+): void {
   const known = new Map(migrations.map(({ module, steps }) => [module, steps.length]));
-  const unknown = rows
-    .map((row) => ({ module: text(row, "floor"), step: int(row, "step") }))
+  const unknown = done
     .filter(({ module, step }) => step >= (known.get(module) ?? 0))
     .map(({ module, step }) => `${module} ${step}`);
   if (unknown.length === 0) return;
+  const last = lastVersion === undefined ? "" : `, last written by Nuthatch ${lastVersion}`;
+  const copy = file === IN_MEMORY ? undefined : copiesOf(file)[0];
+  const older = copy === undefined ? "a copy of this version" : `a copy of this version (such as ${copy})`;
   throw new StateError(
     "newer_version",
-    `the state database was written by a newer version of Nuthatch (steps unknown to this one: ${unknown.join(", ")}): start that version, or restore the data directory of this one from a backup`,
+    `the state database ${file} was written by a newer version of Nuthatch (steps unknown to this one, Nuthatch ${version}: ${unknown.join(", ")}${last}): start that version, or put ${older} in its place`,
   );
 }
 

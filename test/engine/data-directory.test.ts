@@ -36,7 +36,10 @@ test("a database of a newer version is refused with the exit code of a configura
   await at.kill("SIGTERM");
   changeState(at.dataDir, "INSERT INTO migration VALUES ('ledger', 99)");
   const older = serve(at.dataDir);
-  expect(older.stderr).toContain("newer version of Nuthatch (steps unknown to this one: ledger 99)");
+  expect(older.stderr).toMatch(
+    /newer version of Nuthatch \(steps unknown to this one, Nuthatch \S+: ledger 99, last written by/,
+  );
+  expect(older.stderr).toContain(join(at.dataDir, "state.db"));
   expect(older.status).toBe(78);
 });
 

@@ -1,0 +1,98 @@
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import Sqlite from "libsql";
+
+/** Copies before migrations that are kept beside the database. */
+const MOST_KEPT = 3;
+
+/** The part of the database's connection that is used here. */
+interface Preparing {
+  prepare(sql: string): { run(...values: string[]): unknown };
+}
+
+/**
+ * Copies the state database to `FILE.before-VERSION`, which only the owner can read, and removes the oldest of such
+ * copies. A copy that exists is kept: an interrupted migration may have changed the database since. Runs in one call,
+ * before the server serves tiles.
+ * @param version the version that is about to change the database
+ * @throws errors of the database and of the file system
+ */
+export function copyBeforeMigration(db: Preparing, file: string, version: string): void {
+  const name = `${file}.before-${version}`;
+  let copy = name;
+  for (let number = 2; existsSync(copy); number++) copy = `${name}-${number}`;
+  // SQLite would create the file with the mode 0644. It accepts an empty file.
+  closeSync(openSync(copy, "wx", 0o600));
+  try {
+    db.prepare("VACUUM INTO ?").run(copy);
+    stamp(copy);
+    const written = openSync(copy, "r+");
+    try {
+      fsyncSync(written);
+    } finally {
+      closeSync(written);
+    }
+  } catch (error) {
+    rmSync(copy, { force: true });
+    throw error;
+  }
+  for (const old of copiesOf(file).slice(MOST_KEPT)) rmSync(old, { force: true });
+}
+
+/** Returns the paths of the copies before migrations, the latest first. */
+export function copiesOf(file: string): string[] {
+  const directory = dirname(file);
+  return readdirSync(directory)
+    .filter((name) => name.startsWith(`${basename(file)}.before-`) && !/-(?:wal|shm|journal)$/.test(name))
+    .map((name) => join(directory, name))
+    .map((path) => ({ path, changedMs: statSync(path).mtimeMs }))
+    .sort((a, b) => b.changedMs - a.changedMs)
+    .map(({ path }) => path);
+}
+
+const MINUTE_MS = 60_000;
+
+/** Writes the time of the copy into its `user_version`, in minutes since 1970: the field has 31 bits. */
+function stamp(copy: string): void {
+  const db = new Sqlite(copy);
+  try {
+    db.exec(`PRAGMA user_version = ${Math.floor(Date.now() / MINUTE_MS)}`);
+  } finally {
+    db.close();
+  }
+}
+
+/** The place of `user_version` in the header (SQLite's file format, section 1.3). */
+const USER_VERSION = { offset: 60, bytes: 4 } as const;
+
+/**
+ * Returns when a state database was copied, if the file is a copy that was put in its place; ms since 1970. Reads the
+ * header without SQLite, which would apply a write-ahead log that belongs to the replaced database.
+ */
+export function copiedAtMs(file: string): number | undefined {
+  const { offset, bytes } = USER_VERSION;
+  const field = new DataView(new ArrayBuffer(bytes));
+  const opened = openSync(file, "r");
+  try {
+    if (readSync(opened, field, 0, bytes, offset) < bytes) return undefined;
+  } finally {
+    closeSync(opened);
+  }
+  const minutes = field.getUint32(0);
+  return minutes === 0 ? undefined : minutes * MINUTE_MS;
+}
+
+/** Ids that the replaced database may have given out since the copy: some at once, and so many a second. */
+const IDS_AT_ONCE = 100_000;
+const IDS_PER_SECOND = 10;
+
+/**
+ * Returns SQL that raises the next id of each table: the replaced database may have given out ids that the copy does
+ * not know, and clients remember them.
+ */
+export function raiseIds(copiedMs: number, nowMs: number): string {
+  const ids = IDS_AT_ONCE + IDS_PER_SECOND * Math.ceil(Math.max(0, nowMs - copiedMs) / 1_000);
+  return `INSERT INTO sqlite_sequence (name, seq) SELECT name, 0 FROM sqlite_master
+      WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT IN (SELECT name FROM sqlite_sequence);
+    UPDATE sqlite_sequence SET seq = seq + ${ids};`;
+}
