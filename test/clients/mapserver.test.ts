@@ -120,14 +120,14 @@ layers:
     expect([refused.status, refused.text]).toEqual([502, expect.stringMatching(/INFO_FORMAT/i)]);
   });
 
-  test("a layer that MapServer does not know fails with MapServer's own words", async () => {
-    const id = await seed(server, "none", {
-      gridSetId: "EPSG:900913",
-      zoomStart: 0,
-      zoomStop: 0,
-      tileFailureRetryCount: 0,
+  test("a layer that MapServer does not know fails at once, without retries, with MapServer's own words", async () => {
+    const id = await seed(server, "none", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4 });
+    expect(await ended(server, id)).toMatchObject({
+      outcome: "failed",
+      tiles: { total: 341, failed: 341 },
+      retries: 0,
+      reason: expect.stringMatching(/^every tile failed: .*(msWMSLoadGetMapParams|LAYERS|layer)/i),
     });
-    await ended(server, id);
     expect(JSON.stringify(await job(server, id))).toMatch(/exception.*(msWMSLoadGetMapParams|LAYERS|layer)/i);
   });
 
