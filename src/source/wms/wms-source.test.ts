@@ -239,9 +239,9 @@ test("an upstream without a listener is the failure refused", async () => {
   expect((await failureAt(sourceAt(url))).failure).toBe("refused");
 });
 
-test("a host that does not exist: refused, without its name", async () => {
+test("a host that does not exist is told as such, without its name", async () => {
   const error = await failureAt(sourceAt("http://nothing-here.invalid/wms"));
-  expect(error.failure).toBe("refused");
+  expect(error.failure).toBe("unknown_host");
   expect(error.message).not.toMatch(/invalid|nothing-here/);
 });
 
