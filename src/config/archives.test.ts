@@ -57,10 +57,10 @@ test("a layer takes format, levels, bounds and single tiles from its archive", a
 
 test("what the file says goes before what the archive says", async () => {
   const { layers, warnings } = await loaded(
-    "source: { type: mbtiles, file: a.mbtiles }, gridSubsets: [{ gridSet: WebMercatorQuad, zoomStart: 1, zoomStop: 10, extent: [0, 0, 1, 1] }, { gridSet: EPSG:900913, zoomStop: 5 }]",
+    "source: { type: mbtiles, file: a.mbtiles }, gridSubsets: [{ gridSet: WebMercatorQuad, zoomStart: 1, zoomStop: 10, extent: [0, 0, 1000000, 1000000] }, { gridSet: EPSG:900913, zoomStop: 5 }]",
   );
   expect(layers[0]?.gridSubsets).toMatchObject([
-    { zoomStart: 1, zoomStop: 10, extent: { minX: 0, minY: 0, maxX: 1, maxY: 1 } },
+    { zoomStart: 1, zoomStop: 10, extent: { minX: 0, minY: 0, maxX: 1_000_000, maxY: 1_000_000 } },
     { zoomStart: 3, zoomStop: 5, extent: { minY: 0 } },
   ]);
   expect(warnings).toEqual(["layer a: levels 1 to 10 of WebMercatorQuad are offered, but the archive has 3 to 9 only"]);

@@ -175,7 +175,12 @@ jobs: 7
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
+    expect.stringMatching(/^11:15: layers\[2\]\.formats\[0\]: expected one of image\/png, .*got "image\/pgn"$/),
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
+    expect.stringMatching(
+      /^14:20: layers\[2\]\.gridSubsets\[0\]\.gridSet: unknown grid set "EPSG:9009113"; did you mean/,
+    ),
+    "15:42: layers[2].gridSubsets[1].zoomStart: expected at most zoomStop (4), got 5",
     "16:7: jobs: expected a map, got 7",
   ]);
 });

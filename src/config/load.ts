@@ -19,7 +19,7 @@ import { withValue } from "./internal/document-path.ts";
 import { readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import { type Document, readDocument } from "./internal/read-document.ts";
-import type { ConfigurationProblem } from "./problem.ts";
+import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 const NOBODY =
   "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
@@ -83,7 +83,8 @@ export async function loadConfiguration(
     ...overridden.problems,
     ...problems.list.filter(({ path }) => !reported.has(path)),
   ];
-  return found.length > 0 ? refuse(found) : ok(freeze(built));
+  if (found.length > 0) return refuse(found);
+  return ok(freeze({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] }));
 }
 
 async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
@@ -98,7 +99,13 @@ async function readNamed(name: string, cwd: string, env: Variables): Promise<Con
     const line = lineBeyondUtf8(bytes);
     if (line !== undefined)
       return unreadable("the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
-    return readConfigurationFile(name, bytes.toString(), env);
+    const text = bytes.toString();
+    return /<(?:\w+:)?gwcConfiguration\b/.test(text.slice(0, 10_000))
+      ? unreadable(
+          "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/layers.md has the keys for the rest",
+          { line: 1 },
+        )
+      : readConfigurationFile(name, text, env);
   } catch (error) {
     return unreadable(
       `the configuration cannot be read: ${fileFault(error)}; --config or NUTHATCH_CONFIG names another file`,

@@ -9,6 +9,7 @@ import {
   sameSrs,
   type TileRect,
 } from "../grid/grid-set.ts";
+import { gridSetHint } from "../grid/grid-set-hint.ts";
 import type { Selection } from "../grid/selection.ts";
 import { formatOf } from "../layer/format.ts";
 import {
@@ -197,9 +198,12 @@ export function chooseSubsets(
 ): Result<readonly GridSubset[], Refusal> {
   if (request.gridSetId !== undefined) {
     const subset = findSubset(layer, request.gridSetId);
-    return subset === undefined
-      ? refuse(badField(gridSetField, `one of ${gridSetNames(layer)}`, request.gridSetId))
-      : ok([subset]);
+    if (subset !== undefined) return ok([subset]);
+    const names = layer.gridSubsets.map(({ gridSet }) => gridSet.id);
+    // The classic interface keeps its words.
+    const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names).replace(/^; /, " (") : "";
+    const end = hint === "" ? "" : `${hint})`;
+    return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSetId));
   }
   if (request.srs !== undefined) {
     const srs = request.srs;

@@ -30,6 +30,13 @@ export function parseQuotaValue(text: string): string | undefined {
   return rest === "" ? shifted : `${shifted}.${rest}`;
 }
 
+/** Parses a size such as `20GiB` or `1.5 TiB`; undefined for any other text. */
+export function parseQuotaSize(text: string): Quota | undefined {
+  const [, value, unit] = /^(\d{1,50}(?:\.\d{1,50})?) ?([KMGT]iB|B)$/.exec(text.trim()) ?? [];
+  const units = STORAGE_UNITS.find((known) => known === unit);
+  return value === undefined || units === undefined ? undefined : { value, units };
+}
+
 /** Returns why a quota is too large; undefined: it is not. */
 export function checkQuotaSize(field: string, quota: Quota): StatedRefusal | undefined {
   return quotaBytes(quota) <= MAX_QUOTA_BYTES

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Quota } from "../../quota/quota-configuration.ts";
-import { STORAGE_UNITS } from "../../quota/quota-validation.ts";
+import { parseQuotaSize, STORAGE_UNITS } from "../../quota/quota-validation.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 
@@ -33,11 +33,10 @@ export const collect = (value: string, before: readonly string[] = []): string[]
 
 /** Parses a size such as `5GiB`. */
 export function parseSize(text: string): Quota {
-  const [, value, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]iB|B)$/.exec(text) ?? [];
-  const units = STORAGE_UNITS.find((known) => known === unit);
-  if (value === undefined || units === undefined)
+  const size = parseQuotaSize(text);
+  if (size === undefined)
     throw new InvalidArgumentError(`A number with one of ${STORAGE_UNITS.join(", ")}, such as 5GiB.`);
-  return { value, units };
+  return size;
 }
 
 /** The help text of an argument that is a job. */

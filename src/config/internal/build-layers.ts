@@ -1,5 +1,6 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
-import { extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
+import { type Extent, extentsOverlap, type GridSet } from "../../grid/grid-set.ts";
+import { gridSetHint } from "../../grid/grid-set-hint.ts";
 import { formatNames, formatOf, type TileFormat } from "../../layer/format.ts";
 import {
   type GridSubset,
@@ -12,7 +13,6 @@ import {
 import { styleName } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
 import { defined } from "../../lib/defined.ts";
-import { didYouMean } from "../../lib/nearest.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
@@ -71,6 +71,11 @@ function checkName(name: string, path: Path, directories: Map<string, string>, p
     problems.add(
       path,
       `${JSON.stringify(name)} and ${JSON.stringify(other)} would share the directory ${directory} of the store`,
+    );
+  else if (name.includes("/"))
+    problems.warn(
+      path,
+      `${JSON.stringify(name)} has a slash: in addresses of tiles and layers it is written ${encodeURIComponent(name)}`,
     );
   directories.set(directory, name);
 }
@@ -175,6 +180,8 @@ function buildSubset(
       );
       return undefined;
     }
+    const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last);
+    if (doubt !== undefined) problems.warn([...path, "extent"], `${document.extent?.join(", ")} ${doubt}`);
   }
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent }));
 }
@@ -182,7 +189,25 @@ function buildSubset(
 function unknownGridSet(id: string, own: readonly string[]): string {
   const all = [...own, ...builtInGridSetIds];
   const listed = all.filter((known) => !known.startsWith("UTM"));
-  return `unknown grid set ${JSON.stringify(id)}${didYouMean(id, all)} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)`;
+  const hint = gridSetHint(id, all);
+  const define = /^EPSG:\d+$/i.test(id) && !hint.endsWith("here");
+  const more = define ? "; gridSets: defines own ones (docs/layers.md#grid-sets)" : "";
+  return `unknown grid set ${JSON.stringify(id)}${hint} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)${more}`;
+}
+
+/** Returns what is probably wrong with an extent that overlaps its grid set; undefined: nothing. */
+function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: number): string | undefined {
+  const { minX, minY, maxX, maxY } = extent;
+  const size = `${Number((maxX - minX).toPrecision(3))} x ${Number((maxY - minY).toPrecision(3))}`;
+  const isInDegrees = minX >= -180 && maxX <= 180 && minY >= -90 && maxY <= 90;
+  const { minX: left, maxX: right } = gridSet.extent;
+  // A grid set of a small site may have such coordinates in metres.
+  if (isInDegrees && gridSet.metersPerUnit < 1000 && right - left > 100_000)
+    return `is an area of ${size} units of ${gridSet.id} and looks like degrees: expected the units of EPSG:${gridSet.srs}`;
+  const finest = gridSet.matrices[Math.min(zoomStop, gridSet.matrices.length - 1)]?.resolution ?? 0;
+  if (maxX - minX < finest || maxY - minY < finest)
+    return `is an area of ${size} units, less than a pixel of the finest level (${finest}): expected the units of ${gridSet.id}`;
+  return undefined;
 }
 
 function buildFormats(

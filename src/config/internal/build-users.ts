@@ -22,7 +22,7 @@ export async function buildUsers(
   const built = new Map<string, User>();
   for (const user of [
     ...(htpasswd === undefined ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
-    ...(await configuredUsers(users, administrator?.name, problems, warnings)),
+    ...(await configuredUsers(users, administrator?.name, problems)),
     ...(administrator === undefined ? [] : [administrator]),
   ])
     built.set(user.name, user);
@@ -36,7 +36,6 @@ async function configuredUsers(
   documents: Document["users"],
   replaced: string | undefined,
   problems: Problems,
-  warnings: string[],
 ): Promise<readonly User[]> {
   const users: User[] = [];
   for (const [i, document] of documents.entries()) {
@@ -48,10 +47,10 @@ async function configuredUsers(
       const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
       // Without its administrator nobody can manage the server.
       if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
-      else warnings.push(`users[${i}]: ${sentence}`);
+      else problems.warn(["users", i], sentence);
     }
     if (password !== undefined)
-      warnings.push(`users[${i}]: the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
+      problems.warn(["users", i], `the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
     const passwordHash = document.passwordHash ?? (await hashOfPlain(name, password ?? ""));
     users.push({ name, passwordHash, roles });
   }

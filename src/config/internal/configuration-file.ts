@@ -1,4 +1,15 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 import { type Path, pathText } from "./problems.ts";
 
@@ -57,7 +68,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   const first = errors.find((error) => error.code !== "DUPLICATE_KEY");
   for (const error of errors) {
     if (error.code === "DUPLICATE_KEY" || error === first)
-      add(at(error.pos[0]), "", `this is not valid YAML: ${unquoted(error.message)}`);
+      add(at(error.pos[0]), "", `this is not valid YAML: ${unquoted(error.message)}${remedyFor(error)}`);
   }
   if (problems.length > 0) return file(undefined);
   let content: unknown;
@@ -106,6 +117,16 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     add(positionOf(error.path, "value"), "", `this YAML cannot be read: ${error.message}`);
     return file(undefined);
   }
+}
+
+/** Returns what mends the commonest mistakes, for the end of the parser's message. */
+function remedyFor({ code, message }: YAMLError): string {
+  if (/without - indicator|must start at the same column|Implicit keys|All mapping items/.test(message))
+    return "; look at the indentation: the items of a list, and the keys of a map, begin in one column";
+  if (/Nested mappings/.test(message)) return '; a text that holds ": " needs quotes around it';
+  if (/^Flow (map|sequence)/.test(message))
+    return `; a ${message.startsWith("Flow map") ? "{ needs its }" : "[ needs its ]"} in this line or in one before it`;
+  return code === "BAD_INDENT" ? "; look at the indentation of this line and of those around it" : "";
 }
 
 /** Removes the quoted text of the file from the parser's message: it may contain a secret. */

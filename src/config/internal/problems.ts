@@ -55,6 +55,8 @@ export class Problems {
   readonly #origins: Origins;
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
+  readonly #warned: ConfigurationProblem[] = [];
+
   constructor(origins: Origins) {
     this.#origins = origins;
   }
@@ -75,6 +77,16 @@ export class Problems {
     const message = where === "" ? sentence : `${where}: ${sentence}`;
     const problem = { ...this.#origins.originOf(path, part), path: where, message };
     this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
+  }
+
+  /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
+  warn(path: Path, sentence: string): void {
+    const where = pathText(path);
+    this.#warned.push({ ...this.#origins.originOf(path, "value"), path: where, message: `${where}: ${sentence}` });
+  }
+
+  get warnings(): readonly ConfigurationProblem[] {
+    return this.#warned;
   }
 
   /** Returns whether there is a problem at or below a path. */

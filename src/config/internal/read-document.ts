@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
-import { type Reading, readValue } from "./read-value.ts";
+import { type Reading, readFittingParts, readValue } from "./read-value.ts";
 import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "./schema/configuration-schema.ts";
 import { map } from "./schema/fields.ts";
 import { GridSetSchema } from "./schema/grid-set-schema.ts";
@@ -34,9 +34,13 @@ export function readDocument(content: unknown, reading: Reading): Document {
   const isAbsent = (key: string): boolean => root[key] === undefined || root[key] === null;
   const section = <S extends z.ZodType>(key: string, schema: S): z.output<S> =>
     readValue(schema, root[key] ?? undefined, [key], reading) ?? schema.parse(undefined);
-  const items = <S extends z.ZodType>(key: string, schema: S): Items<z.output<S>> => {
+  const items = <S extends z.ZodType>(
+    key: string,
+    schema: S,
+    read: typeof readValue = readValue,
+  ): Items<z.output<S>> => {
     const list = root[key] ?? [];
-    if (Array.isArray(list)) return list.map((item, i) => readValue(schema, item, [key, i], reading));
+    if (Array.isArray(list)) return list.map((item, i) => read(schema, item, [key, i], reading));
     reading.problems.expected([key], "a list", list);
     return [];
   };
@@ -47,7 +51,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     htpasswd: isAbsent("htpasswd") ? undefined : readValue(HtpasswdSchema, root["htpasswd"], ["htpasswd"], reading),
     gridSets: items("gridSets", GridSetSchema),
     gridSetIds: idsOf(root["gridSets"]),
-    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema),
+    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema, readFittingParts),
     diskQuota: section("diskQuota", SECTIONS.diskQuota),
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),

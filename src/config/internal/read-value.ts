@@ -58,15 +58,48 @@ function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.outp
   return found;
 }
 
-/** Replaces the issue of a list where other forms are possible too by the issues of the items of the list. */
+/**
+ * Reads a value as `readValue` does. If the value does not fit, returns the value without the parts that do not fit, so
+ * that checks beyond the schema still run and all problems are reported at once; undefined if too little is left.
+ */
+export function readFittingParts<S extends z.ZodType>(
+  schema: S,
+  given: unknown,
+  at: Path,
+  reading: Reading,
+): z.output<S> | undefined {
+  const whole = readValue(schema, given, at, reading);
+  if (whole !== undefined) return whole;
+  let rest = given;
+  for (let round = 0; round < 3; round++) {
+    const parsed = schema.safeParse(rest);
+    if (parsed.success) return parsed.data;
+    rest = innermost(parsed.error.issues, rest).reduce(withoutIssue, rest);
+  }
+  return undefined;
+}
+
+/** Returns the document without the key that caused an issue, or without the list that holds the item. */
+function withoutIssue(document: unknown, issue: Issue): unknown {
+  const path = pathOf(issue);
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.reduce((rest, key) => withoutKey(rest, [...path, key]), document);
+  // Of a missing key, the map that lacks it.
+  let end = valueAt(document, path) === undefined ? path.length - 1 : path.length;
+  while (end > 0 && !isMap(valueAt(document, path.slice(0, end - 1)))) end--;
+  return end <= 0 ? document : withoutKey(document, path.slice(0, end));
+}
+
+/** Replaces the issue of a list or map where other forms are possible too by the issues of what the list or map has. */
 function innermost(issues: readonly Issue[], document: unknown, above: Path = []): Issue[] {
   return issues.flatMap((issue) => {
     const path = [...above, ...pathOf(issue)];
-    if (issue.code === "invalid_union" && Array.isArray(valueAt(document, path))) {
-      const ofList = issue.errors.find(
+    const value = valueAt(document, path);
+    if (issue.code === "invalid_union" && (Array.isArray(value) || isMap(value))) {
+      const ofCollection = issue.errors.find(
         (errors) => !errors.some((e) => e.code === "invalid_type" && e.path.length === 0),
       );
-      if (ofList !== undefined) return innermost(ofList, document, path);
+      if (ofCollection !== undefined) return innermost(ofCollection, document, path);
     }
     return [{ ...issue, path }];
   });

@@ -6,6 +6,7 @@ import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
   EXPIRATION_POLICIES,
+  parseQuotaSize,
   parseQuotaValue,
   STORAGE_UNITS,
 } from "../../../quota/quota-validation.ts";
@@ -24,6 +25,17 @@ const checkSize = (quota: Quota, context: z.RefinementCtx): void => {
   if (refused !== undefined) wrong(context, [], refused.message);
 };
 
+/** Describes a quota as a map of value and units, or as a text such as `20GiB`, as on the command line. */
+const sizeOr = <S extends z.ZodType<Quota>>(ofMap: S) =>
+  either(`a size such as 20GiB (units: ${STORAGE_UNITS.join(", ")}) or a map of value and units`, [
+    z.string().transform((given, context): Quota => {
+      const size = parseQuotaSize(given);
+      if (size === undefined) context.addIssue({ code: "custom", message: "a size such as 20GiB" });
+      return size ?? DEFAULT_QUOTA.globalQuota;
+    }),
+    ofMap,
+  ]).superRefine(checkSize);
+
 export const DiskQuotaSchema = map({
   count: oneOf(QUOTA_COUNTS)
     .default("allocated")
@@ -35,17 +47,17 @@ export const DiskQuotaSchema = map({
   cacheCleanUpUnits: oneOf(CLEAN_UP_UNITS).default(DEFAULT_QUOTA.cacheCleanUpUnits),
   maxConcurrentCleanUps: whole(1).default(DEFAULT_QUOTA.maxConcurrentCleanUps),
   globalExpirationPolicyName: oneOf(EXPIRATION_POLICIES).default(DEFAULT_QUOTA.globalExpirationPolicyName),
-  globalQuota: map({
-    value: value.prefault(DEFAULT_QUOTA.globalQuota.value),
-    units: units.default(DEFAULT_QUOTA.globalQuota.units),
-  })
-    .superRefine(checkSize)
-    .prefault({}),
+  globalQuota: sizeOr(
+    map({
+      value: value.prefault(DEFAULT_QUOTA.globalQuota.value),
+      units: units.default(DEFAULT_QUOTA.globalQuota.units),
+    }),
+  ).prefault({}),
   layerQuotas: list(
     map({
       layer: text,
       expirationPolicyName: oneOf(EXPIRATION_POLICIES),
-      quota: map({ value, units }).superRefine(checkSize),
+      quota: sizeOr(map({ value, units })),
     }),
   )
     .superRefine((quotas, context) => {
