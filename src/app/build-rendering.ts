@@ -5,6 +5,7 @@ import { remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
+import { RepeatedLog } from "../lib/repeated-log.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import { RenderThrottle } from "../render/render-throttle.ts";
 import { Renders } from "../render/renders.ts";
@@ -65,7 +66,11 @@ export function buildRendering(parts: {
     usersActive,
     now: elapsedMs,
   });
-  const upstreamLimits = new UpstreamLimits();
+  const upstreamLimits = new UpstreamLimits(elapsedMs, (upstream, isDown, { lastError }) => {
+    if (isDown) log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
+    else log.info("an upstream is back", { upstream });
+  });
+  const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();
   const renders = new Renders({
     renderers,
@@ -74,6 +79,8 @@ export function buildRendering(parts: {
     upstreamLimits,
     meter,
     throttle,
+    failedForUser: (layer, { failure, message }) =>
+      failedTiles.add(`${layer}\n${failure}`, { layer, class: failure, message }),
     now: Date.now,
   });
   renders.configure(configuration.layers);

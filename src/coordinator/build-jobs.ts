@@ -1,8 +1,11 @@
 import { JobHistory } from "../jobs/job-history.ts";
+import { JobLog } from "../jobs/job-log.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Seeding } from "../jobs/seeding.ts";
 import { Truncation } from "../jobs/truncating.ts";
+import { RepeatedLog } from "../lib/repeated-log.ts";
+import type { RenderFailure } from "../render/render-order.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
 import type { QuotaParts } from "./build-quota.ts";
 import type { TruncationParts } from "./build-truncations.ts";
@@ -22,6 +25,7 @@ export type JobParts = ReturnType<typeof buildJobs>;
 export function buildJobs(context: JobContext) {
   const { db, ledger, jobOptions: options, publish, quota, deliveries, state } = context;
   const jobs = new JobStore(db);
+  const jobLog = new JobLog(context.log);
   const runner = new JobRunner({
     ...context,
     jobs,
@@ -33,7 +37,11 @@ export function buildJobs(context: JobContext) {
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: () => quota.enforcer.cleanUp(),
     announce: (moment, layer, view) => deliveries.announce(moment, layer, view),
-    report: (job) => publish({ kind: "job", job }),
+    report: (job, waitReason) => {
+      jobLog.reported(job, waitReason);
+      publish({ kind: "job", job });
+    },
+    takenUp: (job) => jobLog.takenUp(job),
   });
   state.attach(runner.records);
   const history = new JobHistory({
@@ -48,6 +56,7 @@ export function buildJobs(context: JobContext) {
 
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
   const { jobOptions, sharedStore, state, quota, truncations, adoption, clock, store } = context;
+  const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
   return new Seeding({
     ...context,
     jobs,
@@ -63,8 +72,13 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
       reserve: quota.admit,
     },
     marksCommitted: () => state.marksCommitted(),
+    failedTiles: (layer, failure, tiles) =>
+      failures.add(`${layer}\n${failure.failure}`, failedTiles(layer, failure), tiles),
   });
 }
+
+/** Returns the fields of a line about failed tiles. The message is that of the last failure. */
+const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
 function buildTruncating(context: JobContext): Truncation {
   const { gate, state, truncations } = context;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreFaults } from "../jobs/store-faults.ts";
+import { RepeatedLog } from "../lib/repeated-log.ts";
 import { AccessLog } from "../quota/access-log.ts";
 import { DiskSpaceMonitor } from "../quota/disk-space-monitor.ts";
 import { Enforcer } from "../quota/enforcer.ts";
@@ -44,12 +44,9 @@ export function buildQuota(context: BuildContext) {
 }
 
 /** Builds the accounting of the tiles that renderers write. */
-export function buildUserWrites(
-  { ledger, store, state, log, monotonicNow }: BuildContext,
-  quota: QuotaParts,
-): UserWrites {
+export function buildUserWrites({ ledger, store, state, log }: BuildContext, quota: QuotaParts): UserWrites {
   const { reservations, admit, disk, enforcer } = quota;
-  const storeFaults = new StoreFaults(log, monotonicNow);
+  const storeFaults = new RepeatedLog((fields) => log.error("rendered tiles cannot be stored", fields));
   return new UserWrites({
     ledger,
     reservations,
@@ -59,7 +56,7 @@ export function buildUserWrites(
     stored: (size) => disk.wrote(size),
     marksCommitted: () => state.marksCommitted(),
     notStored: () => void enforcer.notStored++,
-    storeFault: (layer, reason) => storeFaults.note(layer, reason),
+    storeFault: (layer, reason) => storeFaults.add(layer, { layer, reason }),
     fault: (error) => state.fault(error),
   });
 }

@@ -6,6 +6,7 @@ import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
+import { ChangeLog } from "./change-log.ts";
 import { crossSiteRefusal } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
@@ -40,6 +41,14 @@ export interface ManagementRequest {
   readonly signal: AbortSignal;
 }
 
+/** What is logged of a request, apart from its answer. */
+interface Outcome {
+  user: string | null;
+  refusal: Refusal | undefined;
+  /** The handler only reads, whatever its method. */
+  isRead: boolean;
+}
+
 /** Returns the answer to a refusal, in the form of the route. */
 type Refused = (refusal: Refusal) => Answer;
 
@@ -50,16 +59,46 @@ type Refused = (refusal: Refusal) => Answer;
  */
 export function createManagement(options: ManagementOptions): (requested: ManagementRequest) => Promise<Answer> {
   const find = createRouting(options);
+  const changes = new ChangeLog(options.log);
   return async (requested) => {
+    const beganMs = performance.now();
+    const outcome: Outcome = { user: null, refusal: undefined, isRead: false };
+    const answer = await answerTo(requested, outcome);
+    const { user, refusal, isRead } = outcome;
+    const logIn = refusal?.logIn;
+    if ((mayChange(requested.request) && !isRead) || logIn !== undefined) {
+      const { request, target, requestId } = requested;
+      const { method = "GET" } = request;
+      const jobId = answer.headers?.["X-Job-Id"];
+      changes.answered({
+        requestId,
+        user: logIn ?? user,
+        address: clientAddress(request, options.server()),
+        method,
+        path: target.path.slice(0, 500),
+        status: answer.status,
+        refusal,
+        jobId: jobId === undefined ? undefined : Number(jobId),
+        ms: performance.now() - beganMs,
+      });
+    }
+    return answer;
+  };
+
+  async function answerTo(requested: ManagementRequest, outcome: Outcome): Promise<Answer> {
     const { request, target } = requested;
     const { resource, isOwned, problems } = find(target.path);
     const found = resource.ok ? resource.value : undefined;
     if (found !== undefined && "document" in found) return publicAnswer(found, request.method ?? "GET");
-    const refused = problems ? refusalProblem : refusalText;
+    const refused: Refused = (refusal) => {
+      outcome.refusal = refusal;
+      return problems ? refusalProblem(refusal) : refusalText(refusal);
+    };
     const server = options.server();
     const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
     const caller = await callerOf(request, use, { ...options, server }, requested.signal);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
+    outcome.user = caller.value.kind === "user" ? caller.value.user.name : null;
     const { origin, prefix } = ownAddress(request, server);
     const foreign = mayChange(request) ? crossSiteRefusal(request.headers, origin, server) : undefined;
     if (foreign !== undefined) return refused(foreign);
@@ -68,6 +107,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     if (found === undefined) return refused(NOT_FOUND);
     const handler = handlerFor(found, request, prefix, refused);
     if ("status" in handler) return handler;
+    outcome.isRead = handler.need === "read";
     const forbidden = forbiddenTo(caller.value, handler.need);
     if (forbidden !== undefined) return refused(forbidden);
     const { layer } = found;
@@ -82,7 +122,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       catalogue: options.catalogue(),
       caller: caller.value,
       address: clientAddress(request, server),
-      by: caller.value.kind === "user" ? caller.value.user.name : null,
+      by: outcome.user,
       signal: requested.signal,
       async body(decode) {
         const bytes = await readBody(request);
@@ -90,7 +130,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       },
     };
     return run(handler, exchange, requested, { log: options.log, refused });
-  };
+  }
 }
 
 function unauthenticated(refusal: Refusal, headers: IncomingHttpHeaders, refused: Refused): Answer {
@@ -136,39 +176,23 @@ function handlerFor(
   return methodAnswer(method, allow, refused);
 }
 
-/** Runs the handler of a permitted request. Logs the answer to a change. */
+/** Runs the handler of a permitted request. */
 async function run(
   handler: Handler,
   exchange: Exchange,
-  { request, requestId }: ManagementRequest,
+  { requestId }: ManagementRequest,
   { log, refused }: { readonly log: Logger; readonly refused: Refused },
 ): Promise<Answer> {
   const path = exchange.target.path.slice(0, 500);
-  const beganMs = performance.now();
   const reply = await withoutDiskFault(handler.handle(exchange), (error) =>
     log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) }),
   );
   const answer = "ok" in reply ? refused(reply.error) : reply;
-  if (handler.need === "read" || handler.need === "none") return answer;
-  const tookMs = performance.now() - beganMs;
-  // Logged after the answer, so that the client does not wait for the log.
-  setImmediate(() => {
-    if (answer.ignored !== undefined)
-      log.warn("unknown fields of a request were ignored", {
-        requestId,
-        by: exchange.by,
-        path,
-        fields: answer.ignored,
-      });
-    log.info("a request for a change was answered", {
-      requestId,
-      by: exchange.by,
-      method: request.method,
-      path,
-      status: answer.status,
-      ms: Math.round(tookMs * 10) / 10,
-    });
-  });
+  const { ignored } = answer;
+  if (ignored !== undefined)
+    setImmediate(() =>
+      log.warn("unknown fields of a request were ignored", { requestId, by: exchange.by, path, fields: ignored }),
+    );
   return answer;
 }
 

@@ -122,7 +122,12 @@ export class ActiveJob {
 
   /** Why the job is paused, cannot go on at present, or has ended as it has. */
   get reason(): string | null {
-    return this.paused || this.isEnding ? this.#life.reason : (this.#waitReason ?? null);
+    return this.paused || this.isEnding ? this.#life.reason : this.waitReason;
+  }
+
+  /** Why the job cannot go on at present; null: it can, it is paused, or its end has begun. */
+  get waitReason(): string | null {
+    return this.paused || this.isEnding ? null : (this.#waitReason ?? null);
   }
 
   get startedMs(): number | null {

@@ -227,14 +227,13 @@ export class JobEndings {
 
   /** Ends a job in memory and queues the end for the next save. */
   #end(job: ActiveJob): void {
-    const { active, records, totals, fairQueue, now, monotonicNow, log } = this.#parts;
+    const { active, records, totals, fairQueue, now, monotonicNow } = this.#parts;
     job.end({ wallMs: now(), monotonicMs: monotonicNow() });
-    const { id, outcome, reason } = job;
+    const { id, outcome } = job;
     if (outcome === null) throw new Error(`job ${id} has ended without an outcome`);
     totals.end(job);
     records.jobEnded(job, outcome);
     active.remove(job);
     fairQueue.leave(job);
-    log.info("a job has ended", { jobId: id, layer: job.request.layer, outcome, reason });
   }
 }

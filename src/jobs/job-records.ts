@@ -150,7 +150,7 @@ export class JobRecords {
       if (last?.state === state && nowMs - last.atMs < COUNTS_REPORTED_MS) continue;
       this.#lastReports.set(job, { state, atMs: nowMs });
       this.#unreported.delete(job);
-      this.#parts.report(listed(job.view(nowMs)));
+      this.#parts.report(listed(job.view(nowMs)), job.waitReason);
     }
   }
 }

@@ -21,8 +21,10 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Reports a job as it was persisted. */
-  readonly report: (job: JobView) => void;
+  /** Reports a job as it was persisted, and why it waits (null: it does not). */
+  readonly report: (job: JobView, waitReason: string | null) => void;
+  /** Reports, at the start, a job that has not ended in the last process. */
+  readonly takenUp: (job: JobView) => void;
   /**
    * Awaited before a job ends as aborted, after its tasks have stopped: brings the tiles it stored last under the
    * quota.

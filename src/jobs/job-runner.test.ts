@@ -45,6 +45,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
     report: () => undefined,
+    takenUp: () => undefined,
     announce: () => undefined,
     now,
     monotonicNow,

@@ -56,6 +56,7 @@ export class JobRunner {
       if (job.tasks.length === 0) this.endings.endLate(job, stored);
       else if (layer === undefined) void this.endings.abort(job, LAYER_REMOVED);
     }
+    for (const job of this.active.all()) this.#parts.takenUp(job.view(this.#parts.monotonicNow()));
     this.records.save(this.records.unsaved());
     for (const job of this.active.all()) void this.endings.supersede(job.id);
     this.#deal();

@@ -95,6 +95,7 @@ function attemptsWith({ outcomes, request, wanted, checks = [], admissions = [],
     results: new SeedResults({
       jobs: { addFailedTiles: (_, tiles) => void failures.push(...tiles) },
       persist: (also) => also(),
+      failedTiles: () => undefined,
     }),
     guards: new SeedGuards(),
     batchSize: () => new BatchSize(),

@@ -13,6 +13,8 @@ export interface SeedResultsParts {
   readonly jobs: Pick<JobStore, "addFailedTiles">;
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
+  /** Reports failed tiles of a layer to the log. */
+  readonly failedTiles: (layer: string, failure: RenderFailure, tiles: number) => void;
 }
 
 /** Counts the metatiles that a job has finished, and stores which tiles have failed. */
@@ -61,6 +63,7 @@ export class SeedResults {
     const { x, y } = tiles[0] ?? { x: counted.minX, y: counted.minY };
     job.bookError(failure.failure, failure.message, Number(worked), [x, y, counted.z]);
     if (before < BigInt(MOST_FAILED_TILES)) this.#parts.persist(() => this.#parts.jobs.addFailedTiles(job.id, tiles));
+    this.#parts.failedTiles(job.request.layer, failure, Number(worked));
     const reason = failureLimitReason(job.request, job.tally.sum, "going on");
     if (reason !== undefined) throw new JobAborted(`${reason}, last: ${failure.message}`);
   }

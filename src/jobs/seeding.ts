@@ -16,7 +16,7 @@ import { SeedGuards } from "./seed-guard.ts";
 import { metatileOf, type WantedMetatile } from "./seed-metatile.ts";
 import { SeedRenders } from "./seed-renders.ts";
 import { expectedSize, type SeedReservations } from "./seed-reservations.ts";
-import { SeedResults } from "./seed-results.ts";
+import { SeedResults, type SeedResultsParts } from "./seed-results.ts";
 import { SpaceWait } from "./space-wait.ts";
 import { StoreWait } from "./store-wait.ts";
 import type { Task } from "./task.ts";
@@ -34,6 +34,7 @@ export interface SeedingParts extends WantedTilesParts {
   /** Writes all changes in one transaction. */
   readonly persist: (also: () => void) => void;
   readonly reservations: SeedReservations;
+  readonly failedTiles: SeedResultsParts["failedTiles"];
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: () => Promise<void>;
   /**

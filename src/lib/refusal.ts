@@ -57,6 +57,8 @@ interface RefusalNotes {
   readonly tiles?: bigint;
   /** Set when the request is refused because a configuration is not valid. */
   readonly problems?: readonly PlacedProblem[];
+  /** Set when credentials were refused: the name that was given; null: none that can be read. */
+  readonly logIn?: string | null;
   /** Further lines of the text. */
   readonly details?: readonly string[];
 }

@@ -4,7 +4,13 @@ import type { Leave } from "./admission.ts";
 import type { Permit } from "./connection-permits.ts";
 import type { LayerStates } from "./layer-states.ts";
 import type { MemoryTiles } from "./memory-tiles.ts";
-import { type FilledMetatile, type RenderOrder, tileSetsOf, type WrittenTile } from "./render-order.ts";
+import {
+  type FilledMetatile,
+  type RenderFailure,
+  type RenderOrder,
+  tileSetsOf,
+  type WrittenTile,
+} from "./render-order.ts";
 import { toFailure } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { InfoResult, ProbeResult, RendererResult } from "./renderers.ts";
@@ -34,6 +40,8 @@ export interface RenderReportsParts {
   readonly layers: LayerStates;
   readonly meter: UpstreamMeter;
   readonly throttle: RenderThrottle;
+  /** Reports to the log that a tile could not be rendered for a user. */
+  readonly failedForUser: (layer: string, failure: RenderFailure) => void;
 }
 
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
@@ -72,6 +80,7 @@ export class RenderReports {
       if (result.storeFailure !== undefined) ledger.notStored(layer, result.storeFailure.message, who);
     } else if (result.kind === "failed") {
       const seconds = layers.get(layer)?.negativeCacheSeconds ?? 0;
+      if (who === "user" && result.failure !== "no_tile") this.#parts.failedForUser(layer, toFailure(result));
       failures.remember(layer, layers.keyOf(order), toFailure(result), seconds, epoch);
     } else if (result.kind === "lost") {
       for (const tileSet of tileSetsOf(order)) ledger.lost(tileSet, order.rect);

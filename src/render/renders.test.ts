@@ -59,6 +59,7 @@ function rendersWith(
   };
   const layers = [LAYER, "b"].map((name) => layerNamed(name));
   const renders = new Renders({
+    failedForUser: () => undefined,
     renderers,
     ledger: {
       ...ledger,

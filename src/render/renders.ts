@@ -9,7 +9,7 @@ import { LayerStates } from "./layer-states.ts";
 import type { MemoryTiles } from "./memory-tiles.ts";
 import { MetatileRenders } from "./metatile-renders.ts";
 import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "./render-order.ts";
-import { type LedgerAccess, RenderReports, tileKey } from "./render-reports.ts";
+import { type LedgerAccess, RenderReports, type RenderReportsParts, tileKey } from "./render-reports.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { Renderers } from "./renderers.ts";
 import { RendersForJobs } from "./renders-for-jobs.ts";
@@ -26,6 +26,7 @@ export interface RendersParts {
   readonly upstreamLimits: UpstreamLimits;
   readonly meter: UpstreamMeter;
   readonly throttle: RenderThrottle;
+  readonly failedForUser: RenderReportsParts["failedForUser"];
   /** ms since 1970. */
   readonly now: () => number;
 }

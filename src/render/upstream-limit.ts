@@ -74,16 +74,23 @@ export class UpstreamLimit {
   #nextProbeMs = 0;
 
   readonly #unused: () => void;
+  readonly #changed: (isDown: boolean) => void;
+  #wasDown = false;
   readonly health = new UpstreamHealth();
 
   /** `unused` is called when the last connection has been released and no request waits for one. */
-  /** @param now measures durations, ms */
+  /**
+   * @param now measures durations, ms
+   * @param changed called when the upstream counts as down, and when it answers again
+   */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
     now: () => number = elapsedMs,
     unused: () => void = () => {},
+    changed: (isDown: boolean) => void = () => {},
   ) {
     this.#unused = unused;
+    this.#changed = changed;
     this.#limit = connections;
     this.#jobLimit = jobConnections;
     this.#bearable = connections;
@@ -238,9 +245,16 @@ export class UpstreamLimit {
   /** Ends an outage after an answer of any kind. The next outage begins with the first pause again. */
   #answers(): void {
     this.#failuresInARow = 0;
+    this.#reportChange();
     this.#pauseMs = PAUSES.firstMs;
     this.#nextPauseMs = PAUSES.firstMs;
     this.#nextProbeMs = 0;
+  }
+
+  #reportChange(): void {
+    if (this.#down === this.#wasDown) return;
+    this.#wasDown = this.#down;
+    this.#changed(this.#wasDown);
   }
 
   /**
@@ -324,6 +338,7 @@ export class UpstreamLimit {
    */
   #refuseWaiting(): void {
     if (!this.#down) return;
+    this.#reportChange();
     this.#users.answerOthers(this.#refusal(this.#now()));
   }
 }

@@ -35,10 +35,18 @@ export class UpstreamLimits {
   /** The servers of each upstream that has several, by upstream. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
+  readonly #changed: (upstream: string, isDown: boolean, health: UpstreamHealthView) => void;
 
-  /** @param now measures durations, ms */
-  constructor(now: () => number = elapsedMs) {
+  /**
+   * @param now measures durations, ms
+   * @param changed called when an upstream counts as down, and when it answers again
+   */
+  constructor(
+    now: () => number = elapsedMs,
+    changed: (upstream: string, isDown: boolean, health: UpstreamHealthView) => void = () => {},
+  ) {
     this.#now = now;
+    this.#changed = changed;
   }
 
   /**
@@ -69,11 +77,20 @@ export class UpstreamLimits {
     this.#layers = names;
     for (const [key, connections] of bounds) {
       const upstreamLimit = this.#upstreamLimits.get(key);
-      if (upstreamLimit === undefined)
-        this.#upstreamLimits.set(key, new UpstreamLimit(connections, this.#now, () => this.#dropUnconfigured(key)));
+      if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, connections));
       else upstreamLimit.setConnections(connections);
     }
     for (const key of this.#upstreamLimits.keys()) this.#dropUnconfigured(key);
+  }
+
+  #limit(key: string, connections: ConnectionOptions): UpstreamLimit {
+    const limit: UpstreamLimit = new UpstreamLimit(
+      connections,
+      this.#now,
+      () => this.#dropUnconfigured(key),
+      (isDown) => this.#changed(key, isDown, limit.health.view(isDown)),
+    );
+    return limit;
   }
 
   #dropUnconfigured(key: string): void {

@@ -82,6 +82,7 @@ function live() {
     onRollback: (undo) => db.onRollback(undo),
     beforeAbort: async () => undefined,
     report: () => undefined,
+    takenUp: () => undefined,
     announce: () => undefined,
     now,
     monotonicNow: now,

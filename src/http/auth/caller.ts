@@ -6,6 +6,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { ServerOptions, User } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
+import { decodeBasic } from "./basic.ts";
 import type { Authenticator } from "./credentials.ts";
 import { type Caller, refusalOfCheck } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
@@ -45,7 +46,9 @@ export async function callerOf(
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);
   if (checked.kind === "anonymous" && use === "optional") return ok({ kind: "nobody" });
-  return refuse(refusalOfCheck(checked));
+  const refusal = refusalOfCheck(checked);
+  if (checked.kind === "anonymous") return refuse(refusal);
+  return refuse({ ...refusal, logIn: decodeBasic(authorization ?? "")?.name ?? null });
 }
 
 /** Returns the user of a session; undefined if there is no session, or the user or the password is another one now. */

@@ -1,0 +1,90 @@
+import type { Logger } from "../lib/logger.ts";
+import type { JobView } from "../plan/job-request.ts";
+
+/** What the log has said about a job that has not ended. */
+interface Logged {
+  readonly hasBegun: boolean;
+  readonly paused: boolean;
+  /** Why the job waits; null: it does not. */
+  readonly waitReason: string | null;
+}
+
+const NOTHING_SAID: Logged = { hasBegun: false, paused: false, waitReason: null };
+
+/** Logs what happens to jobs, by the states that are reported after they were persisted. */
+export class JobLog {
+  readonly #log: Logger;
+  readonly #logged = new Map<number, Logged>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Logs that a job of the last process goes on. */
+  takenUp(job: JobView): void {
+    this.#logged.set(job.id, { hasBegun: job.startedAt !== null, paused: job.paused, waitReason: null });
+    const { total, stored, skipped, failed } = job.tiles;
+    const state = job.paused ? { paused: true, reason: job.reason } : {};
+    this.#log.info("a job is taken up after the restart", {
+      ...nameOf(job),
+      tiles: total,
+      left: total - stored - skipped - failed,
+      ...state,
+    });
+  }
+
+  /** Logs how a job has changed since its last report. `waitReason` is null unless the job waits. */
+  reported(job: JobView, waitReason: string | null): void {
+    const about = nameOf(job);
+    const before = this.#logged.get(job.id) ?? this.#made(job);
+    const hasBegun = job.startedAt !== null;
+    if (hasBegun && !before.hasBegun) this.#log.info("a job has begun", about);
+    if (job.outcome !== null) {
+      this.#logged.delete(job.id);
+      this.#ended(job);
+      return;
+    }
+    const { paused, reason } = job;
+    if (paused && !before.paused) this.#log.info("a job is paused", { ...about, reason });
+    else if (!paused && before.paused) this.#log.info("a job is resumed", about);
+    if (waitReason !== null && waitReason !== before.waitReason)
+      this.#log.warn("a job waits", { ...about, reason: waitReason });
+    else if (waitReason === null && before.waitReason !== null && !paused)
+      this.#log.info("a job goes on after a wait", about);
+    this.#logged.set(job.id, { hasBegun, paused, waitReason });
+  }
+
+  #made(job: JobView): Logged {
+    const { type, gridSet, format, zoomStart, zoomStop, tiles, createdBy, schedule, retryOf } = job;
+    this.#log.info("a job was made", {
+      ...nameOf(job),
+      type,
+      gridSet,
+      format,
+      zoomStart,
+      zoomStop,
+      tiles: tiles.total,
+      user: createdBy,
+      ...(schedule === null ? {} : { schedule }),
+      ...(retryOf === null ? {} : { retryOf }),
+    });
+    return NOTHING_SAID;
+  }
+
+  #ended(job: JobView): void {
+    const { outcome, reason, tiles, secondsWorked, abortedBy } = job;
+    const { total: _, ...counts } = tiles;
+    const fields = {
+      ...nameOf(job),
+      outcome,
+      reason,
+      ...counts,
+      seconds: secondsWorked,
+      ...(abortedBy === null ? {} : { user: abortedBy }),
+    };
+    if (outcome === "done") this.#log.info("a job has ended", fields);
+    else this.#log.warn("a job has ended", fields);
+  }
+}
+
+const nameOf = ({ id, layer, type }: JobView) => ({ jobId: id, layer, type });

@@ -1,0 +1,132 @@
+import { afterEach, expect, test } from "vitest";
+import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+let server: TestServer | undefined;
+let upstream: Upstream | undefined;
+afterEach(async () => {
+  await server?.close();
+  await upstream?.close();
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** Returns the lines of the log with a sentence. */
+const linesOf = (at: TestServer, sentence: string): readonly Line[] =>
+  at
+    .log()
+    .split("\n")
+    .flatMap((line): Line[] => (line.startsWith("{") ? [JSON.parse(line)] : []))
+    .filter(({ msg }) => msg === sentence);
+
+const lines = (at: TestServer, sentence: string, count = 1): Promise<readonly Line[]> =>
+  until(
+    `the log has ${count} of "${sentence}"`,
+    async () => {
+      const found = linesOf(at, sentence);
+      return found.length >= count ? found : undefined;
+    },
+    30_000,
+    at,
+  );
+
+const users = `
+users:
+  - { name: admin, password: "administrator", roles: [admin] }
+  - { name: view, password: "viewer-1", roles: [viewer] }`;
+const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
+
+test("the life of a job can be read: made, begun, paused, resumed, taken up after a restart, ended", async () => {
+  upstream = await startUpstream();
+  let hold = true;
+  upstream.behaviour = () => until("the map is rendered", async () => (hold ? undefined : ("render" as const)));
+  server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "a" }]) });
+  const id = await seed(server, "a", { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 1 });
+  expect(await lines(server, "a job was made")).toMatchObject([
+    { jobId: id, layer: "a", type: "seed", gridSet: "EPSG:900913", tiles: 4, user: null },
+  ]);
+  expect(await lines(server, "a job has begun")).toMatchObject([{ jobId: id, layer: "a" }]);
+  await fetch(`${server.url}/api/v1/jobs/${id}/pause`, { method: "POST" });
+  expect(await lines(server, "a job is paused")).toMatchObject([{ jobId: id, reason: expect.any(String) }]);
+  await fetch(`${server.url}/api/v1/jobs/${id}/resume`, { method: "POST" });
+  expect(await lines(server, "a job is resumed")).toMatchObject([{ jobId: id }]);
+  server = await server.restart();
+  expect(await lines(server, "a job is taken up after the restart")).toMatchObject([{ jobId: id, tiles: 4, left: 4 }]);
+  hold = false;
+  await ended(server, id);
+  expect(await lines(server, "a job has ended")).toMatchObject([
+    { jobId: id, layer: "a", outcome: "done", reason: null, stored: 4, failed: 0 },
+  ]);
+  expect(linesOf(server, "a job was made"), "of a job of the last process").toEqual([]);
+});
+
+test("an upstream that goes down and comes back, the failed tiles and the job that waits are lines", async () => {
+  upstream = await startUpstream();
+  const { url } = upstream;
+  server = await startServer({ configuration: smallTiles(url, [{ name: "a", extra: "metatile: [1, 1]" }]) });
+  const at = server;
+  await upstream.down();
+  await until("the upstream is down", async () => {
+    await fetch(`${at.url}/xyz/a/3/1/1.png`);
+    return linesOf(at, "an upstream is down").length > 0 ? true : undefined;
+  });
+  const origin = new URL(url).origin;
+  expect(linesOf(at, "an upstream is down")).toMatchObject([{ upstream: origin, class: "refused" }]);
+  expect((await lines(at, "tiles could not be rendered for users"))[0]).toMatchObject({
+    layer: "a",
+    class: "refused",
+    count: 1,
+  });
+  expect(linesOf(at, "tiles could not be rendered for users"), "one line a minute").toHaveLength(1);
+  const id = await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 0 });
+  expect(await lines(at, "a job waits")).toMatchObject([
+    { jobId: id, reason: expect.stringContaining("waiting for the upstream") },
+  ]);
+  await upstream.up();
+  expect(await lines(at, "an upstream is back")).toMatchObject([{ upstream: origin }]);
+  await ended(at, id);
+  await lines(at, "a job has ended");
+});
+
+test("failed tiles of a job are lines by layer and class", async () => {
+  upstream = await startUpstream();
+  upstream.behaviour = (_, response) => {
+    response.writeHead(404).end("no such map");
+    return "handled";
+  };
+  server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "a" }]) });
+  const id = await seed(server, "a", { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 1 });
+  await ended(server, id);
+  const [line] = await lines(server, "tiles of jobs have failed");
+  expect(line).toMatchObject({ layer: "a", class: expect.any(String), count: 4 });
+  expect(await lines(server, "a job has ended")).toMatchObject([{ jobId: id, outcome: "failed", failed: 4 }]);
+});
+
+test("refused log-ins and refused changes are lines with the account and the address, and never a password", async () => {
+  upstream = await startUpstream();
+  server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "a" }], users) });
+  const { url } = server;
+  for (let n = 0; n < 5; n++) await fetch(`${url}/api/v1/jobs`, { headers: basic(`admin:guess-${n}`) });
+  expect(await lines(server, "a log-in was refused", 5)).toMatchObject(
+    Array.from({ length: 5 }, () => ({ user: "admin", address: "127.0.0.1", method: "GET", path: "/api/v1/jobs" })),
+  );
+  await fetch(`${url}/api/v1/session`, { method: "POST", body: '{"name":"e\\nve","password":"guess-5"}' });
+  expect((await lines(server, "a log-in was refused", 6))[5]).toMatchObject({ user: "e\nve", path: "/api/v1/session" });
+  const body = "<truncateLayer><layerName>a</layerName></truncateLayer>";
+  await fetch(`${url}/masstruncate`, { method: "POST", body, headers: basic("view:viewer-1") });
+  await fetch(`${url}/masstruncate`, { method: "POST", body });
+  await fetch(`${url}/masstruncate`, { method: "POST", body, headers: { Origin: "http://evil.example" } });
+  await fetch(`${url}/masstruncate`, { method: "POST", body: "<x/>", headers: basic("admin:administrator") });
+  expect(await lines(server, "a change was refused", 4)).toMatchObject([
+    { user: "view", status: 403, path: "/masstruncate", reason: expect.stringContaining("viewer") },
+    { user: null, status: 401 },
+    { user: null, status: 401 },
+    { user: "admin", status: 400, reason: expect.any(String) },
+  ]);
+  await fetch(`${url}/masstruncate`, { method: "POST", body, headers: basic("admin:administrator") });
+  expect(await lines(server, "a request for a change was answered")).toMatchObject([
+    { user: "admin", address: "127.0.0.1", method: "POST", path: "/masstruncate", status: 200 },
+  ]);
+  expect(server.log()).not.toMatch(/guess-|administrator"|viewer-1/);
+});
