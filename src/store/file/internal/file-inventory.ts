@@ -32,7 +32,15 @@ const CLOCK_STEP_MS = 1_000;
 const FEW_LOOKS = 256n;
 
 /** Returns an inventory that reads the directories of the store. */
-export function fileInventory(paths: FilePaths): InventoryStore {
+export const fileInventory = (paths: FilePaths): InventoryStore => ({
+  ...pyramidsOf(paths),
+  ...tilesOf(paths),
+  ...ownerMarkOf(paths),
+});
+
+function pyramidsOf(
+  paths: FilePaths,
+): Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
     const levels = new Map<string, number[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
     for (const name of paths.levelDirectories(layer)) {
@@ -60,6 +68,15 @@ export function fileInventory(paths: FilePaths): InventoryStore {
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
 
+    removeEmptyPyramids: (layer, pyramids) =>
+      removeEmptyPyramids(paths.layerPath(layer), paths.levelDirectories(layer), pyramids),
+  };
+}
+
+function tilesOf(
+  paths: FilePaths,
+): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
+  return {
     async removeLeftovers(rects, signal) {
       const buckets = new Set<string>();
       for (const { tileSet, rect } of rects)
@@ -100,6 +117,26 @@ export function fileInventory(paths: FilePaths): InventoryStore {
       return found;
     },
 
+    changes(pyramid, z, sinceMs) {
+      const directory = paths.zoomPath(pyramid, z);
+      paths.expectPresent(pyramid.layer, directory);
+      return changesOf(directory, z, sinceMs);
+    },
+
+    regions: (pyramid, z, after) => regionsOf(paths.zoomPath(pyramid, z), z, after),
+
+    removeEmptied(tileSet, rect) {
+      const directory = paths.zoomPath(tileSet, rect.z);
+      let hasRemoved = false;
+      for (const bucket of bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
+      if (hasRemoved) removeIfEmpty(directory);
+    },
+  };
+}
+
+/** Returns the methods by which the owner of the store records that it is alive. */
+function ownerMarkOf(paths: FilePaths): Pick<InventoryStore, "noteAlive" | "lastAliveMs"> {
+  return {
     async noteAlive() {
       const now = new Date();
       const path = join(paths.root, ALIVE);
@@ -118,24 +155,6 @@ export function fileInventory(paths: FilePaths): InventoryStore {
       // A time in the future means that the clock was set back: changes since then cannot be found by their times.
       return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
     },
-
-    changes(pyramid, z, sinceMs) {
-      const directory = paths.zoomPath(pyramid, z);
-      paths.expectPresent(pyramid.layer, directory);
-      return changesOf(directory, z, sinceMs);
-    },
-
-    regions: (pyramid, z, after) => regionsOf(paths.zoomPath(pyramid, z), z, after),
-
-    removeEmptied(tileSet, rect) {
-      const directory = paths.zoomPath(tileSet, rect.z);
-      let hasRemoved = false;
-      for (const bucket of bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
-      if (hasRemoved) removeIfEmpty(directory);
-    },
-
-    removeEmptyPyramids: (layer, pyramids) =>
-      removeEmptyPyramids(paths.layerPath(layer), paths.levelDirectories(layer), pyramids),
   };
 }
 

@@ -25,7 +25,13 @@ import { isAbsent, storeError } from "./faults.ts";
 import { type FilePaths, fileOf, isTile, statOf, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
-export function fileTiles(paths: FilePaths): TileStore {
+export const fileTiles = (paths: FilePaths): TileStore => ({
+  ...readsOf(paths),
+  ...writesOf(paths),
+  ...parametersFilesOf(paths),
+});
+
+function readsOf(paths: FilePaths): Pick<TileStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
@@ -38,6 +44,23 @@ export function fileTiles(paths: FilePaths): TileStore {
       return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
     },
 
+    allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
+
+    async diskSpace() {
+      const { bavail, blocks, bsize, ffree, files } = await statfs(paths.root);
+      const uncounted = files === 0;
+      return {
+        freeBytes: bavail * bsize,
+        totalBytes: blocks * bsize,
+        freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
+        totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
+      };
+    },
+  };
+}
+
+function writesOf(paths: FilePaths): Pick<TileStore, "put" | "confirm" | "delete" | "check"> {
+  return {
     delete(at) {
       const path = paths.tile(at);
       const found = statOf(path, "a tile cannot be removed");
@@ -53,19 +76,6 @@ export function fileTiles(paths: FilePaths): TileStore {
         throw storeError(error, "a tile cannot be removed");
       }
       return found.size === 0 ? undefined : found.size;
-    },
-
-    allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
-
-    async diskSpace() {
-      const { bavail, blocks, bsize, ffree, files } = await statfs(paths.root);
-      const uncounted = files === 0;
-      return {
-        freeBytes: bavail * bsize,
-        totalBytes: blocks * bsize,
-        freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
-        totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
-      };
     },
 
     confirm(at, bytes, time, guard) {
@@ -129,7 +139,11 @@ export function fileTiles(paths: FilePaths): TileStore {
         throw storeError(error, "a tile cannot be written");
       }
     },
+  };
+}
 
+function parametersFilesOf(paths: FilePaths): Pick<TileStore, "describeParameters" | "parametersOf"> {
+  return {
     async describeParameters(layer, id, values) {
       const file = join(paths.layerPath(layer), parametersFileName(id));
       // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
