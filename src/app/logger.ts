@@ -1,10 +1,34 @@
 import { pino } from "pino";
+import { type LogOptions, parseLogOptions } from "../lib/log-options.ts";
 import type { Logger } from "../lib/logger.ts";
+import { textLine } from "../lib/text-line.ts";
 
-/** Returns a logger that writes JSON lines to stderr. stdout is for the output of commands. */
+type Fields = Readonly<Record<string, unknown>> | undefined;
+
+/** Returns a logger that writes lines to stderr. stdout is for the output of commands. */
 export function createLogger(): Logger {
-  const level = process.env["NUTHATCH_LOG_LEVEL"] ?? "info";
-  const logger = pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
+  // The configuration has been checked before, so the variables are valid.
+  const options = parseLogOptions(process.env);
+  const { level, format }: LogOptions = options.ok ? options.value : { level: "info", format: "auto" };
+  const destination = pino.destination({ dest: 2, sync: true });
+  const isText = format === "text" || (format === "auto" && process.stderr.isTTY);
+  if (isText) {
+    const order = ["info", "warn", "error", "silent"];
+    const write = (as: keyof Logger) => (sentence: string, fields?: Fields) => {
+      if (order.indexOf(as) >= order.indexOf(level))
+        destination.write(textLine(new Date(), as, sentence, fields ?? {}));
+    };
+    return { info: write("info"), warn: write("warn"), error: write("error") };
+  }
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
   return {
     info: (sentence, fields) => logger.info(fields ?? {}, sentence),
     warn: (sentence, fields) => logger.warn(fields ?? {}, sentence),

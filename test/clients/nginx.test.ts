@@ -47,7 +47,7 @@ describe.skipIf(!hasNginx)(`the server behind nginx with TLS and a path${reason}
       expect(options("/")).toMatch(/^\S+ \S+ \S+ ro,/);
       expect((await exchange(`${base}/xyz/ws:roads/4/5/5.png`)).status, server.log()).toBe(200);
       expect(existsSync(join(volume, "tiles", "ws_roads"))).toBe(true);
-      expect(server.log()).not.toMatch(/EROFS|"level":(?:40|50)/);
+      expect(server.log()).not.toMatch(/EROFS|"level":"error"/);
     },
   );
 

@@ -205,5 +205,5 @@ test("a reload that removes all layers says in the log how many layers and jobs 
       .split("\n")
       .find((one) => one.includes("the reload has removed all layers")),
   );
-  expect(line).toMatch(/"level":40,.*"layers":2,"abortedJobs":2/);
+  expect(line).toMatch(/"level":"warn",.*"layers":2,"abortedJobs":2/);
 });

@@ -48,7 +48,8 @@ export async function compareAll(parts: Compared): Promise<void> {
     if (!existsSync(parts.reader.fileOf(tile)))
       record.problem(`${parts.reader.fileOf(tile)} was answered and stored, and is away`);
   for (const line of server.now.log().split("\n"))
-    if (/"level":(50|60)/.test(line) && !EXPECTED_ERRORS.test(line)) record.problem(`the server's log has ${line}`);
+    if (/"level":"(error|fatal)"/.test(line) && !EXPECTED_ERRORS.test(line))
+      record.problem(`the server's log has ${line}`);
 }
 
 /** A renderer or an HTTP worker that the walk has killed. */

@@ -1,3 +1,4 @@
+import { parseLogOptions } from "../../lib/log-options.ts";
 import { didYouMean, nearest } from "../../lib/nearest.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import type { Variables } from "./configuration-file.ts";
@@ -37,6 +38,7 @@ const OTHER_VARIABLES = [
   "NUTHATCH_ADMIN_PASSWORD",
   "NUTHATCH_PASSWORD",
   "NUTHATCH_LOG_LEVEL",
+  "NUTHATCH_LOG_FORMAT",
 ];
 
 /** Reads variables and flags. The name of a flag is short, or the path of a key with dots (`jobs.maxRunningTasks`). */
@@ -56,6 +58,8 @@ export function readOverrides(env: Variables, flags: Readonly<Record<string, str
     const text = env[name];
     if (key !== undefined && text !== undefined && text !== "") read(name, key, text);
   }
+  const log = parseLogOptions(env);
+  if (!log.ok) problems.push({ file: log.error.variable, path: "", message: log.error.message });
   for (const [flag, text] of Object.entries(flags)) {
     if (flag === "config") continue;
     const key = SHORT_NAMES.get(flag) ?? BY_PATH.get(flag);

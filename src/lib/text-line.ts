@@ -1,0 +1,27 @@
+import { jsonText } from "./json-text.ts";
+
+/** Characters that end a line, move the cursor of a terminal, or turn the direction of text. */
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const escaped = (text: string): string =>
+  text.replace(CONTROL, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** A value that needs no quotes. */
+const PLAIN = /^[^\s"=\\]+$/;
+
+/** Returns a log line as text: time, level, sentence, then the fields as `key=value`. It is one line, whatever a value holds. */
+export function textLine(
+  time: Date,
+  level: string,
+  sentence: string,
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  const pairs = Object.entries(fields).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}=${escaped(valueText(value))}`],
+  );
+  return `${time.toISOString()} ${level.padEnd(5)} ${escaped(sentence)}${pairs.join("")}\n`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== "string") return jsonText(value);
+  return PLAIN.test(value) ? value : JSON.stringify(value);
+}
