@@ -65,7 +65,7 @@ test("reload reads the file again, and ends with 78 and the problems of one that
   const good = await run("reload");
   expect([good.code, good.stdout], good.stderr).toEqual([
     0,
-    expect.stringMatching(/^The configuration has been reloaded\.\nwarning: users\[0\]: /),
+    expect.stringMatching(/^The configuration has been reloaded\.\nwarning: \S+:3:5: users\[0\]: /),
   ]);
   writeFileSync(file, `${CONFIGURATION}layerz: []\n`);
   onTestFinished(() => writeFileSync(file, CONFIGURATION));
