@@ -1,3 +1,4 @@
+import { DiskFullLog } from "../quota/nearly-full.ts";
 import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build-services.ts";
 
@@ -10,7 +11,7 @@ const EMPTIED_AT_ONCE = 8;
 /** Blocks whose use is written between two turns of the event loop. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
 
-type Work = "alive" | "changes" | "emptied" | "use";
+type Work = "alive" | "changes" | "disk" | "emptied" | "use";
 
 /** Writes the state several times a second, and removes outdated records, a little at a time. */
 export class PeriodicWork {
@@ -23,9 +24,11 @@ export class PeriodicWork {
   #notMarked: { readonly error: string; attempts: number } | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;
+  readonly #diskFull: DiskFullLog;
 
   constructor(parts: ServiceContext) {
     this.#parts = parts;
+    this.#diskFull = new DiskFullLog(parts.log);
     this.#freeSpace = new FreeSpace(parts.db);
   }
 
@@ -62,6 +65,7 @@ export class PeriodicWork {
     if (isDue) {
       this.#lastTrimMs = steadyMs;
       state.write(() => trend.sample(ledger.total, nowMs));
+      void this.#once("disk", async () => this.#diskFull.look(await quota.disk.last()));
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();

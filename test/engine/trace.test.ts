@@ -52,7 +52,7 @@ test("each answer of the management interface has the name that its request has 
       .flatMap((line) => (line.includes("kill-1") ? [JSON.parse(line)] : []));
   await expect
     .poll(lines)
-    .toMatchObject([{ requestId: "kill-1", by: null, method: "POST", path: "/rest/seed", status: 200 }]);
+    .toMatchObject([{ requestId: "kill-1", user: null, method: "POST", path: "/rest/seed", status: 200 }]);
   expect(server.log()).not.toContain("nightly-17");
 });
 

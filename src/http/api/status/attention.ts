@@ -1,14 +1,12 @@
 import type { UsageView } from "../../../coordinator/usage-view.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import type { JobView } from "../../../plan/job-request.ts";
+import { isNearlyFull } from "../../../quota/nearly-full.ts";
 import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
 
 type Attention = Documents["Status"]["attention"][number];
-
-/** The disk or the quota counts as nearly full when no more than this share is left. */
-const LEAST_LEFT = 0.05;
 
 export interface AttentionParts {
   /** Why the server is not ready; null: it is. */
@@ -79,13 +77,13 @@ function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionPart
     void found.push({ kind, message, since: null });
   const percent = (left: number, of: number): string => `${((100 * left) / of).toFixed(1)} %`;
   const { freeBytes, totalBytes, freeInodes, totalInodes } = disk;
-  if (totalBytes > 0 && freeBytes <= LEAST_LEFT * totalBytes)
+  if (isNearlyFull(freeBytes, totalBytes))
     add("disk_nearly_full", `The disk of the tiles has ${percent(freeBytes, totalBytes)} of its bytes left.`);
-  if (freeInodes !== null && totalInodes !== null && totalInodes > 0 && freeInodes <= LEAST_LEFT * totalInodes)
+  if (freeInodes !== null && totalInodes !== null && isNearlyFull(freeInodes, totalInodes))
     add("disk_nearly_full", `The disk of the tiles has ${percent(freeInodes, totalInodes)} of its inodes left.`);
   if (quota !== null && quota > 0n) {
     const left = Math.max(0, Number(quota - (quotaCount === "allocated" ? bytesOnDisk : total.bytes)));
-    if (left <= LEAST_LEFT * Number(quota))
+    if (isNearlyFull(left, Number(quota)))
       add(
         "quota_nearly_full",
         `The disk quota has ${percent(left, Number(quota))} left; the least used tiles are evicted.`,
