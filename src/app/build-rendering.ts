@@ -85,6 +85,8 @@ export function buildRendering(parts: {
   });
   renders.configure(configuration.layers);
   return {
+    /** Logs the failed tiles that have been counted since their last line. To be called after the last render. */
+    closeLog: () => failedTiles.close(),
     renders,
     renderers,
     /** Records that users read tiles at this moment. */

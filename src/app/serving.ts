@@ -7,6 +7,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { JobEvents } from "../http/api/events/job-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf } from "../http/auth/throttle.ts";
+import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
@@ -36,6 +37,7 @@ const USE_MS = 250;
 /** Answers HTTP in one process: the HTTP interfaces, and the memory tier behind them. */
 export class Serving implements ServingProcesses {
   readonly #core: Core;
+  readonly #changes: ChangeLog;
   readonly #memory: MemoryTier;
   readonly #uses = new UseRecorder(elapsedMs);
   readonly #authenticator: Authenticator;
@@ -59,6 +61,7 @@ export class Serving implements ServingProcesses {
     const { configuration, store, core, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
+    this.#changes = new ChangeLog(log);
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
@@ -102,7 +105,10 @@ export class Serving implements ServingProcesses {
       authorised: async (request, gone) => {
         if (!authenticator.usersConfigured()) return true;
         const address = clientAddress(request, this.#configuration.server);
-        const checked = await authenticator.check(request.headers.authorization, address, gone);
+        const { method = "GET", url = "/", headers } = request;
+        const checked = await authenticator.check(headers.authorization, address, gone);
+        if (checked.kind === "wrong" || checked.kind === "throttled")
+          this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));
         return checked.kind === "user";
       },
     });
@@ -121,6 +127,7 @@ export class Serving implements ServingProcesses {
       readiness: () => this.#readiness,
       users: () => this.#configuration.users,
       reload: () => core.reload(),
+      changes: this.#changes,
       log,
     });
     this.#useTimer = setInterval(() => this.#reportReads(), USE_MS);
@@ -186,5 +193,6 @@ export class Serving implements ServingProcesses {
     // End the requests that wait for a job or listen to events: they would delay the close for minutes.
     this.#jobEvents.close();
     await this.#http.close(graceMs);
+    this.#changes.close();
   }
 }

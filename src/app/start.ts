@@ -93,6 +93,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       coordinator.expectEnd();
       watch.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, GRACE_MS);
+      rendering.closeLog();
       await coordinator.close();
       await telemetry?.close();
       log.info("closed");

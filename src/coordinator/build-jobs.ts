@@ -57,6 +57,7 @@ export function buildJobs(context: JobContext) {
 function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
   const { jobOptions, sharedStore, state, quota, truncations, adoption, clock, store } = context;
   const failures = new RepeatedLog((fields) => context.log.warn("tiles of jobs have failed", fields));
+  context.closing.addEventListener("abort", () => failures.close(), { once: true });
   return new Seeding({
     ...context,
     jobs,

@@ -44,9 +44,10 @@ export function buildQuota(context: BuildContext) {
 }
 
 /** Builds the accounting of the tiles that renderers write. */
-export function buildUserWrites({ ledger, store, state, log }: BuildContext, quota: QuotaParts): UserWrites {
+export function buildUserWrites({ ledger, store, state, log, closing }: BuildContext, quota: QuotaParts): UserWrites {
   const { reservations, admit, disk, enforcer } = quota;
   const storeFaults = new RepeatedLog((fields) => log.error("rendered tiles cannot be stored", fields));
+  closing.addEventListener("abort", () => storeFaults.close(), { once: true });
   return new UserWrites({
     ledger,
     reservations,

@@ -1,6 +1,13 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
+import { decodeBasic } from "./auth/basic.ts";
+import type { Checked } from "./auth/credentials.ts";
+import { refusalOfCheck } from "./auth/rights.ts";
+import { STATUS } from "./errors.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /** A request for a change, or a refused log-in, and its answer. */
 export interface AnsweredChange {
@@ -18,20 +25,64 @@ export interface AnsweredChange {
   readonly ms: number;
 }
 
-/** The most lines of refused requests in a second. More are counted: anybody may send them, and lines fill the disk. */
-const MOST_REFUSED_A_SECOND = 10;
+/** Returns a log-in that was refused at the address of a tile. */
+export function refusedLogIn(
+  checked: Exclude<Checked, { readonly kind: "user" }>,
+  {
+    headers,
+    address,
+    method,
+    url,
+  }: {
+    readonly headers: IncomingHttpHeaders;
+    readonly address: string;
+    readonly method: string;
+    readonly url: string;
+  },
+): AnsweredChange {
+  const name = decodeBasic(headers.authorization ?? "")?.name ?? null;
+  const refusal = { ...refusalOfCheck(checked), logIn: name };
+  return {
+    requestId: requestIdOf(headers, undefined),
+    user: name,
+    address,
+    method,
+    path: url.split("?", 1)[0]?.slice(0, 500) ?? "",
+    status: STATUS[refusal.code],
+    refusal,
+    jobId: undefined,
+    ms: 0,
+  };
+}
+
+/**
+ * The most lines of refused requests in a minute, of one address and of all. More are counted: anybody may send them, and
+ * lines fill the disk.
+ */
+const MOST_OF_ADDRESS = 20;
+const MOST_OF_ALL = 300;
+const MINUTE_MS = 60_000;
+const MOST_ADDRESSES = 1_000;
 const MOST_REASON = 500;
+const MOST_NAME = 100;
 
 /** Logs requests for changes and refused log-ins. */
 export class ChangeLog {
   readonly #log: Logger;
   readonly #more: RepeatedLog;
-  #second = 0;
-  #refused = 0;
+  /** Lines of refused requests in the current minute, by address. */
+  readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
+  #allLines = 0;
+  #minute = 0;
 
   constructor(log: Logger) {
     this.#log = log;
     this.#more = new RepeatedLog((fields) => log.warn("more requests were refused", fields));
+  }
+
+  /** Logs how many requests were refused without a line of their own. */
+  close(): void {
+    this.#more.close();
   }
 
   /** Logs an answer in a later turn, so that the client does not wait for the log. */
@@ -40,26 +91,29 @@ export class ChangeLog {
   }
 
   #write({ requestId, user, address, method, path, status, refusal, jobId, ms }: AnsweredChange): void {
-    const about = { requestId, user, address, method, path, status };
+    const about = { requestId, user: user?.slice(0, MOST_NAME) ?? null, address, method, path, status };
     if (refusal === undefined) {
       const fields = { ...about, ms: Math.round(ms * 10) / 10, ...(jobId === undefined ? {} : { jobId }) };
       this.#log.info("a request for a change was answered", fields);
       return;
     }
-    if (!this.#hasLine()) {
-      this.#more.add("", {});
+    if (!this.#hasLine(address)) {
+      this.#more.add("", { address });
       return;
     }
     const sentence = refusal.logIn === undefined ? "a change was refused" : "a log-in was refused";
     this.#log.warn(sentence, { ...about, reason: refusalMessage(refusal).slice(0, MOST_REASON) });
   }
 
-  #hasLine(): boolean {
-    const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#refused = 0;
+  #hasLine(address: string): boolean {
+    const minute = Math.floor(performance.now() / MINUTE_MS);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#lines.clear();
+      this.#allLines = 0;
     }
-    return ++this.#refused <= MOST_REFUSED_A_SECOND;
+    const lines = (this.#lines.get(address) ?? 0) + 1;
+    this.#lines.set(address, lines);
+    return lines <= MOST_OF_ADDRESS && ++this.#allLines <= MOST_OF_ALL;
   }
 }

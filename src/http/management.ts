@@ -6,7 +6,7 @@ import { refuse } from "../lib/result.ts";
 import { callerOf } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
-import { ChangeLog } from "./change-log.ts";
+import type { ChangeLog } from "./change-log.ts";
 import { crossSiteRefusal } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
@@ -29,6 +29,7 @@ import { createRouting } from "./routes.ts";
 export interface ManagementOptions extends RouteOptions {
   readonly catalogue: () => Catalogue;
   readonly server: () => ServerOptions;
+  readonly changes: ChangeLog;
   readonly log: Logger;
 }
 
@@ -59,7 +60,6 @@ type Refused = (refusal: Refusal) => Answer;
  */
 export function createManagement(options: ManagementOptions): (requested: ManagementRequest) => Promise<Answer> {
   const find = createRouting(options);
-  const changes = new ChangeLog(options.log);
   return async (requested) => {
     const beganMs = performance.now();
     const outcome: Outcome = { user: null, refusal: undefined, isRead: false };
@@ -70,7 +70,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       const { request, target, requestId } = requested;
       const { method = "GET" } = request;
       const jobId = answer.headers?.["X-Job-Id"];
-      changes.answered({
+      options.changes.answered({
         requestId,
         user: logIn ?? user,
         address: clientAddress(request, options.server()),
@@ -89,7 +89,10 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     const { request, target } = requested;
     const { resource, isOwned, problems } = find(target.path);
     const found = resource.ok ? resource.value : undefined;
-    if (found !== undefined && "document" in found) return publicAnswer(found, request.method ?? "GET");
+    if (found !== undefined && "document" in found) {
+      outcome.isRead = true;
+      return publicAnswer(found, request.method ?? "GET");
+    }
     const refused: Refused = (refusal) => {
       outcome.refusal = refusal;
       return problems ? refusalProblem(refusal) : refusalText(refusal);
@@ -191,7 +194,7 @@ async function run(
   const { ignored } = answer;
   if (ignored !== undefined)
     setImmediate(() =>
-      log.warn("unknown fields of a request were ignored", { requestId, by: exchange.by, path, fields: ignored }),
+      log.warn("unknown fields of a request were ignored", { requestId, user: exchange.by, path, fields: ignored }),
     );
   return answer;
 }

@@ -130,3 +130,23 @@ test("refused log-ins and refused changes are lines with the account and the add
   ]);
   expect(server.log()).not.toMatch(/guess-|administrator"|viewer-1/);
 });
+
+test("a wrong password on the tile of a secured layer is a line, and requests of no right fill no disk", async () => {
+  upstream = await startUpstream();
+  const layers = [{ name: "a", extra: "secured: true" }];
+  server = await startServer({ configuration: smallTiles(upstream.url, layers, users) });
+  const { url } = server;
+  await fetch(`${url}/xyz/a/1/0/0.png`, { headers: basic("admin:guess-1") });
+  expect(await lines(server, "a log-in was refused")).toMatchObject([
+    { user: "admin", address: "127.0.0.1", path: "/xyz/a/1/0/0.png", status: 401 },
+  ]);
+  for (let n = 0; n < 40; n++) {
+    await fetch(`${url}/assets/page.css`, { method: "POST" });
+    await fetch(`${url}/masstruncate`, { method: "POST", body: "x" });
+  }
+  expect(await lines(server, "more requests were refused")).toMatchObject([{ address: "127.0.0.1", count: 1 }]);
+  expect(linesOf(server, "a change was refused").length).toBeLessThanOrEqual(20);
+  expect(linesOf(server, "a request for a change was answered")).toEqual([]);
+  await server.kill("SIGTERM");
+  expect(linesOf(server, "more requests were refused"), "the rest is counted at the end").toHaveLength(2);
+});
