@@ -9,6 +9,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["serve", async () => (await import("./commands/serve-command.ts")).serveCommand()],
   ["user", async () => (await import("./commands/user-command.ts")).userCommand()],
   ["config", async () => (await import("./commands/config-command.ts")).configCommand()],
+  ["doctor", async () => (await import("./commands/doctor-command.ts")).doctorCommand()],
   ["import", async () => (await import("./commands/import-command.ts")).importCommand()],
   ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
   ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],

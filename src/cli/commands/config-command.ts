@@ -1,28 +1,29 @@
 import { Command } from "commander";
 import { stringify } from "yaml";
-import type { Configuration } from "../../config/configuration.ts";
 import { configurationDocument } from "../../config/configuration-document.ts";
 import { configurationJsonSchema } from "../../config/configuration-json-schema.ts";
-import { addConfigurationFlags, type ConfigurationFlags, loadOrPrint } from "./configuration-flags.ts";
+import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
+import { printOnlineCheck } from "./doctor-command.ts";
 
-async function loadWithWarnings(flags: ConfigurationFlags): Promise<Configuration | undefined> {
-  const configuration = await loadOrPrint(flags);
-  for (const warning of configuration?.warnings ?? []) process.stderr.write(`warning: ${warning}\n`);
-  return configuration;
+interface CheckFlags extends ConfigurationFlags {
+  readonly online?: boolean;
 }
 
 /** `nuthatch config …`: checks a configuration, prints it with all its defaults, or prints its JSON Schema. */
 export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("checks a configuration and lists its problems with line and column"),
-  ).action(async (flags: ConfigurationFlags) => {
-    const configuration = await loadWithWarnings(flags);
-    if (configuration === undefined) return;
-    const { layers, users, file, server } = configuration;
-    process.stdout.write(
-      `${file ?? "The demo configuration"} is valid: ${layers.length} layers, ${users.length} users, http://${server.host}:${server.port}\n`,
-    );
-  });
+  )
+    .option("--online", "also asks each upstream for what the layers need, as nuthatch doctor does")
+    .action(async ({ online, ...flags }: CheckFlags) => {
+      const configuration = await loadWithWarnings(flags);
+      if (configuration === undefined) return;
+      const { layers, users, file, server } = configuration;
+      process.stdout.write(
+        `${file ?? "The demo configuration"} is valid: ${layers.length} layers, ${users.length} users, http://${server.host}:${server.port}\n`,
+      );
+      if (online === true) await printOnlineCheck(layers);
+    });
   const print = addConfigurationFlags(
     new Command("print").description("prints the configuration with all its defaults, as YAML, without its secrets"),
   ).action(async (flags: ConfigurationFlags) => {

@@ -59,3 +59,10 @@ export async function loadOrPrint(flags: ConfigurationFlags): Promise<Configurat
   process.exitCode = EXIT.configuration;
   return undefined;
 }
+
+/** Loads the configuration as `loadOrPrint` does, and prints its warnings. */
+export async function loadWithWarnings(flags: ConfigurationFlags): Promise<Configuration | undefined> {
+  const configuration = await loadOrPrint(flags);
+  for (const warning of configuration?.warnings ?? []) process.stderr.write(`warning: ${warning}\n`);
+  return configuration;
+}

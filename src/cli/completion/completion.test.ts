@@ -35,6 +35,8 @@ async function completed(...words: string[]): Promise<readonly string[]> {
 
 test("commands, their commands, options and fixed words are those of the program", async () => {
   expect(await completed("s")).toEqual(["words", "serve", "status", "seed", "schedule"]);
+  expect(await completed("doc")).toEqual(["words", "doctor"]);
+  expect(await completed("config", "check", "--on")).toEqual(["words", "--online"]);
   expect(await completed("schedule", "re")).toEqual(["words", "remove", "resume"]);
   expect(await completed("seed", "--bounds")).toEqual(["words", "--bounds", "--bounds-crs"]);
   expect(await completed("jobs", "--state", "")).toEqual(["words", "pending", "running", "done", "aborted"]);

@@ -12,6 +12,8 @@ export interface WmsCatalogue {
   /** The largest picture it renders, in pixels, where it says so (1.3.0, 7.2.4.4). */
   readonly maxWidth: number | undefined;
   readonly maxHeight: number | undefined;
+  /** The most layers in one request, where it says so. */
+  readonly layerLimit: number | undefined;
   /** The layers that have a name and can be requested, in the order of the document. */
   readonly layers: readonly WmsCatalogueLayer[];
 }
@@ -123,6 +125,7 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
     formats: all(first(root, "Capability", "Request", "GetMap"), "Format").map(textOf),
     maxWidth: numberOf(first(service, "MaxWidth")),
     maxHeight: numberOf(first(service, "MaxHeight")),
+    layerLimit: numberOf(first(service, "LayerLimit")),
     layers,
   });
 }

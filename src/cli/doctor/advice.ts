@@ -1,0 +1,41 @@
+import { SourceError } from "../../source/source.ts";
+
+const NOT_IN_TIME = "it was not answered in the time of all checks";
+
+/** Returns the reason of a failed request and what to do. @throws what is no SourceError */
+export function adviceOn(error: unknown): string {
+  if (!(error instanceof SourceError)) throw error;
+  return `${error.failure === "cancelled" ? NOT_IN_TIME : error.message}: ${remedyFor(error)}`;
+}
+
+function remedyFor({ failure, message }: SourceError): string {
+  switch (failure) {
+    case "refused":
+      return "start the map server, or correct the host and port of source.url";
+    case "unknown_host":
+      return "correct the host of source.url";
+    case "timeout":
+      return "look whether the map server is overloaded, or whether a firewall drops the connection";
+    case "cancelled":
+      return "mend the other problems, or check this layer alone: nuthatch doctor LAYER";
+    case "reset":
+      return /EPROTO|SSL|TLS|CERT|SIGNED|VERIFY/i.test(message)
+        ? "look at http:// or https:// in source.url, and at source.ca for a certificate of your own authority"
+        : "look into the log of the map server";
+    case "http_status":
+      if (/status 40[13]\b/.test(message)) return "correct source.username and source.password";
+      return "correct the path of source.url";
+    case "exception":
+    case "wrong_type":
+      return "correct what it names, or the path of source.url";
+    case "server_error":
+    case "busy":
+    case "empty":
+    case "no_tile":
+    case "truncated":
+    case "wrong_size":
+    case "too_large":
+    case "store":
+      return "look into the log of the map server";
+  }
+}

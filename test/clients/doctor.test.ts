@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askUpstreams } from "../../src/cli/doctor/ask-upstreams.ts";
+import { loadConfiguration } from "../../src/config/load.ts";
+import { problemText } from "../../src/config/problem.ts";
+import type { Layer } from "../../src/layer/layer.ts";
+import { type Ended, runProgram } from "../support/run-program.ts";
+import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-doctor-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const WRONG_CREDENTIALS = "type: wms, url: URL/closed, username: ann, password: s3cret-word";
+
+function file(layers: readonly string[]): string {
+  const config = join(directory, "f.yaml");
+  writeFileSync(config, `layers:\n${layers.map((layer) => `  - ${layer}\n`).join("")}`);
+  return config;
+}
+
+async function layersOf(layers: readonly string[]): Promise<readonly Layer[]> {
+  const loaded = await loadConfiguration({ env: {}, flags: { config: file(layers) }, cwd: directory });
+  if (!loaded.ok) throw new Error(loaded.error.map(problemText).join("\n"));
+  return loaded.value.layers;
+}
+
+/** Returns what the doctor says about one layer with this source and these keys. */
+async function saidOf(source: string, more = ""): Promise<readonly string[]> {
+  const layers = await layersOf([`{ name: a, source: { ${source} }, formats: [image/png]${more} }`]);
+  return (await askUpstreams(layers)).map(({ message }) => message);
+}
+
+const said = (source: string, more = ""): Promise<readonly string[]> => saidOf(`type: wms, ${source}`, more);
+
+const run = (words: readonly string[]): Promise<Ended> => runProgram(words, { cwd: directory });
+
+describe.skipIf(!hasMapServer)("MapServer", () => {
+  let mapServer: MapServer;
+  beforeAll(async () => {
+    mapServer = await startMapServer();
+  });
+  afterAll(() => mapServer.close());
+
+  test("a layer that is right has no findings", async () => {
+    expect(await said(`url: "${mapServer.url}", layers: [roads]`)).toEqual([]);
+  });
+  test("a misspelt layer is told with the name that is meant", async () => {
+    expect(await said(`url: "${mapServer.url}", layers: [raods]`)).toEqual([
+      expect.stringMatching(/^the WMS has no layer "raods"; did you mean roads\? .*correct source\.layers$/),
+    ]);
+  });
+  test("a style that is not there is told", async () => {
+    expect(await said(`url: "${mapServer.url}", layers: [roads], styles: [night]`)).toEqual([
+      expect.stringMatching(/^the WMS has no style "night" of "roads".*correct source\.styles$/),
+    ]);
+  });
+  test("a CRS that the WMS lacks is told", async () => {
+    expect(
+      await said(`url: "${mapServer.url}", layers: [roads]`, ", gridSubsets: [{ gridSet: EuropeanETRS89_LAEAQuad }]"),
+    ).toEqual([expect.stringMatching(/does not offer "roads" in EPSG:3035 .*remove the grid set/)]);
+  });
+  test("source.styles belongs to source.layers by position, and the missing layer is told too", async () => {
+    const told = await said(`url: "${mapServer.url}", layers: [raods, roads], styles: [night, ""]`);
+    expect(told).toEqual([expect.stringMatching(/no layer "raods"/)]);
+  });
+  test.each(["1.1.1", "1.3.0"])(
+    "a picture limit below the metatile is told with the metatile that fits (WMS %s)",
+    async (version) => {
+      expect(
+        await said(`url: "${mapServer.url}", layers: [roads], version: ${version}`, ", metatile: [16, 16], gutter: 10"),
+      ).toEqual([expect.stringMatching(/at most 4096 x 4096 pixels, .* has 4116 x 4116: metatile: \[15, 15\] fits$/)]);
+    },
+  );
+});
+
+/** Starts a server that answers /closed with 401, /never not at all, and the rest with an HTML page of status 404. */
+async function startServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    if (request.url?.startsWith("/never") === true) return;
+    response.writeHead(request.url?.startsWith("/closed") === true ? 401 : 404, { "Content-Type": "text/html" });
+    response.end("<html><body>File \u001b[31mnot found</body></html>");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("an upstream that cannot be used", () => {
+  let server: Awaited<ReturnType<typeof startServer>>;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    ["a wrong path", "type: wms, url: URL/none", /status 404.*correct the path of source\.url$/],
+    [
+      "a host name that is wrong",
+      "type: wms, url: http://host.invalid/wms",
+      /not known: correct the host of source\.url$/,
+    ],
+    ["https to a port of http", "type: wms, url: HTTPS/wms", /look at http:\/\/ or https:\/\/ in source\.url/],
+    ["credentials that are wrong", WRONG_CREDENTIALS, /status 401.*correct source\.username and source\.password$/],
+    ["tiles at a wrong path", "type: xyz, url: 'URL/{z}/{x}/{y}.png'", /status 404.*correct the path of source\.url$/],
+  ])("%s is told in one line with what to do", async (_, source, expected) => {
+    const its = source.replace("HTTPS", server.url.replace("http:", "https:")).replace("URL", server.url);
+    const told = await saidOf(its);
+    expect(told).toEqual([expect.stringMatching(expected)]);
+    expect(told.join()).not.toMatch(/s3cret-word|\p{C}/u);
+  });
+
+  test("one that is down is one finding of all its layers", async () => {
+    const dead = await startServer();
+    await dead.close();
+    const layers = ["a", "b", "c"].map((name) => `{ name: ${name}, source: { type: wms, url: "${dead.url}/wms" } }`);
+    expect(await askUpstreams(await layersOf(layers))).toEqual([
+      {
+        severity: "error",
+        upstream: dead.url,
+        layers: ["a", "b", "c"],
+        message: expect.stringMatching(/no connection: start the map server/),
+      },
+    ]);
+  });
+
+  test("the layers whose turn does not come in the time of all checks are findings", async () => {
+    const names = Array.from({ length: 9 }, (_, i) => `l${i}`);
+    const wms = names.map((name) => `{ name: ${name}, source: { type: wms, url: "${server.url}/never/${name}" } }`);
+    const xyz = names.map(
+      (name) => `{ name: x${name}, source: { type: xyz, url: "${server.url}/never/${name}/{z}/{x}/{y}.png" } }`,
+    );
+    const found = await askUpstreams(await layersOf([...wms, ...xyz]), { requestMs: 300, totalMs: 400 });
+    expect(found.flatMap(({ layers }) => layers).sort()).toEqual([...names, ...names.map((name) => `x${name}`)].sort());
+    expect(found.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/not answered in the time of all checks: .*nuthatch doctor LAYER$/),
+    );
+    expect(found.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/no whole answer in 0\.3 seconds/),
+    );
+  });
+
+  test("the command ends with 1 and prints a line for each problem; with 0 when there is none, with 78 and 2", async () => {
+    const config = file([`{ name: ws:a, source: { type: wms, url: "${server.url}/none" } }`]);
+    const line = /^error: ws:a \(http:\/\/127\.0\.0\.1:\d+\): GetCapabilities: status 404.*\n/;
+    const doctor = await run(["doctor", "--config", config]);
+    expect(doctor).toMatchObject({ code: 1, stderr: "" });
+    expect(doctor.stdout).toMatch(new RegExp(`${line.source}layers checked: 1, problems: 1, \\d+\\.\\d s\\n$`));
+    for (const words of [
+      ["doctor", "--json", "--config", config, "ws:a"],
+      ["--json", "doctor", "--config", config],
+    ]) {
+      const { code, stdout } = await run(words);
+      expect([code, JSON.parse(stdout)]).toEqual([
+        1,
+        {
+          problems: [
+            {
+              severity: "error",
+              upstream: server.url,
+              layers: ["ws:a"],
+              message: expect.stringMatching(/^GetCapabilities: status 404/),
+            },
+          ],
+          layers: 1,
+          ms: expect.any(Number),
+        },
+      ]);
+    }
+    const check = await run(["config", "check", "--online", "--config", config]);
+    expect(check).toMatchObject({ code: 1, stderr: "" });
+    expect(check.stdout).toMatch(/is valid: 1 layers.*\nerror: ws:a .*status 404/);
+    expect(await run(["config", "check", "--config", config])).toMatchObject({ code: 0 });
+    expect(await run(["doctor", "--config", config, "ws:b"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/unknown layer "ws:b"; did you mean ws:a\?/),
+    });
+    expect(await run(["doctor"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/problems: 0/) });
+    const bad = join(directory, "bad.yaml");
+    writeFileSync(bad, "server: { prot: 1 }\n");
+    expect(await run(["doctor", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
+  });
+});
+
+test("a server that never answers is told in less than ten seconds", { timeout: 15_000 }, async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const began = performance.now();
+  expect(await said(`url: "http://127.0.0.1:${port}/"`)).toEqual([
+    expect.stringMatching(/no whole answer in 4 seconds/),
+  ]);
+  expect(performance.now() - began).toBeLessThan(10_000);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
