@@ -203,3 +203,27 @@ test("a server that never answers is told in less than ten seconds", { timeout: 
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 });
+
+test("a WMS that takes fewer layers at once, and one that wants credentials for pictures alone, are told", async () => {
+  const layers = ["a", "b"].map(
+    (name) => `<Layer><Name>${name}</Name><CRS>EPSG:4326</CRS><CRS>EPSG:3857</CRS></Layer>`,
+  );
+  const capabilities = `<WMS_Capabilities version="1.3.0"><Service><LayerLimit>1</LayerLimit></Service><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request><Layer>${layers.join("")}</Layer></Capability></WMS_Capabilities>`;
+  const server = createServer((request, response) => {
+    const isCapabilities = request.url?.includes("GetCapabilities") === true;
+    response.writeHead(isCapabilities ? 200 : 401, { "Content-Type": "text/xml" });
+    response.end(isCapabilities ? capabilities : "");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const source = `url: "http://127.0.0.1:${port}/", version: 1.3.0`;
+  expect(await said(`${source}, layers: [a, b]`)).toEqual([
+    "the WMS takes at most 1 layers in one request, and source.layers has 2: use fewer",
+  ]);
+  const grid = ", gridSubsets: [{ gridSet: EPSG:900913 }]";
+  expect(await said(`${source}, layers: [a]`, grid)).toEqual([
+    expect.stringMatching(/^a tile of EPSG:900913: status 401.*correct source\.username and source\.password$/),
+  ]);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
