@@ -11,6 +11,7 @@ await build({
   absWorkingDir: root,
   entryPoints: [
     "src/cli/main.ts",
+    "src/app/check-thread.ts",
     "src/app/coordinator-thread.ts",
     "src/app/renderer-process.ts",
     "src/app/http-worker-process.ts",

@@ -20,6 +20,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { JobEvent } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
+import { ConfigurationChecks } from "./configuration-checks.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import { type ServingCalls, type ServingMetrics, type ServingProcesses, USER_RENDERS } from "./process-methods.ts";
 
@@ -45,6 +46,7 @@ export class Serving implements ServingProcesses {
   readonly #reader: TileCache;
   readonly #tileProtocols: TileProtocols;
   readonly #jobEvents: JobEvents;
+  readonly #checks = new ConfigurationChecks();
   readonly #useTimer: NodeJS.Timeout;
   #configuration: Configuration;
   #catalogue: Catalogue;
@@ -126,6 +128,7 @@ export class Serving implements ServingProcesses {
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
       users: () => this.#configuration.users,
+      checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
       changes: this.#changes,
       log,

@@ -87,30 +87,65 @@ export async function loadConfiguration(
   return ok(freeze({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] }));
 }
 
+const unreadable = (file: string, message: string, at: { readonly line?: number } = {}): ConfigurationFile => ({
+  content: undefined,
+  problems: [{ file, ...at, path: "", message }],
+  positionOf: () => ({ file }),
+  writtenAs: () => undefined,
+  withVariables: [],
+});
+
 async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
-  const unreadable = (message: string, at: { readonly line?: number } = {}): ConfigurationFile => ({
-    content: undefined,
-    problems: [{ file: name, ...at, path: "", message }],
-    positionOf: () => ({ file: name }),
-    writtenAs: () => undefined,
-  });
   try {
-    const bytes = await readFile(resolve(cwd, name));
-    const line = lineBeyondUtf8(bytes);
-    if (line !== undefined)
-      return unreadable("the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
-    const text = bytes.toString();
-    return /<(?:\w+:)?gwcConfiguration\b/.test(text.slice(0, 10_000))
-      ? unreadable(
-          "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/layers.md has the keys for the rest",
-          { line: 1 },
-        )
-      : readConfigurationFile(name, text, env);
+    return readBytes(name, await readFile(resolve(cwd, name)), env);
   } catch (error) {
     return unreadable(
+      name,
       `the configuration cannot be read: ${fileFault(error)}; --config or NUTHATCH_CONFIG names another file`,
     );
   }
+}
+
+/** Reads the bytes of a file called `name`. Without `env` its variables are not replaced. */
+function readBytes(name: string, bytes: Buffer, env: Variables | undefined): ConfigurationFile {
+  const line = lineBeyondUtf8(bytes);
+  if (line !== undefined)
+    return unreadable(name, "the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
+  const text = bytes.toString();
+  return /<(?:\w+:)?gwcConfiguration\b/.test(text.slice(0, 10_000))
+    ? unreadable(
+        name,
+        "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/layers.md has the keys for the rest",
+        { line: 1 },
+      )
+    : readConfigurationFile(name, text, env);
+}
+
+/** The problems and warnings of a text. A text without problems is valid. */
+export interface TextReport {
+  readonly problems: readonly ConfigurationProblem[];
+  readonly warnings: readonly ConfigurationProblem[];
+}
+
+/**
+ * Checks the text of a configuration by itself: reads no variables and no files. Values that hold variables, and what
+ * files would tell, count as right.
+ */
+export async function checkText(bytes: Buffer, name: string): Promise<TextReport> {
+  const file = readBytes(name, bytes, undefined);
+  if (file.content === undefined && file.problems.length > 0) return { problems: file.problems, warnings: [] };
+  const problems = new Problems({ originOf: file.positionOf, writtenAs: file.writtenAs });
+  for (const path of file.withVariables) problems.skip(path);
+  const warnings: string[] = [];
+  await build(file.content, {
+    input: { env: {}, cwd: "/", textOnly: true },
+    file: name,
+    problems,
+    warnings,
+    cameAsText: () => false,
+  });
+  const plain = warnings.map((message) => ({ file: name, path: "", message }));
+  return { problems: [...file.problems, ...problems.list], warnings: [...problems.warnings, ...plain] };
 }
 
 /** Returns the first line of a text that is not UTF-8, counted from 1; undefined: all lines are. */
@@ -124,7 +159,10 @@ function lineBeyondUtf8(text: Buffer): number | undefined {
 }
 
 interface Building {
-  readonly input: ConfigurationInput;
+  readonly input: Omit<ConfigurationInput, "flags"> & {
+    /** True: no file is read, no password is hashed, and variables may add what the text lacks. */
+    readonly textOnly?: true;
+  };
   readonly file: string | undefined;
   readonly problems: Problems;
   readonly warnings: string[];
@@ -135,19 +173,25 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const { input, problems, warnings, file } = building;
   const document = readDocument(content, building);
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
-    const gridSets = await buildGridSets(own, input.cwd, problems);
+    const gridSets = await buildGridSets(own, input, problems);
     const declared = new Set([...gridSetIds, ...gridSets.keys()]);
-    const inspectArchive = archiveInspector(input.cwd);
+    const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
     return buildLayers(documents, { gridSets, declared, inspectArchive, problems, warnings });
   };
   const demo = file === undefined && document.layers === undefined;
   const configured = await layersOf(document);
   const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
-  if (layers.length === 0) warnings.push("no layers are configured");
+  if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
   const users = await buildUsers(document, input, problems, warnings);
   const { server, dataDir, jobs, compat, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
-  if (users.length === 0 && !problems.within(["users"]) && !problems.within(["server"]) && !isLoopback(server.host))
+  if (
+    !input.textOnly &&
+    users.length === 0 &&
+    !problems.within(["users"]) &&
+    !problems.within(["server"]) &&
+    !isLoopback(server.host)
+  )
     problems.expected(["server", "host"], NOBODY, server.host);
   if (input.running !== undefined)
     checkReload(input.running, { users: users.length, hasLayers: demo || document.layers !== undefined }, problems);

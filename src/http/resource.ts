@@ -20,6 +20,17 @@ import type { Target } from "./request.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 type Method = (typeof METHODS)[number];
 
+/** A problem of the text of a configuration. */
+export interface CheckedProblem {
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly path: string;
+  readonly message: string;
+  readonly suggestion: string | null;
+  readonly severity: "error" | "warning";
+}
+
 /** The parts of the server that routes use. */
 export interface RouteOptions {
   readonly compat: () => CompatOptions;
@@ -33,6 +44,8 @@ export interface RouteOptions {
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   readonly readiness: () => Readiness;
   readonly users: () => readonly Pick<User, "name" | "roles">[];
+  /** Checks the text of a configuration, of which nothing is loaded. */
+  readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
 }
 

@@ -24,6 +24,10 @@ export function nearest(name: string, known: readonly string[]): string | undefi
 export const unknownLayer = (name: string, known: readonly string[]): string =>
   `unknown layer ${JSON.stringify(name)}${didYouMean(name, known)}`;
 
+/** Returns the name that a message with the end of `didYouMean` suggests; null if it suggests none. */
+export const suggestionOf = (message: string): string | null =>
+  /^.*; did you mean (.+?)\?(?: \(|$)/s.exec(message)?.[1] ?? null;
+
 export const didYouMean = (name: string, known: readonly string[]): string => {
   const found = nearest(name, known);
   return found === undefined ? "" : `; did you mean ${found}?`;

@@ -21,11 +21,11 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
 
 /**
  * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. The names of
- * files refer to `cwd`.
+ * files refer to `cwd`; `textOnly`: no file is read.
  */
 export async function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
-  cwd: string,
+  { cwd, textOnly }: { readonly cwd: string; readonly textOnly?: true },
   problems: Problems,
 ): Promise<ReadonlyMap<string, GridSet>> {
   const built = new Map<string, GridSet>();
@@ -33,10 +33,13 @@ export async function buildGridSets(
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
     const path = ["gridSets", i];
+    if (textOnly && document.tileMatrixSet !== undefined) problems.skip([...path, "tileMatrixSet"]);
     const gridSet =
       document.tileMatrixSet === undefined
         ? buildGridSet(document, path, problems)
-        : await importGridSet(document, document.tileMatrixSet, cwd, path, problems);
+        : textOnly
+          ? undefined
+          : await importGridSet(document, document.tileMatrixSet, cwd, path, problems);
     const id = document.id ?? gridSet?.id;
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)

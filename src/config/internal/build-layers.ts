@@ -16,7 +16,7 @@ import { defined } from "../../lib/defined.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
-import { buildSource } from "./build-source.ts";
+import { buildSource, withoutFiles } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
@@ -26,7 +26,8 @@ export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
   /** The ids of all configured grid sets, also of invalid ones: an invalid grid set is not reported as unknown too. */
   readonly declared: ReadonlySet<string>;
-  readonly inspectArchive: ReturnType<typeof archiveInspector>;
+  /** Undefined: no file that a layer names is read. */
+  readonly inspectArchive: ReturnType<typeof archiveInspector> | undefined;
   readonly problems: Problems;
   readonly warnings: string[];
 }
@@ -82,9 +83,13 @@ function checkName(name: string, path: Path, directories: Map<string, string>, p
 
 async function buildLayer(document: LayerDocument, path: Path, context: LayerContext): Promise<Layer> {
   const { name, source: given } = document;
-  const { problems } = context;
-  const named = given.type === "mbtiles" || given.type === "pmtiles" ? await context.inspectArchive(given) : undefined;
-  const source = buildSource(given, name, named, [...path, "source"], problems);
+  const { problems, inspectArchive } = context;
+  const isArchive = given.type === "mbtiles" || given.type === "pmtiles";
+  const named = isArchive ? await inspectArchive?.(given) : undefined;
+  const source =
+    inspectArchive === undefined
+      ? buildSource(withoutFiles(given), name, undefined, [...path, "source"], problems)
+      : buildSource(given, name, named, [...path, "source"], problems);
   const archive = named?.report.ok === true ? named.report.value.facts : undefined;
   const ofTiles = rendersSingleTiles(source);
   const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
@@ -149,7 +154,8 @@ function buildSubset(
   const { gridSets, declared, problems, warnings } = context;
   const gridSet = gridSetOf(document.gridSet, context);
   if (gridSet === undefined) {
-    if (declared.has(document.gridSet)) return undefined;
+    // A grid set that is not known here may have any id.
+    if (declared.has(document.gridSet) || problems.hasSkipped(["gridSets"])) return undefined;
     problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, [...gridSets.keys()]));
     return undefined;
   }

@@ -41,6 +41,13 @@ export function buildSource(
   }
 }
 
+/** Returns a source without the files of its TLS options, which would be read. */
+export function withoutFiles(document: SourceDocument): SourceDocument {
+  if (!("ca" in document || "cert" in document || "key" in document)) return document;
+  const { ca: _, cert: __, key: ___, ...plain } = document;
+  return plain;
+}
+
 /** Builds the options of a source over HTTP. Reads the files of its TLS options. */
 function buildUpstream<D extends UpstreamDocument>(document: D, path: Path, problems: Problems) {
   const { timeoutSeconds, ca: _, cert: __, key: ___, ...plain } = document;

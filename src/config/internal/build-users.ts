@@ -10,19 +10,20 @@ import { isUserName } from "./schema/server-schema.ts";
 
 /**
  * Returns the users of the htpasswd file, of the configuration and of the variables. A later user replaces an earlier
- * one of the same name.
+ * one of the same name. `textOnly`: reads no file and hashes no password.
  */
 export async function buildUsers(
   { users, htpasswd }: Pick<Document, "users" | "htpasswd">,
-  { env, cwd }: { readonly env: Variables; readonly cwd: string },
+  { env, cwd, textOnly }: { readonly env: Variables; readonly cwd: string; readonly textOnly?: true },
   problems: Problems,
   warnings: string[],
 ): Promise<readonly User[]> {
   const administrator = await administratorOf(env, problems);
   const built = new Map<string, User>();
+  if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
-    ...(htpasswd === undefined ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
-    ...(await configuredUsers(users, administrator?.name, problems)),
+    ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
+    ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)),
     ...(administrator === undefined ? [] : [administrator]),
   ])
     built.set(user.name, user);
@@ -36,6 +37,7 @@ async function configuredUsers(
   documents: Document["users"],
   replaced: string | undefined,
   problems: Problems,
+  hash: typeof hashOfPlain,
 ): Promise<readonly User[]> {
   const users: User[] = [];
   for (const [i, document] of documents.entries()) {
@@ -51,7 +53,7 @@ async function configuredUsers(
     }
     if (password !== undefined)
       problems.warn(["users", i], `the password of ${name} is not hashed in the file; \`nuthatch user hash\` does it`);
-    const passwordHash = document.passwordHash ?? (await hashOfPlain(name, password ?? ""));
+    const passwordHash = document.passwordHash ?? (await hash(name, password ?? ""));
     users.push({ name, passwordHash, roles });
   }
   return users;

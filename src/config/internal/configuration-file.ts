@@ -21,6 +21,8 @@ export interface ConfigurationFile {
   positionOf(path: Path, part: "key" | "value"): Origin;
   /** Returns the text of a value before its variables were replaced. */
   writtenAs(path: Path): string | undefined;
+  /** The paths of the values that hold variables. */
+  readonly withVariables: readonly Path[];
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -40,8 +42,11 @@ class Unusable extends Error {
   }
 }
 
-/** Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). */
-export function readConfigurationFile(name: string, text: string, env: Variables): ConfigurationFile {
+/**
+ * Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). Without `env` the texts stay
+ * as they are written.
+ */
+export function readConfigurationFile(name: string, text: string, env: Variables | undefined): ConfigurationFile {
   const lines = new LineCounter();
   // Pretty errors quote the file, and so its secrets.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: true });
@@ -51,6 +56,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     return { file: name, line: Math.max(1, position.line), column: Math.max(1, position.col) };
   };
   const written = new Map<string, string>();
+  const withVariables: Path[] = [];
   const positionOf = (path: Path, part: "key" | "value"): Origin =>
     at(offsetOf(document.contents, path, part, (node) => (isAlias(node) ? node.resolve(document) : node)));
   const file = (content: unknown): ConfigurationFile => ({
@@ -58,6 +64,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     problems,
     positionOf,
     writtenAs: (path) => written.get(pathText(path)),
+    withVariables,
   });
   const add = (origin: Origin, path: string, message: string): void => {
     problems.push({ ...origin, path, message: path === "" ? message : `${path}: ${message}` });
@@ -105,8 +112,10 @@ export function readConfigurationFile(name: string, text: string, env: Variables
       return filled;
     }
     if (typeof value !== "string" || !value.includes("${")) return value;
-    const filled = substitute(value, env);
     written.set(pathText(path), value);
+    withVariables.push(path);
+    if (env === undefined) return value;
+    const filled = substitute(value, env);
     for (const message of filled.problems) add(positionOf(path, "value"), pathText(path), message);
     return filled.text;
   }

@@ -55,7 +55,8 @@ export class Problems {
   readonly #origins: Origins;
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
-  readonly #warned: ConfigurationProblem[] = [];
+  readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
+  readonly #skipped: Path[] = [];
 
   constructor(origins: Origins) {
     this.#origins = origins;
@@ -82,22 +83,45 @@ export class Problems {
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
   warn(path: Path, sentence: string): void {
     const where = pathText(path);
-    this.#warned.push({ ...this.#origins.originOf(path, "value"), path: where, message: `${where}: ${sentence}` });
+    const problem = { ...this.#origins.originOf(path, "value"), path: where, message: `${where}: ${sentence}` };
+    this.#warned.push({ path, problem });
+  }
+
+  /**
+   * Records that a value is not known here. Its problems, and those of a list that it is in, are left out. What depends
+   * on the value is checked no further, as with a value that does not fit.
+   */
+  skip(path: Path): void {
+    this.#skipped.push(path);
   }
 
   get warnings(): readonly ConfigurationProblem[] {
-    return this.#warned;
+    return this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem);
   }
 
-  /** Returns whether there is a problem at or below a path. */
+  /** Returns whether there is a problem or a skipped value at or below a path. */
   within(path: Path): boolean {
-    return this.#found.some((found) => isWithin(found.path, path));
+    return this.#found.some((found) => isWithin(found.path, path)) || this.hasSkipped(path);
+  }
+
+  /** Returns whether a value at or below a path was skipped. */
+  hasSkipped(path: Path): boolean {
+    return this.#skipped.some((skipped) => isWithin(skipped, path));
+  }
+
+  #isKnown(path: Path): boolean {
+    return !this.#skipped.some(
+      (skipped) =>
+        isWithin(path, skipped) ||
+        (typeof skipped.at(-1) === "number" && skipped.length === path.length + 1 && isWithin(skipped, path)),
+    );
   }
 
   /** The problems in the order of the file; problems from other origins come last. */
   get list(): readonly ConfigurationProblem[] {
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
-    return this.#found.map(({ problem }) => problem).sort((a, b) => line(a) - line(b));
+    const known = this.#found.filter(({ path }) => this.#isKnown(path));
+    return known.map(({ problem }) => problem).sort((a, b) => line(a) - line(b));
   }
 }

@@ -1,6 +1,7 @@
 import { parseId } from "../query.ts";
 import type { Resource, Route, RouteOptions } from "../resource.ts";
 import { json, reader } from "./api-answer.ts";
+import { configurationCheckResource } from "./configuration/configuration-check-route.ts";
 import { coveragePartResource, coverageResource } from "./coverage/coverage-route.ts";
 import { eventsResource } from "./events/events-route.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
@@ -60,6 +61,7 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
     return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
+  if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);
   if (name === "upstreams") {
     if (action === undefined) return upstreamResource(parts, key);
     return action === "probe" ? probeResource(parts, key) : undefined;

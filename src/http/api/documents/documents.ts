@@ -4,6 +4,7 @@ import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import {
+  configurationCheck,
   coverage,
   coverageLevels,
   layers,
@@ -45,6 +46,7 @@ export const documents = {
   Usage: usage,
   Quota: quota,
   Reload: reload,
+  ConfigurationCheck: configurationCheck,
   Users: users,
   Coverage: coverage,
   CoverageLevels: coverageLevels,

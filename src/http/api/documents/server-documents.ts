@@ -206,6 +206,22 @@ const configurationProblem = z.object({
   message: text,
 });
 
+export const configurationCheck = z.object({
+  problems: z
+    .array(
+      z.object({
+        file: text,
+        line: whole.nullable(),
+        column: whole.nullable(),
+        path: text,
+        message: text,
+        suggestion: textOrNull.meta({ description: "The known name that a misspelt one is nearest to" }),
+        severity: z.enum(["error", "warning"]),
+      }),
+    )
+    .meta({ description: "Empty: the text is valid. A text with nothing but warnings is valid too" }),
+});
+
 export const problem = z.object({
   type: text,
   title: text,

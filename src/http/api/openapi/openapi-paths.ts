@@ -251,6 +251,19 @@ export const paths = {
       failures: [400],
     }),
   },
+  "/configuration/check": {
+    post: {
+      ...operation(
+        "checkConfiguration",
+        "The problems of the text of a configuration; reads no variables and no files",
+        {
+          answers: { 200: answer("ConfigurationCheck") },
+          failures: [413],
+        },
+      ),
+      requestBody: { required: true, content: { "*/*": { schema: { type: "string" } } } },
+    },
+  },
   "/coverage": {
     get: operation("getCoverage", "Which tiles of a box are kept, stale, failed or being rendered", {
       parameters: queryParameters(coverageQuery),
