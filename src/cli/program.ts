@@ -7,6 +7,7 @@ const COMPLETE = "__complete";
 
 const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])[] = [
   ["serve", async () => (await import("./commands/serve-command.ts")).serveCommand()],
+  ["backup", async () => (await import("./commands/backup-command.ts")).backupCommand()],
   ["user", async () => (await import("./commands/user-command.ts")).userCommand()],
   ["config", async () => (await import("./commands/config-command.ts")).configCommand()],
   ["doctor", async () => (await import("./commands/doctor-command.ts")).doctorCommand()],

@@ -22,11 +22,14 @@ const unusable = (lockFile: string, cause: unknown): StateError =>
 /** The files of the state. They contain the history and names of accounts. */
 const STATE_FILES = /^(?:state\.db|lock\.db|users|running$|reserve$)/;
 
+/** Returns whether a file of this name in the data directory belongs to the state, or is a copy of it. */
+export const isStateFile = (name: string): boolean => STATE_FILES.test(name);
+
 /** Creates the data directory, and makes it and its state files accessible to the owner alone. */
 export function secureDataDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   restrict(directory, 0o700);
-  for (const name of readdirSync(directory)) if (STATE_FILES.test(name)) restrict(join(directory, name), 0o600);
+  for (const name of readdirSync(directory)) if (isStateFile(name)) restrict(join(directory, name), 0o600);
   // SQLite creates -wal and -journal files with the mode of the database.
   for (const name of ["state.db", "lock.db"]) closeSync(openSync(join(directory, name), "a", 0o600));
 }

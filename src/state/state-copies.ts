@@ -53,7 +53,7 @@ export function copiesOf(file: string): string[] {
 const MINUTE_MS = 60_000;
 
 /** Writes the time of the copy into its `user_version`, in minutes since 1970: the field has 31 bits. */
-function stamp(copy: string): void {
+export function stamp(copy: string): void {
   const db = new Sqlite(copy);
   try {
     db.exec(`PRAGMA user_version = ${Math.floor(Date.now() / MINUTE_MS)}`);

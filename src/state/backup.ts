@@ -1,0 +1,200 @@
+import { existsSync, statSync } from "node:fs";
+import { mkdtemp, open, realpath, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Sqlite from "libsql";
+import { codeOf } from "../lib/error-code.ts";
+import { isStateFile, StateError } from "./data-directory.ts";
+import { isWriteAheadLog, RunningMark } from "./running-mark.ts";
+import { copiedAtMs, stamp } from "./state-copies.ts";
+
+/** A server under load replaces its write-ahead log every few seconds. */
+const MOST_ATTEMPTS = 20;
+const PAUSE_MS = 250;
+const CHUNK_BYTES = 1024 * 1024;
+const LOG_HEADER_BYTES = 32;
+
+export interface BackupOptions {
+  readonly dataDir: string;
+  readonly target: string;
+  /** Whether an existing target is replaced. */
+  readonly replace: boolean;
+  /** Called after each part of the database that has been copied. */
+  readonly progress: (copied: number, total: number) => void;
+}
+
+/**
+ * Writes a consistent copy of the state database to a file that only the owner can read, and returns its size in bytes.
+ * Reads the files of the database and takes no lock, so that a server may run on the data directory. The copy is
+ * stamped, and appears under its name when it is complete and on the disk.
+ * @throws StateError, and errors of the file system
+ */
+export async function backUp({ dataDir, target, replace, progress }: BackupOptions): Promise<number> {
+  const source = join(dataDir, "state.db");
+  if ((statSync(source, { throwIfNoEntry: false })?.size ?? 0) === 0)
+    throw unavailable(
+      `there is no state in ${dataDir}: ${existsSync(dataDir) ? "state.db is missing or empty" : "there is no such directory"}`,
+    );
+  if (!(await isSqlite(source)))
+    throw unavailable(`${source} is not a state database of Nuthatch: it does not begin as a database of SQLite`);
+  const directory = await directoryOf(target);
+  if (directory === (await realpath(dataDir)) && isStateFile(basename(target)))
+    throw unavailable(`${target} is a name of a file of the server's state: choose another name or another directory`);
+  refuseExisting(target, replace);
+  const work = await mkdtemp(join(directory, ".nuthatch-backup-"));
+  try {
+    const copy = join(work, "state.db");
+    await copyConsistently(dataDir, copy, progress);
+    complete(copy, source);
+    await sync(copy);
+    refuseExisting(target, replace);
+    await rename(copy, target);
+    await sync(directory);
+    return statSync(target).size;
+  } catch (error) {
+    if (codeOf(error) !== "ENOSPC" && codeOf(error) !== "SQLITE_FULL") throw error;
+    throw unavailable(
+      `the disk of ${target} is full: a backup needs as much room as state.db and state.db-wal together`,
+      { cause: error },
+    );
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+const unavailable = (message: string, options: ErrorOptions = {}): StateError =>
+  new StateError("unavailable", message, options);
+
+async function directoryOf(target: string): Promise<string> {
+  try {
+    return await realpath(dirname(target));
+  } catch (error) {
+    throw unavailable(`the directory ${dirname(target)} of the backup cannot be used: ${codeOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function refuseExisting(target: string, replace: boolean): void {
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw unavailable(`${target} is a directory: name a file`);
+  if (found !== undefined && !replace)
+    throw unavailable(`${target} is there already: --force writes over it, or name another file`);
+}
+
+/**
+ * Copies the database and then its write-ahead log. While the server keeps one generation of the log, the log contains
+ * every page that a checkpoint wrote into the database during the copy. The two copies are then consistent: SQLite
+ * reads these pages from the log. A new generation of the log begins with a new header, and the copy is repeated.
+ */
+async function copyConsistently(dataDir: string, copy: string, progress: BackupOptions["progress"]): Promise<void> {
+  const source = join(dataDir, "state.db");
+  const mark = new RunningMark(dataDir);
+  let reason = "";
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    if (attempt > 1) await sleep(PAUSE_MS);
+    if (copiedAtMs(source) !== undefined)
+      throw unavailable(
+        `${source} is a copy that was put in place, and no server has started on it: start the server before the backup`,
+      );
+    const generation = await generationOf(source);
+    const loss = mark.loss();
+    if (loss === undefined) {
+      await copyFile(source, copy, progress);
+      await rm(`${copy}-wal`, { force: true });
+      if (existsSync(`${source}-wal`)) await copyFile(`${source}-wal`, `${copy}-wal`, () => undefined);
+      if ((await generationOf(source)) === generation) return;
+    }
+    reason =
+      loss === undefined ? "the server changed it faster than it could be copied" : `${loss.file}: ${loss.reason}`;
+  }
+  throw unavailable(
+    `the state database ${source} could not be copied in ${MOST_ATTEMPTS} attempts (${reason}): try again when fewer jobs run, or stop the server for the backup`,
+  );
+}
+
+const MAGIC = "SQLite format 3\0";
+
+async function isSqlite(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return buffer.toString("latin1") === MAGIC;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns a text that changes when the write-ahead log begins again; without a log, when the database changes. */
+async function generationOf(source: string): Promise<string> {
+  const { ino, size, mtimeNs } = statSync(source, { bigint: true });
+  const log = `${source}-wal`;
+  if (!isWriteAheadLog(log)) return `${ino} ${size} ${mtimeNs}`;
+  const file = await open(log, "r");
+  try {
+    const { buffer } = await file.read(Buffer.alloc(LOG_HEADER_BYTES), 0, LOG_HEADER_BYTES, 0);
+    return `${ino} ${buffer.toString("hex")}`;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Copies a file that may grow or shrink meanwhile: reads up to its end. */
+async function copyFile(from: string, to: string, progress: BackupOptions["progress"]): Promise<void> {
+  const source = await open(from, "r");
+  try {
+    const target = await open(to, "w", 0o600);
+    try {
+      const { size } = await source.stat();
+      const buffer = Buffer.alloc(CHUNK_BYTES);
+      for (let copied = 0; ; ) {
+        const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, copied);
+        if (bytesRead === 0) return;
+        for (let at = 0; at < bytesRead; )
+          at += (await target.write(buffer, at, bytesRead - at, copied + at)).bytesWritten;
+        copied += bytesRead;
+        progress(copied, size);
+      }
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/**
+ * Moves the write-ahead log into the copy, checks the copy and stamps it.
+ * @throws StateError when the database is damaged or is no database of Nuthatch
+ */
+function complete(copy: string, source: string): void {
+  try {
+    const db = new Sqlite(copy);
+    try {
+      db.exec("PRAGMA journal_mode = DELETE");
+      const found = db.prepare("PRAGMA integrity_check(1)").get();
+      if (!JSON.stringify(found).includes('"ok"'))
+        throw unavailable(`the state database ${source} is damaged: ${JSON.stringify(found)}`);
+      db.prepare("SELECT count(*) FROM migration").get();
+    } finally {
+      db.close();
+    }
+    stamp(copy);
+  } catch (error) {
+    if (error instanceof StateError || codeOf(error) === "SQLITE_FULL") throw error;
+    throw unavailable(`${source} is not a state database of Nuthatch, or is damaged: ${String(error)}`, {
+      cause: error,
+    });
+  }
+  // The stamp is in the file itself only if no write-ahead log is left.
+  if (copiedAtMs(copy) === undefined) throw unavailable(`the write-ahead log of ${source} could not be merged`);
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
