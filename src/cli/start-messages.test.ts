@@ -67,6 +67,17 @@ describe("a start that cannot succeed says what to change", () => {
   });
 });
 
+test.each([
+  ["NUTHATCH_LOG_LEVEL", "debug", "info, warn, error, silent"],
+  ["NUTHATCH_LOG_FORMAT", "xml", "auto, text, json"],
+])("%s=%s is a problem of the configuration", async (name, value, legal) => {
+  const { code, stderr } = await run(["serve", "--data-dir", "data", "--port", "0"], { [name]: value });
+  expect([code, stderr]).toEqual([
+    78,
+    `The configuration is not valid:\n  ${name}: expected one of ${legal}, got ${JSON.stringify(value)}\n`,
+  ]);
+});
+
 test("files that cannot be used are told by name, and never in the words of Node", async () => {
   const absent = "there is no such file or directory";
   const folder = "expected a file, and this is a directory";

@@ -14,6 +14,13 @@ test("a line is time, level, sentence and fields; values with blanks are quoted,
   );
 });
 
+test("characters that a terminal obeys are escaped, and a text with them is valid JSON", () => {
+  const value = "a\u009b2J\u202eb\u{e0001}";
+  const line = textLine(time, "info", "an event", { value });
+  expect(line).toBe('2026-11-24T02:00:00.123Z info  an event value="a\\u009b2J\\u202eb\\udb40\\udc01"\n');
+  expect(JSON.parse(line.slice(line.indexOf('"')))).toBe(value);
+});
+
 test("no value makes a second line, or a field of its own", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {

@@ -1,12 +1,14 @@
 import { jsonText } from "./json-text.ts";
 
-/** Characters that end a line, move the cursor of a terminal, or turn the direction of text. */
+/** Characters that end a line, move the cursor of a terminal, or turn the direction of text. JSON may hold them plain. */
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const escaped = (text: string): string =>
-  text.replace(CONTROL, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+  text.replace(CONTROL, (one) =>
+    Array.from({ length: one.length }, (_, i) => `\\u${one.charCodeAt(i).toString(16).padStart(4, "0")}`).join(""),
+  );
 
 /** A value that needs no quotes. */
-const PLAIN = /^[^\s"=\\]+$/;
+const PLAIN = /^[^\s"=\\\p{Cc}\p{Cf}]+$/u;
 
 /** Returns a log line as text: time, level, sentence, then the fields as `key=value`. It is one line, whatever a value holds. */
 export function textLine(

@@ -150,3 +150,38 @@ test("a wrong password on the tile of a secured layer is a line, and requests of
   await server.kill("SIGTERM");
   expect(linesOf(server, "more requests were refused"), "the rest is counted at the end").toHaveLength(2);
 });
+
+test("NUTHATCH_LOG_FORMAT, before LOG_FORMAT, chooses text; a request cannot make a second line", async () => {
+  server = await startServer({ configuration: users, env: { NUTHATCH_LOG_FORMAT: "text", LOG_FORMAT: "json" } });
+  const name = 'x\n2026-01-01T00:00:00.000Z info  listening user="';
+  const refused = await fetch(`${server.url}/rest/reload`, { method: "POST", headers: basic(`${name}:wrong`) });
+  expect(refused.status).toBe(401);
+  const at = server;
+  await until("the log has the refusal", async () => at.log().includes("a log-in was refused") || undefined);
+  const lines = at.log().split("\n");
+  const time = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+  expect(lines.filter((line) => /^\S+ info {2}listening /.test(line))).toHaveLength(1);
+  const line = lines.find((text) => text.includes("a log-in was refused"));
+  expect(line).toMatch(
+    new RegExp(`${time} warn  a log-in was refused requestId=\\S+ user=${'(?:null|"x)'}.* status=401`),
+  );
+});
+
+test("LOG_FORMAT alone counts, and nothing below the level is logged", async () => {
+  server = await startServer({ env: { LOG_FORMAT: "text", NUTHATCH_LOG_LEVEL: "warn" } });
+  const refused = await fetch(`${server.url}/rest/masstruncate`, { method: "POST", body: "no" });
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  const at = server;
+  await until(
+    "the log has the refusal",
+    async () => /^\S+Z warn {2}a change was refused /m.test(at.log()) || undefined,
+  );
+  expect(at.log()).not.toContain("listening address");
+});
+
+test("in a pipe a line is JSON with an ISO time and the word of its level", async () => {
+  server = await startServer();
+  expect(await lines(server, "listening")).toEqual([
+    expect.objectContaining({ level: "info", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/) }),
+  ]);
+});
