@@ -17,6 +17,7 @@ const modules = [
   "schedule",
   "webhook",
   "session",
+  "activity",
   "coordinator",
   "http",
   "config",

@@ -63,7 +63,6 @@ export class Serving implements ServingProcesses {
     const { configuration, store, core, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
-    this.#changes = new ChangeLog(log);
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
@@ -89,6 +88,7 @@ export class Serving implements ServingProcesses {
     });
     this.#reader = reader;
     const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
+    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
     this.#tileProtocols = new TileProtocols({
       catalogue: () => this.#catalogue,
       reader,

@@ -1,3 +1,4 @@
+import { activityMigrations } from "../activity/activity-service.ts";
 import { jobMigrations } from "../jobs/job-migrations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
@@ -31,6 +32,7 @@ export function migrate(db: Database): void {
     webhookMigrations,
     clockMigrations,
     sessionMigrations,
+    activityMigrations,
   ]);
 }
 

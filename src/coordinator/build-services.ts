@@ -1,3 +1,4 @@
+import { ActivityService } from "../activity/activity-service.ts";
 import { JobCounter } from "../plan/job-counter.ts";
 import { SessionService } from "../session/session-service.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
@@ -52,6 +53,7 @@ export function buildServices(context: ServiceContext): {
     metrics: new MetricsService({ ...context, ...jobs }),
     coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
     sessions: new SessionService(context),
+    activity: new ActivityService({ ...context, fault: (error) => context.state.fault(error) }),
   };
   return { services, schedules };
 }

@@ -95,6 +95,7 @@ export class Coordinator {
 
   /** Writes all remaining state. Called after `stop` and after the last write. */
   close(): Promise<void> {
+    this.services.activity.flush();
     return this.#parts.periodicWork.close();
   }
 }

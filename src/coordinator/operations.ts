@@ -1,3 +1,4 @@
+import type { ActivityService } from "../activity/activity-service.ts";
 import type { Sending, Sendings } from "../lib/channel.ts";
 import type { ScheduleService } from "../schedule/schedule-service.ts";
 import type { SessionService } from "../session/session-service.ts";
@@ -20,6 +21,7 @@ export interface Services {
   readonly metrics: MetricsService;
   readonly coverage: CoverageService;
   readonly sessions: SessionService;
+  readonly activity: ActivityService;
 }
 
 interface OperationRow {
@@ -86,6 +88,7 @@ export const OPERATIONS = {
   quota: { quota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
   coverage: { coverage: UNTIL, coverageLevels: UNTIL },
+  activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, closeSession: CALL },
 } as const satisfies {
   readonly [S in keyof Services]: {
@@ -105,6 +108,7 @@ export interface Operations
     Offered<"quota">,
     Offered<"metrics">,
     Offered<"coverage">,
+    Offered<"activity">,
     Offered<"sessions"> {}
 
 type Row = OperationRow & { readonly service: keyof Services };

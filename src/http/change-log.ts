@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
+import type { ActivityEntry } from "../activity/activity-service.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
@@ -66,17 +67,19 @@ const MOST_ADDRESSES = 1_000;
 const MOST_REASON = 500;
 const MOST_NAME = 100;
 
-/** Logs requests for changes and refused log-ins. */
+/** Logs requests for changes and refused log-ins, and passes them on to the record of activity. */
 export class ChangeLog {
   readonly #log: Logger;
+  readonly #record: (entry: ActivityEntry) => Promise<void>;
   readonly #more: RepeatedLog;
   /** Lines of refused requests in the current minute, by address. */
   readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
   #allLines = 0;
   #minute = 0;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, record: (entry: ActivityEntry) => Promise<void>) {
     this.#log = log;
+    this.#record = record;
     this.#more = new RepeatedLog((fields) => log.warn("more requests were refused", fields));
   }
 
@@ -90,19 +93,26 @@ export class ChangeLog {
     setImmediate(() => this.#write(change));
   }
 
-  #write({ requestId, user, address, method, path, status, refusal, jobId, ms }: AnsweredChange): void {
-    const about = { requestId, user: user?.slice(0, MOST_NAME) ?? null, address, method, path, status };
+  #write({ requestId, user: name, address, method, path, status, refusal, jobId, ms }: AnsweredChange): void {
+    const user = name?.slice(0, MOST_NAME) ?? null;
+    const about = { requestId, user, address, method, path, status };
+    const reason = refusal === undefined ? null : refusalMessage(refusal).slice(0, MOST_REASON);
     if (refusal === undefined) {
       const fields = { ...about, ms: Math.round(ms * 10) / 10, ...(jobId === undefined ? {} : { jobId }) };
       this.#log.info("a request for a change was answered", fields);
-      return;
-    }
-    if (!this.#hasLine(address)) {
+    } else if (this.#hasLine(address)) {
+      this.#log.warn(refusal.logIn === undefined ? "a change was refused" : "a log-in was refused", {
+        ...about,
+        reason,
+      });
+    } else {
+      // The record of activity has the same limit: a flood must not push out what it holds.
       this.#more.add("", { address });
       return;
     }
-    const sentence = refusal.logIn === undefined ? "a change was refused" : "a log-in was refused";
-    this.#log.warn(sentence, { ...about, reason: refusalMessage(refusal).slice(0, MOST_REASON) });
+    this.#record({ timeMs: Date.now(), ...about, reason, jobId: jobId ?? null }).catch((error: unknown) =>
+      this.#log.warn("an activity could not be recorded", { requestId, error: String(error) }),
+    );
   }
 
   #hasLine(address: string): boolean {

@@ -72,7 +72,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       const jobId = answer.headers?.["X-Job-Id"];
       options.changes.answered({
         requestId,
-        user: logIn ?? user,
+        user: logIn ?? answer.signedIn ?? user,
         address: clientAddress(request, options.server()),
         method,
         path: target.path.slice(0, 500),

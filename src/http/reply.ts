@@ -8,6 +8,8 @@ export interface Answer {
   /** An iterable is sent as a stream, without Content-Length. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The account that the request signed in, for the record of activity. */
+  readonly signedIn?: string;
   /** Fields of the request that the resource does not know and has ignored, for the log. */
   readonly ignored?: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { parseId } from "../query.ts";
 import type { Resource, Route, RouteOptions } from "../resource.ts";
+import { activityResource } from "./activity/activity-route.ts";
 import { json, reader } from "./api-answer.ts";
 import { configurationCheckResource } from "./configuration/configuration-check-route.ts";
 import { coveragePartResource, coverageResource } from "./coverage/coverage-route.ts";
@@ -41,6 +42,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["layers", layersResource],
     ["status", () => statusResource(parts)],
     ["upstreams", () => upstreamsResource(parts)],
+    ["activity", () => activityResource(parts)],
     ["coverage", () => coverageResource(parts)],
     ["session", () => sessionResource(parts)],
     ["openapi.json", () => openApiResource],

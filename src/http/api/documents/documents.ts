@@ -4,6 +4,7 @@ import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import {
+  activity,
   configurationCheck,
   coverage,
   coverageLevels,
@@ -48,6 +49,7 @@ export const documents = {
   Reload: reload,
   ConfigurationCheck: configurationCheck,
   Users: users,
+  Activity: activity,
   Coverage: coverage,
   CoverageLevels: coverageLevels,
   Session: session,

@@ -3,7 +3,18 @@ import { CASE_RULES } from "../../../layer/parameter-filter.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { ROLES } from "../../options.ts";
-import { anyObject, bigint64, int64, momentOrNull, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
+import {
+  anyObject,
+  bigint64,
+  int64,
+  moment,
+  momentOrNull,
+  numbers4,
+  parameters,
+  text,
+  textOrNull,
+  whole,
+} from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
 const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
@@ -54,6 +65,23 @@ export const quota = z.object({
   globalExpirationPolicyName: z.enum(EXPIRATION_POLICIES),
   globalQuota: size,
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
+});
+
+export const activity = z.object({
+  activity: z.array(
+    z.object({
+      id: int64,
+      time: moment,
+      user: textOrNull.meta({ description: "null: an open server, or nobody. Of a refused log-in: the given name" }),
+      address: text,
+      method: text,
+      path: text,
+      status: whole,
+      reason: textOrNull.meta({ description: "null: the request was not refused" }),
+      jobId: int64.nullable().meta({ description: "The job that was made" }),
+      requestId: text,
+    }),
+  ),
 });
 
 const runs = z.array(whole);

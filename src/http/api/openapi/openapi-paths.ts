@@ -1,4 +1,5 @@
 import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
+import { activityQuery } from "../activity/activity-route.ts";
 import { coverageQuery, levelsQuery } from "../coverage/coverage-route.ts";
 import { int64Json } from "../documents/fields.ts";
 import { eventsQuery } from "../events/events-route.ts";
@@ -263,6 +264,13 @@ export const paths = {
       ),
       requestBody: { required: true, content: { "*/*": { schema: { type: "string" } } } },
     },
+  },
+  "/activity": {
+    get: operation("listActivity", "Changes and refused requests, newest first", {
+      parameters: queryParameters(activityQuery),
+      answers: { 200: answer("Activity") },
+      failures: [400],
+    }),
   },
   "/coverage": {
     get: operation("getCoverage", "Which tiles of a box are kept, stale, failed or being rendered", {

@@ -31,9 +31,10 @@ export const sessionResource = ({ operations, authenticator }: SessionParts): Re
       if (checked.kind !== "user") return refuse({ ...refusalOfCheck(checked), logIn: pair.value.name });
       const { user } = checked;
       const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
-      return documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }), 200, {
+      const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }), 200, {
         "Set-Cookie": sessionCookie(base, token),
       });
+      return { ...opened, signedIn: user.name };
     }),
 
     DELETE: anybody(async ({ headers, base }) => {

@@ -1,0 +1,113 @@
+import { type Database, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
+
+export const activityMigrations: Migrations = {
+  module: "activity",
+  steps: [
+    `CREATE TABLE activity (
+       id INTEGER PRIMARY KEY AUTOINCREMENT, time_ms INTEGER NOT NULL, user TEXT, address TEXT NOT NULL,
+       method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
+       request_id TEXT NOT NULL
+     );`,
+  ],
+};
+
+/** Entries are written together, this long after the first one. A kill may lose them. */
+const WRITE_MS = 250;
+/** The most entries that wait to be written. Further ones are counted as lost. */
+const MOST_WAITING = 10_000;
+const MOST_ENTRIES = 50_000;
+const LONGEST_MS = 90 * 86_400_000;
+
+/** A request for a change or a log-in, and its result. */
+export interface ActivityEntry {
+  /** ms since 1970. */
+  readonly timeMs: number;
+  /** Null: an open server, or nobody. */
+  readonly user: string | null;
+  readonly address: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Why the request was refused; null: it was not. */
+  readonly reason: string | null;
+  /** The job that was made. */
+  readonly jobId: number | null;
+  readonly requestId: string;
+}
+
+export type ActivityRow = ActivityEntry & { readonly id: number };
+
+/** The record of who changed what, and of what was refused. */
+export class ActivityService {
+  readonly #db: Database;
+  readonly #now: () => number;
+  readonly #fault: (error: unknown) => void;
+  #waiting: ActivityEntry[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param parts `fault` is called when entries could not be written */
+  constructor(parts: { readonly db: Database; readonly now: () => number; readonly fault: (error: unknown) => void }) {
+    this.#db = parts.db;
+    this.#now = parts.now;
+    this.#fault = parts.fault;
+  }
+
+  /** Adds an entry. It is written with others a moment later. */
+  async recordActivity(entry: ActivityEntry): Promise<void> {
+    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(entry);
+    this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
+  }
+
+  /** Returns entries, the newest first. `after`: the id of the last entry of the page before. */
+  async activity(limit: number, after: number | undefined): Promise<readonly ActivityRow[]> {
+    this.flush();
+    return this.#db
+      .prepare("SELECT * FROM activity WHERE id < ? ORDER BY id DESC LIMIT ?")
+      .all(after ?? Number.MAX_SAFE_INTEGER, limit)
+      .map(entryOf);
+  }
+
+  /** Writes the entries that wait, and deletes the oldest ones. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const entries = this.#waiting;
+    if (entries.length === 0) return;
+    this.#waiting = [];
+    try {
+      this.#db.transaction(() => this.#write(entries));
+    } catch (error) {
+      this.#fault(error);
+    }
+  }
+
+  #write(entries: readonly ActivityEntry[]): void {
+    const insert = this.#db.prepare(
+      `INSERT INTO activity (time_ms, user, address, method, path, status, reason, job_id, request_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    let last = 0;
+    for (const { timeMs, user, address, method, path, status, reason, jobId, requestId } of entries) {
+      const values: SqlValue[] = [timeMs, user, address, method, path, status, reason, jobId, requestId];
+      last = insert.run(...values).lastInsertRowid;
+    }
+    this.#db
+      .prepare("DELETE FROM activity WHERE id <= ? OR time_ms < ?")
+      .run(last - MOST_ENTRIES, this.#now() - LONGEST_MS);
+  }
+}
+
+const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);
+
+const entryOf = (row: Row): ActivityRow => ({
+  id: Number(row["id"]),
+  timeMs: Number(row["time_ms"]),
+  user: textOrNull(row["user"]),
+  address: text(row, "address"),
+  method: text(row, "method"),
+  path: text(row, "path"),
+  status: Number(row["status"]),
+  reason: textOrNull(row["reason"]),
+  jobId: row["job_id"] === null ? null : Number(row["job_id"]),
+  requestId: text(row, "request_id"),
+});
