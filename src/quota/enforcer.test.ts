@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import type { StoredSize } from "../render/admission.ts";
@@ -155,6 +155,18 @@ test.each(QUOTA_COUNTS)(
   },
   60_000,
 );
+
+test("a seed does not wait for space that was released while cells to evict were looked for", async () => {
+  const quota = quotaOf(bytes(1000));
+  const user = quota.reservations.begin("a", "user");
+  expect(await quota.enforcer.reserve(user, sized(1000, 1))).toEqual({ kind: "store" });
+  vi.spyOn(Eviction.prototype, "freeSpace").mockImplementationOnce(async () => {
+    user.release();
+    return undefined;
+  });
+  const seed = quota.reservations.begin("a", "seed");
+  expect(await quota.enforcer.reserve(seed, sized(500, 1))).toEqual({ kind: "store" });
+});
 
 test("what one write needs is evicted, and no cell more", async () => {
   const quota = quotaOf(bytes(1000));
