@@ -1,7 +1,7 @@
 import { utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, until } from "../support/server.ts";
+import { ended, rendered, seed, startServer, until } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
@@ -28,6 +28,8 @@ test("an expired tile is served at once, and rendered again in the background by
   };
   const first = await read();
   expect(first).toMatchObject({ status: 200, result: "MISS" });
+  // A tile of this age expires at the next full second. Its renewal would join the render that still runs.
+  await rendered(server);
 
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
