@@ -62,23 +62,25 @@ export function stamp(copy: string): void {
   }
 }
 
-/** The place of `user_version` in the header (SQLite's file format, section 1.3). */
-const USER_VERSION = { offset: 60, bytes: 4 } as const;
+/** The first bytes of a database, and the place of `user_version` behind them (SQLite's file format, section 1.3). */
+const MAGIC = "SQLite format 3\0";
+const USER_VERSION = { offset: 60, end: 64 } as const;
 
 /**
  * Returns when a state database was copied, if the file is a copy that was put in its place; ms since 1970. Reads the
  * header without SQLite, which would apply a write-ahead log that belongs to the replaced database.
  */
 export function copiedAtMs(file: string): number | undefined {
-  const { offset, bytes } = USER_VERSION;
-  const field = new DataView(new ArrayBuffer(bytes));
+  const { offset, end } = USER_VERSION;
+  const header = Buffer.alloc(end);
   const opened = openSync(file, "r");
   try {
-    if (readSync(opened, field, 0, bytes, offset) < bytes) return undefined;
+    if (readSync(opened, header, 0, end, 0) < end) return undefined;
   } finally {
     closeSync(opened);
   }
-  const minutes = field.getUint32(0);
+  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return undefined;
+  const minutes = header.readUInt32BE(offset);
   return minutes === 0 ? undefined : minutes * MINUTE_MS;
 }
 
