@@ -13,7 +13,7 @@ export const activityMigrations: Migrations = {
 
 /** Entries are written together, this long after the first one. A kill may lose them. */
 const WRITE_MS = 250;
-/** The most entries that wait to be written. Further ones are counted as lost. */
+/** The most entries that wait to be written. */
 const MOST_WAITING = 10_000;
 const MOST_ENTRIES = 50_000;
 const LONGEST_MS = 90 * 86_400_000;
@@ -54,8 +54,9 @@ export class ActivityService {
 
   /** Adds an entry. It is written with others a moment later. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
-    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(entry);
-    this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
+    this.#waiting.push(entry);
+    if (this.#waiting.length >= MOST_WAITING) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
   }
 
   /** Returns entries, the newest first. `after`: the id of the last entry of the page before. */
@@ -86,14 +87,17 @@ export class ActivityService {
       `INSERT INTO activity (time_ms, user, address, method, path, status, reason, job_id, request_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    let last = 0;
     for (const { timeMs, user, address, method, path, status, reason, jobId, requestId } of entries) {
       const values: SqlValue[] = [timeMs, user, address, method, path, status, reason, jobId, requestId];
-      last = insert.run(...values).lastInsertRowid;
+      insert.run(...values);
     }
+    // By their number, not by their ids: after a restore of the database the next id is far above the last one.
     this.#db
-      .prepare("DELETE FROM activity WHERE id <= ? OR time_ms < ?")
-      .run(last - MOST_ENTRIES, this.#now() - LONGEST_MS);
+      .prepare(
+        `DELETE FROM activity WHERE time_ms < ?
+           OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
+      )
+      .run(this.#now() - LONGEST_MS);
   }
 }
 
