@@ -35,15 +35,14 @@ async function encodeTile(
   cut: Cut,
   format: ImageFormat,
   options: EncodingOptions,
-  { rows, finish }: PngCompressor<Uint8Array | Promise<Uint8Array>>,
+  compressed: PngCompressor<Uint8Array | Promise<Uint8Array>>,
 ): Promise<Uint8Array> {
   const encoding = encodingOf(raster, cut, format);
   if (encoding === "png" || encoding === "png8") {
     // `beginPng` and `beginPalettePng` reuse tiles of one colour themselves.
     const begin = encoding === "png" ? beginPng : beginPalettePng;
-    const begun = begin(raster, cut, options.pngCompression, rows);
-    if (begun === undefined) return encodeBySharp(raster, cut, "png8", options);
-    return begun instanceof Uint8Array ? begun : finish(begun);
+    const png = compressed((rowsIn) => begin(raster, cut, options.pngCompression, rowsIn));
+    return png ?? encodeBySharp(raster, cut, "png8", options);
   }
   const colour = onlyColour(raster, cut);
   if (colour === undefined) return encodeBySharp(raster, cut, encoding, options);

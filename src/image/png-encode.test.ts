@@ -97,7 +97,7 @@ test.each([
 });
 
 test("257 colours are true colour, without alpha when none is needed", () => {
-  expect(beginPalettePng(raster(257), whole(raster(257)), "fast", onThisThread.rows)).toBeUndefined();
+  expect(onThisThread((rows) => beginPalettePng(raster(257), whole(raster(257)), "fast", rows))).toBeUndefined();
   expect(colourType(encodePng(raster(257), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4), whole(raster(257))))).toBe(2);
   expect(colourType(encodePng(raster(257, 4, 128), whole(raster(257))))).toBe(6);

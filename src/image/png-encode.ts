@@ -19,38 +19,44 @@ export interface BegunPng {
   readonly finish: (deflated: Uint8Array) => Uint8Array;
 }
 
-/** How rows are compressed, and the memory in which they wait for it. */
-export interface PngCompressor<Finished> {
-  /** Returns memory for rows. Its content is undefined. */
-  readonly rows: (bytes: number) => Uint8Array;
-  /** Compresses the rows, and returns the PNG. */
-  readonly finish: (begun: BegunPng) => Finished;
-}
+/** Memory for rows, by its size in bytes. Its content is undefined. */
+type RowMemory = (bytes: number) => Uint8Array;
+
+/**
+ * Finishes a PNG. Calls `begin` with the memory in which the rows wait for their compression. A tile that `begin` returns
+ * finished, or undefined, is returned as it is.
+ */
+export type PngCompressor<Finished> = <Begun extends Uint8Array | undefined>(
+  begin: (rowsIn: RowMemory) => BegunPng | Begun,
+) => Finished | Begun;
+
+const isBegun = (png: BegunPng | Uint8Array | undefined): png is BegunPng =>
+  png !== undefined && !(png instanceof Uint8Array);
 
 /** The size of zlib's output chunks, which holds most tiles. Each chunk is memory of its own, and several are copied. */
 const CHUNK_BYTES = 65_536;
 
 let rowMemory = new Uint8Array(0);
+const sharedRows: RowMemory = (bytes) => {
+  if (rowMemory.byteLength < bytes) rowMemory = new Uint8Array(bytes);
+  return rowMemory.subarray(0, bytes);
+};
+
 /**
- * Compresses on this thread, in the turn of the event loop in which the PNG was begun: all PNGs share the memory for
- * rows. New memory for each tile takes 5 % of the time of a tile.
+ * Compresses on this thread. All PNGs share the memory for rows, as each is finished before the next one is begun: new
+ * memory for each tile takes 5 % of the time of a tile.
  */
-export const onThisThread: PngCompressor<Uint8Array> = {
-  rows: (bytes) => {
-    if (rowMemory.byteLength < bytes) rowMemory = new Uint8Array(bytes);
-    return rowMemory.subarray(0, bytes);
-  },
-  finish: ({ rows, level, finish }) => finish(deflateSync(rows, { level, chunkSize: CHUNK_BYTES })),
+export const onThisThread: PngCompressor<Uint8Array> = (begin) => {
+  const png = begin(sharedRows);
+  return isBegun(png) ? png.finish(deflateSync(png.rows, { level: png.level, chunkSize: CHUNK_BYTES })) : png;
 };
 
 const deflateAside = promisify<Uint8Array, { level: number }, Uint8Array>(deflate);
 /** Compresses on threads of the pool, so that several PNGs use several cores. */
-export const onThreadPool: PngCompressor<Promise<Uint8Array>> = {
-  rows: (bytes) => new Uint8Array(bytes),
-  finish: async ({ rows, level, finish }) => finish(await deflateAside(rows, { level })),
+export const onThreadPool: PngCompressor<Promise<Uint8Array>> = (begin) => {
+  const png = begin((bytes) => new Uint8Array(bytes));
+  return isBegun(png) ? deflateAside(png.rows, { level: png.level }).then(png.finish) : png;
 };
-
-type RowMemory = PngCompressor<unknown>["rows"];
 
 /**
  * Begins a PNG of a part of a raster: with a palette when the part has at most 256 colours (lossless), else RGB or
@@ -80,14 +86,13 @@ export function beginPalettePng(
   const key = oneColourKey(`palette ${compression}`, cut, colours.list[0] ?? 0);
   const known = madeBefore(key);
   if (known !== undefined) return known;
-  const made = onThisThread.finish(palette(cut, colours, compression, onThisThread.rows));
+  const made = onThisThread<never>((rows) => palette(cut, colours, compression, rows));
   remember(key, made);
   return made;
 }
 
 export function encodePng(raster: Raster, cut: Cut, compression: PngCompression = DEFAULT): Uint8Array {
-  const begun = beginPng(raster, cut, compression, onThisThread.rows);
-  return begun instanceof Uint8Array ? begun : onThisThread.finish(begun);
+  return onThisThread((rowsIn) => beginPng(raster, cut, compression, rowsIn));
 }
 
 interface Colours {
