@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { type LogOptions, parseLogOptions } from "../lib/log-options.ts";
+import { LOG_LEVELS, type LogOptions, parseLogOptions } from "../lib/log-options.ts";
 import type { Logger } from "../lib/logger.ts";
 import { textLine } from "../lib/text-line.ts";
 
@@ -13,9 +13,8 @@ export function createLogger(): Logger {
   const destination = pino.destination({ dest: 2, sync: true });
   const isText = format === "text" || (format === "auto" && process.stderr.isTTY);
   if (isText) {
-    const order = ["info", "warn", "error", "silent"];
     const write = (as: keyof Logger) => (sentence: string, fields?: Fields) => {
-      if (order.indexOf(as) >= order.indexOf(level))
+      if (LOG_LEVELS.indexOf(as) >= LOG_LEVELS.indexOf(level))
         destination.write(textLine(new Date(), as, sentence, fields ?? {}));
     };
     return { info: write("info"), warn: write("warn"), error: write("error") };

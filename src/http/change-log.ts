@@ -4,9 +4,8 @@ import type { ActivityEntry } from "../activity/activity-service.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
-import { decodeBasic } from "./auth/basic.ts";
 import type { Checked } from "./auth/credentials.ts";
-import { refusalOfCheck } from "./auth/rights.ts";
+import { refusalOfHeader } from "./auth/rights.ts";
 import { STATUS } from "./errors.ts";
 import { requestIdOf } from "./request-id.ts";
 
@@ -41,11 +40,10 @@ export function refusedLogIn(
     readonly url: string;
   },
 ): AnsweredChange {
-  const name = decodeBasic(headers.authorization ?? "")?.name ?? null;
-  const refusal = { ...refusalOfCheck(checked), logIn: name };
+  const refusal = refusalOfHeader(checked, headers.authorization);
   return {
     requestId: requestIdOf(headers, undefined),
-    user: name,
+    user: refusal.logIn ?? null,
     address,
     method,
     path: url.split("?", 1)[0]?.slice(0, 500) ?? "",

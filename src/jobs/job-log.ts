@@ -1,7 +1,7 @@
 import type { Logger } from "../lib/logger.ts";
 import type { JobView } from "../plan/job-request.ts";
 
-/** What the log has said about a job that has not ended. */
+/** The state of an unfinished job by the last lines of the log. */
 interface Logged {
   readonly hasBegun: boolean;
   readonly paused: boolean;

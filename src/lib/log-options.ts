@@ -1,5 +1,6 @@
 import { ok, type Result, refuse } from "./result.ts";
 
+/** The lowest first. */
 export const LOG_LEVELS = ["info", "warn", "error", "silent"] as const;
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Database, type Migrations, type Row, text } from "../state/database.ts";
+import { type Database, type Migrations, text } from "../state/database.ts";
 
 export const sessionMigrations: Migrations = {
   module: "session",
@@ -16,7 +16,10 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 /** A session ends at this age, even if it is in use. */
 const LONGEST_MS = 7 * 24 * HOUR_MS;
-/** The most sessions that are kept. A further one ends the session that was not used for the longest time. */
+/** The condition of a session that has ended. Its values are those of `endedBefore`. */
+const ENDED = "used_ms < ? OR made_ms < ?";
+const endedBefore = (now: number): [usedMs: number, madeMs: number] => [now - IDLE_MS, now - LONGEST_MS];
+/** The most sessions in the database. A further one ends the session that was not used for the longest time. */
 const MOST_SESSIONS = 1_000;
 /** The use of a session is written at most once in this time. */
 const USE_WRITTEN_MS = 60_000;
@@ -46,7 +49,7 @@ export class SessionService {
     const csrfToken = randomToken();
     const now = this.#now();
     this.#db.transaction(() => {
-      this.#deleteEnded(now);
+      this.#db.prepare(`DELETE FROM session WHERE ${ENDED}`).run(...endedBefore(now));
       this.#db
         .prepare(
           "DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session ORDER BY used_ms DESC LIMIT -1 OFFSET ?)",
@@ -62,9 +65,11 @@ export class SessionService {
   /** Returns the session of a token; undefined: there is none, or it has ended. */
   async session(token: string): Promise<Session | undefined> {
     const key = digest(token);
-    const row = this.#db.prepare("SELECT * FROM session WHERE token_digest = ?").get(key);
     const now = this.#now();
-    if (row === undefined || hasEnded(row, now)) return undefined;
+    const row = this.#db
+      .prepare(`SELECT * FROM session WHERE token_digest = ? AND NOT (${ENDED})`)
+      .get(key, ...endedBefore(now));
+    if (row === undefined) return undefined;
     if (Math.abs(now - Number(row["used_ms"])) > USE_WRITTEN_MS)
       this.#db.unsynced(() => this.#db.prepare("UPDATE session SET used_ms = ? WHERE token_digest = ?").run(now, key));
     return { user: text(row, "user"), account: text(row, "account"), csrfToken: text(row, "csrf_token") };
@@ -74,14 +79,7 @@ export class SessionService {
   async closeSession(token: string): Promise<void> {
     this.#db.transaction(() => this.#db.prepare("DELETE FROM session WHERE token_digest = ?").run(digest(token)));
   }
-
-  #deleteEnded(now: number): void {
-    this.#db.prepare("DELETE FROM session WHERE used_ms < ? OR made_ms < ?").run(now - IDLE_MS, now - LONGEST_MS);
-  }
 }
-
-const hasEnded = (row: Row, now: number): boolean =>
-  Number(row["used_ms"]) < now - IDLE_MS || Number(row["made_ms"]) < now - LONGEST_MS;
 
 /** Returns 256 random bits. */
 const randomToken = (): string => randomBytes(32).toString("base64url");

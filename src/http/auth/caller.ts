@@ -6,14 +6,13 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { ServerOptions, User } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
-import { decodeBasic } from "./basic.ts";
 import type { Authenticator } from "./credentials.ts";
-import { type Caller, refusalOfCheck } from "./rights.ts";
+import { type Caller, refusalOfHeader } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
- * What a path asks of its caller. `needed`: an account. `optional`: the resource answers those without an account too.
- * `none`: the path belongs to nobody's resource, so its 404 needs no credentials.
+ * Whether a path needs an account. `optional`: the resource answers requests without an account too. `none`: the path
+ * belongs to no resource, so its 404 needs no credentials.
  */
 export type AccountUse = "needed" | "optional" | "none";
 
@@ -46,9 +45,7 @@ export async function callerOf(
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);
   if (checked.kind === "anonymous" && use === "optional") return ok({ kind: "nobody" });
-  const refusal = refusalOfCheck(checked);
-  if (checked.kind === "anonymous") return refuse(refusal);
-  return refuse({ ...refusal, logIn: decodeBasic(authorization ?? "")?.name ?? null });
+  return refuse(refusalOfHeader(checked, authorization));
 }
 
 /** Returns the user of a session; undefined if there is no session, or the user or the password is another one now. */

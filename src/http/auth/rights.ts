@@ -1,14 +1,15 @@
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Role, User } from "../options.ts";
+import { decodeBasic } from "./basic.ts";
 import type { Checked } from "./credentials.ts";
 
 /** The right that a handler needs: none, to read, to run tasks, or to administer. */
 export type Need = "none" | "read" | "operate" | "administer";
 
 const MAY: Readonly<Record<Role, readonly Need[]>> = {
-  admin: ["none", "read", "operate", "administer"],
-  operator: ["none", "read", "operate"],
-  viewer: ["none", "read"],
+  admin: ["read", "operate", "administer"],
+  operator: ["read", "operate"],
+  viewer: ["read"],
 };
 
 /** The caller of a request. */
@@ -27,19 +28,34 @@ const CREDENTIALS_NEEDED: Refusal = {
   message: "Credentials are needed: HTTP Basic with a user of this server.",
 };
 
-/** Returns the refusal of credentials that name no user. */
-export const refusalOfCheck = ({ kind }: Exclude<Checked, { readonly kind: "user" }>): Refusal =>
-  kind === "throttled"
-    ? { code: "too_many_attempts", message: "Too many wrong credentials; try again later." }
-    : CREDENTIALS_NEEDED;
+/**
+ * Returns the refusal of credentials that name no user.
+ * @param name the name that was given, for the log; null: none can be read
+ */
+export function refusalOfCheck({ kind }: Exclude<Checked, { readonly kind: "user" }>, name: string | null): Refusal {
+  switch (kind) {
+    case "anonymous":
+      return CREDENTIALS_NEEDED;
+    case "wrong":
+      return { ...CREDENTIALS_NEEDED, logIn: name };
+    case "throttled":
+      return { code: "too_many_attempts", message: "Too many wrong credentials; try again later.", logIn: name };
+  }
+}
+
+/** Returns the refusal of an `Authorization` header. */
+export const refusalOfHeader = (
+  checked: Exclude<Checked, { readonly kind: "user" }>,
+  header: string | undefined,
+): Refusal => refusalOfCheck(checked, decodeBasic(header ?? "")?.name ?? null);
 
 /**
  * Returns the reason why a caller may not use a handler; undefined if it may. A handler without a known need is refused
  * to everybody.
  */
 export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
-  if (!MAY.admin.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
   if (need === "none") return undefined;
+  if (!MAY.admin.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
   switch (caller.kind) {
     case "local":
       return undefined;

@@ -28,7 +28,7 @@ export const sessionResource = ({ operations, authenticator }: SessionParts): Re
       if (!authenticator.usersConfigured())
         return refuse({ code: "conflict", message: "No users are configured, so nobody needs to sign in." });
       const checked = await authenticator.checkPair(pair.value, address, signal);
-      if (checked.kind !== "user") return refuse({ ...refusalOfCheck(checked), logIn: pair.value.name });
+      if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
       const { user } = checked;
       const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
       const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }), 200, {

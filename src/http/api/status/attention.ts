@@ -2,6 +2,7 @@ import type { UsageView } from "../../../coordinator/usage-view.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { isNearlyFull } from "../../../quota/nearly-full.ts";
+import { countedSize } from "../../../quota/quota-count.ts";
 import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -82,7 +83,7 @@ function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionPart
   if (freeInodes !== null && totalInodes !== null && isNearlyFull(freeInodes, totalInodes))
     add("disk_nearly_full", `The disk of the tiles has ${percent(freeInodes, totalInodes)} of its inodes left.`);
   if (quota !== null && quota > 0n) {
-    const left = Math.max(0, Number(quota - (quotaCount === "allocated" ? bytesOnDisk : total.bytes)));
+    const left = Math.max(0, Number(quota - countedSize({ bytes: total.bytes, allocated: bytesOnDisk }, quotaCount)));
     if (isNearlyFull(left, Number(quota)))
       add(
         "quota_nearly_full",
