@@ -1,4 +1,4 @@
-import type { CompatOptions, ServerOptions, User } from "../http/options.ts";
+import type { CompatOptions, KeptUser, ServerOptions } from "../http/options.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { JobOptions } from "../plan/job-options.ts";
@@ -15,7 +15,7 @@ export interface Configuration {
   readonly server: ServerOptions;
   /** An absolute path. */
   readonly dataDir: string;
-  readonly users: readonly User[];
+  readonly users: readonly KeptUser[];
   readonly layers: readonly Layer[];
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;

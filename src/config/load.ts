@@ -182,7 +182,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const configured = await layersOf(document);
   const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
-  const users = await buildUsers(document, input, problems, warnings);
+  const users = await buildUsers(document, { ...input, file }, problems, warnings);
   const { server, dataDir, jobs, compat, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
   if (

@@ -11,7 +11,7 @@ import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions, User } from "./options.ts";
+import type { CompatOptions, KeptUser } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Target } from "./request.ts";
@@ -43,7 +43,7 @@ export interface RouteOptions {
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   readonly readiness: () => Readiness;
-  readonly users: () => readonly Pick<User, "name" | "roles">[];
+  readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Checks the text of a configuration, of which nothing is loaded. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;

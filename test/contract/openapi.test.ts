@@ -62,6 +62,7 @@ test("answers have the form that the document describes", async () => {
     ["/usage", "Usage"],
     ["/quota", "Quota"],
     ["/users", "Users"],
+    ["/session", "Session"],
     ["/usage?by=tileSet", "Usage"],
     ["/usage/simulation?size=1GiB&policy=LRU", "Simulation"],
     ["/schedules", "Schedules"],

@@ -169,13 +169,13 @@ describe("/api/v1/quota", () => {
 
 describe("/api/v1/users and /api/v1/reload", () => {
   transcript(
-    "accounts are listed with their roles and nothing else",
+    "accounts are listed with their roles and the place that names them",
     `
     > GET /api/v1/users
     > ${VIEWER}
     < 200 application/json
     <
-    < {"users":[{"name":"root","roles":["admin"]},{"name":"op","roles":["operator"]},{"name":"view","roles":["viewer"]}]}
+    < {"users":[{"name":"root","roles":["admin"],"keptIn":"configuration"},{"name":"op","roles":["operator"],"keptIn":"configuration"},{"name":"view","roles":["viewer"],"keptIn":"configuration"}]}
     > POST /api/v1/users
     > ${ADMIN}
     < 405 application/problem+json

@@ -1,9 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import bcrypt from "bcryptjs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 
-// `docs/reference/wire-format.md`, Authentication: sessions of browsers.
+// `docs/reference/access.md`, sessions of browsers.
 const configuration = (passwordOfView: string) => `
 users:
   - { name: admin, password: "administrator", roles: [admin] }
@@ -21,7 +23,16 @@ const at = (path: string): string => `${server.url}${path}`;
 const session = (init: RequestInit = {}) => fetch(at("/api/v1/session"), init);
 const signIn = (name: string, password: string, headers: Record<string, string> = {}) =>
   session({ method: "POST", body: JSON.stringify({ name, password }), headers });
-const NOBODY = { user: null, csrfToken: null, needsSignIn: true };
+const NOBODY = {
+  user: null,
+  csrfToken: null,
+  needsSignIn: true,
+  permissions: { read: false, operate: false, administer: false },
+  keptIn: null,
+  version: null,
+};
+const ALL = { read: true, operate: true, administer: true };
+const VERSION = expect.stringMatching(/^\d+\.\d+\.\d+/);
 
 interface SignedIn {
   readonly cookie: string;
@@ -53,6 +64,9 @@ test("a sign-in answers the user, the roles and a token, and sets a cookie that 
     user: { name: "admin", roles: ["admin"] },
     csrfToken: expect.stringMatching(/^[\w-]{43}$/),
     needsSignIn: false,
+    permissions: ALL,
+    keptIn: "configuration",
+    version: VERSION,
   });
   expect(response.headers.getSetCookie()).toEqual([
     expect.stringMatching(/^nuthatch_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
@@ -90,7 +104,7 @@ test("wrong pairs are 401, bad bodies 400, and neither sets a cookie", async () 
 test("the cookie reads with the roles of its user, and a change with it needs the token", async () => {
   const { cookie, csrfToken } = await signedIn("admin", "administrator");
   const who = await session({ headers: { cookie } });
-  expect(await who.json()).toEqual({ user: { name: "admin", roles: ["admin"] }, csrfToken, needsSignIn: false });
+  expect(await who.json()).toMatchObject({ user: { name: "admin", roles: ["admin"] }, csrfToken, needsSignIn: false });
   expect((await fetch(at("/rest/seed.json"), { headers: { cookie } })).status).toBe(200);
   const put = (headers: Record<string, string>) =>
     fetch(at("/api/v1/quota"), { method: "PATCH", body: '{"enabled":false}', headers });
@@ -148,11 +162,41 @@ test("a session survives a restart and a reload, but not another password of its
   await reload(configuration("viewer-1"));
 });
 
+test("a request learns what it may do, and which place names its user", async () => {
+  const passwords = { ann: "operator", eve: "htpasswd", root: "environment" };
+  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+  writeFileSync(join(dataDir, "htpasswd"), `eve:${bcrypt.hashSync(passwords.eve, 4)}\n`);
+  const other = await startServer({
+    dataDir,
+    configuration: `
+users: [{ name: ann, password: ${passwords.ann}, roles: [operator] }]
+htpasswd: { file: "${join(dataDir, "htpasswd")}", roles: [viewer] }
+`,
+    env: { NUTHATCH_ADMIN_PASSWORD: passwords.root, NUTHATCH_ADMIN_USER: "root" },
+  });
+  try {
+    const seen = [];
+    for (const [name, password] of Object.entries(passwords)) {
+      const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+      const response = await fetch(`${other.url}/api/v1/session`, { headers: { authorization } });
+      const { permissions, keptIn } = (await response.json()) as Record<string, unknown>;
+      seen.push([name, keptIn, permissions]);
+    }
+    expect(seen).toEqual([
+      ["ann", "configuration", { ...ALL, administer: false }],
+      ["eve", "htpasswd", { read: true, operate: false, administer: false }],
+      ["root", "environment", ALL],
+    ]);
+  } finally {
+    await other.close();
+  }
+});
+
 test("a server without users needs no sign-in and says so", async () => {
   const open = await startServer();
   try {
     const who = await fetch(`${open.url}/api/v1/session`);
-    expect(await who.json()).toEqual({ user: null, csrfToken: null, needsSignIn: false });
+    expect(await who.json()).toEqual({ ...NOBODY, needsSignIn: false, permissions: ALL, version: VERSION });
     const response = await fetch(`${open.url}/api/v1/session`, {
       method: "POST",
       body: '{"name":"admin","password":"administrator"}',

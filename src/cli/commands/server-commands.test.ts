@@ -29,8 +29,8 @@ const run = (...args: string[]) => runProgram(args, { env });
 test("users lists the accounts of the server, and the options of a server stand before or after the command", async () => {
   expect(await run("users")).toEqual({ code: 0, stderr: "", stdout: "user  roles\nroot  admin\nview  viewer\n" });
   const users = [
-    { name: "root", roles: ["admin"] },
-    { name: "view", roles: ["viewer"] },
+    { name: "root", roles: ["admin"], keptIn: "configuration" },
+    { name: "view", roles: ["viewer"], keptIn: "configuration" },
   ];
   const closed = await startOrigin(() => undefined);
   await closed.close();

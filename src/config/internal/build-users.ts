@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
-import type { User } from "../../http/options.ts";
+import type { KeptUser, User, UserPlace } from "../../http/options.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";
@@ -14,16 +14,29 @@ import { isUserName } from "./schema/server-schema.ts";
  */
 export async function buildUsers(
   { users, htpasswd }: Pick<Document, "users" | "htpasswd">,
-  { env, cwd, textOnly }: { readonly env: Variables; readonly cwd: string; readonly textOnly?: true },
+  {
+    env,
+    cwd,
+    file,
+    textOnly,
+  }: {
+    readonly env: Variables;
+    readonly cwd: string;
+    /** The configuration file, as an absolute path. */
+    readonly file?: string | undefined;
+    readonly textOnly?: true;
+  },
   problems: Problems,
   warnings: string[],
-): Promise<readonly User[]> {
+): Promise<readonly KeptUser[]> {
   const administrator = await administratorOf(env, problems);
-  const built = new Map<string, User>();
+  const built = new Map<string, KeptUser>();
   if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
     ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
-    ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)),
+    ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
+      (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),
+    ),
     ...(administrator === undefined ? [] : [administrator]),
   ])
     built.set(user.name, user);
@@ -65,14 +78,15 @@ async function readHtpasswd(
   cwd: string,
   problems: Problems,
   warnings: string[],
-): Promise<readonly User[]> {
+): Promise<readonly KeptUser[]> {
   let text = "";
+  const keptIn: UserPlace = { kind: "htpasswd", file: resolve(cwd, file) };
   try {
     text = await readFile(resolve(cwd, file), "utf8");
   } catch (error) {
     problems.add(["htpasswd", "file"], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
   }
-  const users: User[] = [];
+  const users: KeptUser[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const colon = line.indexOf(":");
@@ -81,7 +95,7 @@ async function readHtpasswd(
     const isNamed = name !== "" && isUserName(name);
     if (!isNamed || !isPasswordHash(passwordHash))
       warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);
-    if (isNamed) users.push({ name, passwordHash, roles });
+    if (isNamed) users.push({ name, passwordHash, roles, keptIn });
   }
   return users;
 }
@@ -90,10 +104,11 @@ async function readHtpasswd(
  * Returns the administrator of the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD; undefined if there is no
  * password.
  */
-async function administratorOf(env: Variables, problems: Problems): Promise<User | undefined> {
+async function administratorOf(env: Variables, problems: Problems): Promise<KeptUser | undefined> {
   const password = env["NUTHATCH_ADMIN_PASSWORD"];
   if (password === undefined || password === "") return undefined;
   const name = env["NUTHATCH_ADMIN_USER"] || "admin";
   if (!isUserName(name)) problems.add([], "NUTHATCH_ADMIN_USER: expected a name without a colon");
-  return { name, passwordHash: await hashOfPlain(name, password), roles: ["admin"] };
+  const keptIn: UserPlace = { kind: "environment", file: null };
+  return { name, passwordHash: await hashOfPlain(name, password), roles: ["admin"], keptIn };
 }

@@ -3,10 +3,13 @@ import type { Role, User } from "../options.ts";
 import { decodeBasic } from "./basic.ts";
 import type { Checked } from "./credentials.ts";
 
-/** The right that a handler needs: none, to read, to run tasks, or to administer. */
-export type Need = "none" | "read" | "operate" | "administer";
+/** The rights that roles give: to read, to run tasks, to administer. */
+const RIGHTS = ["read", "operate", "administer"] as const;
+type Right = (typeof RIGHTS)[number];
+/** The right that a handler needs. */
+export type Need = "none" | Right;
 
-const MAY: Readonly<Record<Role, readonly Need[]>> = {
+const MAY: Readonly<Record<Role, readonly Right[]>> = {
   admin: ["read", "operate", "administer"],
   operator: ["read", "operate"],
   viewer: ["read"],
@@ -21,7 +24,7 @@ export type Caller =
   /** Users are configured, and the request is not authenticated: it has no right to any resource. */
   | { readonly kind: "nobody" };
 
-export const mayDo = (user: User, need: Need): boolean => user.roles.some((role) => MAY[role].includes(need));
+export const mayDo = (user: User, right: Right): boolean => user.roles.some((role) => MAY[role].includes(right));
 
 const CREDENTIALS_NEEDED: Refusal = {
   code: "unauthorized",
@@ -55,7 +58,7 @@ export const refusalOfHeader = (
  */
 export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
   if (need === "none") return undefined;
-  if (!MAY.admin.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
+  if (!RIGHTS.includes(need)) return { code: "forbidden", message: "This resource names no right that it needs." };
   switch (caller.kind) {
     case "local":
       return undefined;
@@ -69,3 +72,10 @@ export function forbiddenTo(caller: Caller, need: Need): Refusal | undefined {
     }
   }
 }
+
+/** Returns for each right whether a caller has it. */
+export const permissionsOf = (caller: Caller): Readonly<Record<Right, boolean>> => ({
+  read: forbiddenTo(caller, "read") === undefined,
+  operate: forbiddenTo(caller, "operate") === undefined,
+  administer: forbiddenTo(caller, "administer") === undefined,
+});

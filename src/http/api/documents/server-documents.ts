@@ -2,7 +2,7 @@ import * as z from "zod";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { ROLES } from "../../options.ts";
+import { ROLES, USER_PLACES } from "../../options.ts";
 import {
   anyObject,
   bigint64,
@@ -112,17 +112,24 @@ export const reload = z.object({ warnings: z.array(text) });
 
 const roles = z.array(z.enum(ROLES));
 
+const keptIn = z.enum(USER_PLACES).meta({ description: "The place that names the user" });
+
 export const session = z.object({
   user: z.object({ name: text, roles }).nullable().meta({ description: "null: the request has no account" }),
   csrfToken: textOrNull.meta({
     description: "A change that is sent with the cookie of the session has this token in its header X-CSRF-Token",
   }),
   needsSignIn: z.boolean().meta({ description: "false: an account is there, or no users are configured" }),
+  permissions: z
+    .object({ read: z.boolean(), operate: z.boolean(), administer: z.boolean() })
+    .meta({ description: "What the request may do; on a server without users: all" }),
+  keptIn: keptIn.nullable(),
+  version: textOrNull.meta({ description: "Of the server; null: sign in first" }),
 });
 
 export const users = z.object({
   users: z
-    .array(z.object({ name: text, roles }))
+    .array(z.object({ name: text, roles, keptIn }))
     .meta({ description: "Empty: everybody on this machine may manage the server" }),
 });
 

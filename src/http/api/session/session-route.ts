@@ -1,23 +1,25 @@
 import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { ownVersion } from "../../../lib/version.ts";
 import { accountOf } from "../../auth/caller.ts";
-import { type Caller, refusalOfCheck } from "../../auth/rights.ts";
+import { type Caller, permissionsOf, refusalOfCheck } from "../../auth/rights.ts";
 import { sessionCookie, sessionTokenOf } from "../../auth/session-cookie.ts";
 import { anybody, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
 import { parseObject } from "../json-body.ts";
 import { signInSchema } from "./session-document.ts";
 
-type SessionParts = Pick<RouteOptions, "operations" | "authenticator">;
+type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
 
 /**
  * `session`: POST signs in with a name and a password, GET tells who is signed in, DELETE signs out. The session is a
  * cookie; a change that is sent with it must carry the CSRF token.
  */
-export const sessionResource = ({ operations, authenticator }: SessionParts): Resource => ({
+export const sessionResource = ({ operations, authenticator, users }: SessionParts): Resource => ({
   account: "optional",
   methods: {
-    GET: anybody(async ({ caller }) => documentAnswer("Session", sessionOf(caller))),
+    GET: anybody(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users))),
 
     POST: anybody(async ({ body, base, address, signal }) => {
       const pair = await body((bytes) => {
@@ -31,7 +33,7 @@ export const sessionResource = ({ operations, authenticator }: SessionParts): Re
       if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
       const { user } = checked;
       const { token, csrfToken } = await operations.openSession(user.name, accountOf(user));
-      const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }), 200, {
+      const opened = documentAnswer("Session", sessionOf({ kind: "user", user, csrfToken }, users), 200, {
         "Set-Cookie": sessionCookie(base, token),
       });
       return { ...opened, signedIn: user.name };
@@ -45,11 +47,15 @@ export const sessionResource = ({ operations, authenticator }: SessionParts): Re
   },
 });
 
-const sessionOf = (caller: Caller) =>
-  caller.kind === "user"
-    ? {
-        user: { name: caller.user.name, roles: caller.user.roles },
-        csrfToken: caller.csrfToken ?? null,
-        needsSignIn: false,
-      }
-    : { user: null, csrfToken: null, needsSignIn: caller.kind === "nobody" };
+/** Returns what a caller learns about itself. The version is not for those who have to sign in. */
+function sessionOf(caller: Caller, users: RouteOptions["users"]): Documents["Session"] {
+  const user = caller.kind === "user" ? caller.user : undefined;
+  return {
+    user: user === undefined ? null : { name: user.name, roles: user.roles },
+    csrfToken: caller.kind === "user" ? (caller.csrfToken ?? null) : null,
+    needsSignIn: caller.kind === "nobody",
+    permissions: permissionsOf(caller),
+    keptIn: users().find(({ name }) => name === user?.name)?.keptIn.kind ?? null,
+    version: caller.kind === "nobody" ? null : ownVersion(),
+  };
+}
