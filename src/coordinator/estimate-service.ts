@@ -4,7 +4,7 @@ import { Slices } from "../lib/slices.ts";
 import { type Estimated, type EstimateSources, type EstimateView, estimate } from "../plan/estimate.ts";
 import { estimateTruncate } from "../plan/estimate-truncate.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
-import type { JobFilter, JobRequest, JobView } from "../plan/job-request.ts";
+import type { JobPage, JobRequest, JobView } from "../plan/job-request.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { type EstimatesView, estimateBatch } from "./estimate-batch.ts";
 
@@ -12,7 +12,7 @@ export interface EstimateServiceParts extends CountedParts, Pick<BuildContext, "
   readonly counter: JobCounter;
   /** Returns whether all tiles of a layer have been counted. */
   readonly isCounted: (layer: string) => boolean;
-  readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
+  readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
 }
 
 /** The number of the layer's last jobs from which an estimate takes the rate. */

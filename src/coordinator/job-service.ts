@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { FailedTilePage } from "../jobs/failed-tile.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
@@ -11,12 +10,15 @@ import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { Slices } from "../lib/slices.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import type {
   IdempotencyKey,
   JobFilter,
+  JobKindCounts,
   JobOrigin,
+  JobPage,
   JobRequest,
   JobView,
   KilledTask,
@@ -46,6 +48,8 @@ export interface JobServiceParts {
 
 /** The most jobs that are listed in one turn of the event loop: each takes about 0.15 ms. */
 const LISTED_AT_ONCE = 32;
+/** The most ids of jobs that one query searches. */
+const SEARCHED_AT_ONCE = 2_000;
 
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
@@ -67,18 +71,36 @@ export class JobService {
    * Returns jobs, the newest first. Other work runs between the parts of the list. The counts are saved before each
    * part, so that each job has the state that the filter requests when it is listed.
    */
-  async jobs(filter: JobFilter): Promise<readonly JobView[]> {
-    const { runner, state } = this.#parts;
+  async jobs(page: JobPage): Promise<readonly JobView[]> {
+    const { jobs, runner, state } = this.#parts;
+    const { first, last } = jobs.idRange();
+    const slices = new Slices();
     const listed: JobView[] = [];
-    for (;;) {
-      const limit = Math.min(LISTED_AT_ONCE, filter.limit - listed.length);
-      const last = listed.at(-1);
-      const page = { ...filter, ...(last === undefined ? {} : { after: last.id }), limit };
-      const part = await state.readSaved(() => runner.active.list(page));
+    let after = Math.min(page.after ?? Number.POSITIVE_INFINITY, last + 1);
+    while (after > first && listed.length < page.limit) {
+      if (slices.isOver) await slices.next();
+      const from = Math.max(first, after - SEARCHED_AT_ONCE);
+      const limit = Math.min(LISTED_AT_ONCE, page.limit - listed.length);
+      const part = await state.readSaved(() => runner.active.list({ ...page, from, after, limit }));
       listed.push(...part);
-      if (part.length < limit || listed.length >= filter.limit) return listed;
-      await turn();
+      after = part.length < limit ? from : (part.at(-1)?.id ?? from);
     }
+    return listed;
+  }
+
+  /** Counts the jobs that match a filter. Other work runs between the parts of the count. */
+  async countJobs(filter: JobFilter): Promise<JobKindCounts> {
+    const { jobs, state } = this.#parts;
+    const { first, last } = jobs.idRange();
+    const slices = new Slices();
+    const counts = { running: 0, pending: 0, paused: 0, done: 0, done_with_failures: 0, failed: 0, aborted: 0 };
+    for (let from = first; from <= last; from += SEARCHED_AT_ONCE) {
+      if (slices.isOver) await slices.next();
+      const ids = { from, after: from + SEARCHED_AT_ONCE };
+      for (const [kind, number] of await state.readSaved(() => jobs.count({ ...filter, ...ids })))
+        counts[kind] += number;
+    }
+    return counts;
   }
 
   /** Returns a job with its area, which lists leave out. */

@@ -56,6 +56,7 @@ export const OPERATIONS = {
     retry: CALL_READS_FIRST,
     deleteJob: CALL,
     jobs: CALL,
+    countJobs: CALL,
     job: CALL,
     failedTiles: CALL,
   },

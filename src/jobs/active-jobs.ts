@@ -1,6 +1,6 @@
 import { type Layer, metatileFor } from "../layer/layer.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobFilter, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
+import type { JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
@@ -59,10 +59,10 @@ export class ActiveJobs {
     return stored === undefined ? undefined : viewOf(stored);
   }
 
-  /** Returns the jobs that match a filter, newest first, those of the history too. */
-  list(filter: JobFilter): JobView[] {
+  /** Returns a page of jobs, newest first, those of the history too. */
+  list(page: JobPage): JobView[] {
     const nowMs = this.#parts.monotonicNow();
-    return this.#parts.jobs.list(filter).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
+    return this.#parts.jobs.list(page).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
 }
 

@@ -65,5 +65,12 @@ export const jobMigrations: Migrations = {
        WHERE state IN ('pending', 'running') AND json_extract(request, '$.order') IN ('depth-first', 'centre-out');
      UPDATE job SET request = json_remove(request, '$.order'), progress = json_set(progress, '$.finished', json('[]'))
        WHERE json_extract(request, '$.order') IN ('depth-first', 'centre-out');`,
+    // `search` has the texts that a list is searched for, in lower case. The index has all columns that filters of lists
+    // read, so that a search of a long history reads no requests.
+    `ALTER TABLE job ADD COLUMN outcome TEXT;
+     ALTER TABLE job ADD COLUMN search TEXT NOT NULL DEFAULT '';
+     UPDATE job SET outcome = json_extract(progress, '$.outcome'),
+       search = lower(layer || char(10) || coalesce(schedule, '') || char(10) || coalesce(created_by, ''));
+     CREATE INDEX job_filter ON job (id, layer, type, state, paused, outcome, schedule, created_by, created_ms, search);`,
   ],
 };

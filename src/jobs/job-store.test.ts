@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
+import type { JobFilter } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
 import { jobMigrations } from "./job-migrations.ts";
@@ -106,5 +107,74 @@ test("progress of an older version, which did not count by zoom, is read with al
       { z: 3, total: 9007199254740993n, stored: 5n, skipped: 1n, unchanged: 0n, failed: 2n, deleted: 0n, bytes: 0n },
     ],
   });
+  db.close();
+});
+
+test("jobs are found by outcome, pause, account, time and text, and counted by the same filters", () => {
+  const { db, store } = history(0);
+  const made = (layer: string, by: string | null, schedule: string | null, nowMs: number, hold: "held" | null = null) =>
+    store.insertAll([{ ...newJob, request: { ...request, layer }, origin: { by }, schedule, hold }], nowMs);
+  const end = (id: number, outcome: "done" | "failed" | "aborted") => {
+    const state = outcome === "aborted" ? "aborted" : "done";
+    const ended = { ...progress, outcome };
+    store.save({
+      id,
+      state,
+      progress: ended,
+      startedMs: 1,
+      endedMs: 2,
+      paused: false,
+      hold: null,
+      terms: STANDARD_TERMS,
+    });
+  };
+  made("ws:Straße", "Ann", null, 10);
+  made("ws:rivers", "bob", "Nightly", 20);
+  made("ws:rivers", null, null, 30, "held");
+  made("ws:roads", "ann", null, 40);
+  made("ws:roads", "ann", "weekly", 50);
+  end(1, "failed");
+  end(2, "aborted");
+  end(4, "done");
+  const ids = (filter: JobFilter) => store.list({ ...filter, limit: 10 }).map(({ id }) => id);
+  expect(ids({ outcome: "failed" })).toEqual([1]);
+  expect([ids({ paused: true }), ids({ paused: false })]).toEqual([[3], [5, 4, 2, 1]]);
+  expect(ids({ createdBy: "ann" })).toEqual([5, 4]);
+  expect([ids({ sinceMs: 40 }), ids({ untilMs: 40 }), ids({ sinceMs: 20, untilMs: 40 })]).toEqual([
+    [5, 4],
+    [3, 2, 1],
+    [3, 2],
+  ]);
+  expect(["STRASSE", "straße", "STRAßE", "NIGHT", "ANN", "ws:r", "4", "%"].map((text) => ids({ text }))).toEqual([
+    [],
+    [1],
+    [1],
+    [2],
+    [5, 4, 1],
+    [5, 4, 3, 2],
+    [4],
+    [],
+  ]);
+  expect(new Map(store.count({}))).toEqual(
+    new Map([
+      ["aborted", 1],
+      ["done", 1],
+      ["failed", 1],
+      ["paused", 1],
+      ["pending", 1],
+    ]),
+  );
+  expect(store.count({ text: "roads", from: 5 })).toEqual([["pending", 1]]);
+  db.close();
+});
+
+test("a search of a page of a long history reads an index and no requests", () => {
+  const { db } = history(1);
+  const plan = db
+    .prepare(
+      "EXPLAIN QUERY PLAN SELECT id FROM job WHERE created_ms >= ? AND instr(search || char(10) || id, ?) > 0 AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?",
+    )
+    .all(1, "x", 1, 9, 10);
+  expect(plan.map(({ detail }) => detail)).toEqual(["SEARCH job USING COVERING INDEX job_filter (id>? AND id<?)"]);
   db.close();
 });

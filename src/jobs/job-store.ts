@@ -1,4 +1,12 @@
-import type { IdempotencyKey, JobFilter, JobRequest } from "../plan/job-request.ts";
+import {
+  type IdempotencyKey,
+  JOB_KINDS,
+  type JobFilter,
+  type JobIds,
+  type JobKind,
+  type JobPage,
+  type JobRequest,
+} from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import { bytes, type Database, int, type Row, text, wordOf } from "../state/database.ts";
@@ -60,10 +68,11 @@ export class JobStore {
     const paused = hold === "held";
     const { selection, hot, terms, ...request } = whole;
     const text = JSON.stringify(request);
+    const search = [request.layer, schedule, by].map((one) => one?.toLowerCase() ?? "").join("\n");
     const { lastInsertRowid: id } = this.#db
       .prepare(
-        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms, search)
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .run(
         request.layer,
@@ -77,6 +86,7 @@ export class JobStore {
         hold,
         paused ? 1 : 0,
         terms === undefined ? null : JSON.stringify(terms),
+        search,
       );
     if (selection !== undefined) this.#grow(this.#selections.add(id, selection));
     if (hot !== undefined)
@@ -119,11 +129,12 @@ export class JobStore {
     const text = encodeProgress(progress);
     this.#db
       .prepare(
-        `UPDATE job SET state = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
+        `UPDATE job SET state = ?, outcome = ?, progress = ?, started_ms = ?, ended_ms = ?, paused = ?, hold = ?, terms = ?
          WHERE id = ?`,
       )
       .run(
         state,
+        progress.outcome,
         text,
         startedMs,
         endedMs,
@@ -254,30 +265,64 @@ export class JobStore {
   endings(ids: readonly number[]): { readonly id: number; readonly outcome: string; readonly endedMs: number }[] {
     return this.#db
       .prepare(
-        `SELECT id, ended_ms, json_extract(progress, '$.outcome') AS outcome FROM job
+        `SELECT id, ended_ms, outcome FROM job
          WHERE id IN (SELECT value FROM json_each(?)) AND ended_ms IS NOT NULL`,
       )
       .all(JSON.stringify(ids))
       .map((row) => ({ id: int(row, "id"), outcome: text(row, "outcome"), endedMs: int(row, "ended_ms") }));
   }
 
-  /** Returns the jobs that match a filter, newest first. */
-  list(filter: JobFilter): StoredJob[] {
-    const { requestedWith: requested } = filter;
+  /** Returns the least and the greatest id of a job; without jobs 1 and 0. */
+  idRange(): { readonly first: number; readonly last: number } {
+    const ids =
+      "SELECT (SELECT coalesce(min(id), 1) FROM job) AS first, (SELECT coalesce(max(id), 0) FROM job) AS last";
+    const row = this.#db.prepare(ids).get() ?? {};
+    return { first: int(row, "first"), last: int(row, "last") };
+  }
+
+  /** Returns a page of jobs, newest first. */
+  list({ limit, ...page }: JobPage): StoredJob[] {
+    const { where, values } = this.#conditions(page);
+    // The inner query reads only an index.
+    const rows = this.#db
+      .prepare(
+        `SELECT * FROM job WHERE id IN (SELECT id FROM job WHERE ${where} ORDER BY id DESC LIMIT ?) ORDER BY id DESC`,
+      )
+      .all(...values, limit);
+    return this.#jobs(rows);
+  }
+
+  /** Counts the jobs that match a filter, by kind. */
+  count(filter: JobFilter & JobIds): readonly (readonly [kind: JobKind, jobs: number])[] {
+    const { where, values } = this.#conditions(filter);
+    return this.#db
+      .prepare(
+        `SELECT coalesce(outcome, CASE paused WHEN 1 THEN 'paused' ELSE state END) AS kind, count(*) AS jobs FROM job
+         WHERE ${where} GROUP BY kind`,
+      )
+      .all(...values)
+      .map((row) => [wordOf(row, "kind", JOB_KINDS), int(row, "jobs")]);
+  }
+
+  #conditions(filter: JobFilter & JobIds): ReturnType<typeof conditionsOf> {
+    const { requestedWith: requested, paused, text: searched } = filter;
     const batch = requested === undefined ? undefined : JSON.stringify(this.#requestedWith(requested));
-    const { where, values } = conditionsOf([
+    return conditionsOf([
       ["layer = ?", filter.layer],
       ["state = ?", filter.state],
+      ["outcome = ?", filter.outcome],
+      ["paused = ?", paused === undefined ? undefined : Number(paused)],
       ["type = ?", filter.type],
       ["schedule = ?", filter.schedule],
+      ["created_by = ?", filter.createdBy],
+      ["created_ms >= ?", filter.sinceMs],
+      ["created_ms < ?", filter.untilMs],
+      ["instr(search || char(10) || id, ?) > 0", searched?.toLowerCase()],
       ["id IN (SELECT value FROM json_each(?))", filter.ids && JSON.stringify(filter.ids)],
       ["id IN (SELECT value FROM json_each(?))", batch],
+      ["id >= ?", filter.from],
       ["id < ?", filter.after],
     ]);
-    const rows = this.#db
-      .prepare(`SELECT * FROM job WHERE ${where} ORDER BY id DESC LIMIT ?`)
-      .all(...values, filter.limit);
-    return this.#jobs(rows);
   }
 
   /**

@@ -120,6 +120,11 @@ export type WindowHold = (typeof WINDOW_HOLDS)[number];
 export const JOB_OUTCOMES = ["done", "done_with_failures", "failed", "aborted"] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
+/** The kinds of jobs that are counted: the outcomes of ended jobs, and the states of the others, where paused is one. */
+export const JOB_KINDS = ["running", "pending", "paused", ...JOB_OUTCOMES] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+export type JobKindCounts = Readonly<Record<JobKind, number>>;
+
 /** One class of a job's failures: the number of tiles, and the message and address of the first one. */
 export interface JobError {
   readonly class: string;
@@ -200,16 +205,37 @@ export type JobEvent =
   /** The job was removed from the history. */
   | { readonly kind: "forgotten"; readonly id: number };
 
+/** The jobs of a list. Each given field excludes jobs. */
 export interface JobFilter {
   readonly layer?: string;
   readonly state?: JobState;
+  readonly outcome?: JobOutcome;
+  readonly paused?: boolean;
   readonly type?: JobType;
   /** Only jobs of the schedule of this name. */
   readonly schedule?: string;
+  /** Only jobs that this account has made. */
+  readonly createdBy?: string;
+  /** Only jobs that were made at this time or later, ms since 1970. */
+  readonly sinceMs?: number;
+  /** Only jobs that were made before this time, ms since 1970. */
+  readonly untilMs?: number;
+  /** Only jobs with this text in the layer, the id, the schedule or the account, in upper or lower case. */
+  readonly text?: string;
   /** Only jobs of the batch to which the job with this id belongs. */
   readonly requestedWith?: number;
   readonly ids?: readonly number[];
-  readonly limit: number;
+}
+
+/** A range of ids of jobs. */
+export interface JobIds {
+  /** Only jobs with this id or a greater one. */
+  readonly from?: number;
   /** Only jobs with a smaller id: the last id of the page before. */
   readonly after?: number;
+}
+
+/** A page of a list of jobs. */
+export interface JobPage extends JobFilter, JobIds {
+  readonly limit: number;
 }

@@ -47,9 +47,13 @@ export function isDateOf(text: string): boolean {
   return Number.isFinite(midnight) && new Date(midnight).toISOString().startsWith(day);
 }
 
-/** Returns the time that an age means at `nowMs`. Pure. */
+/** Returns the time that an age means at `nowMs`, ms since 1970; NaN if it lies before what a `Date` holds. */
+export const timeOf = (age: RequestedAge, nowMs: number): number =>
+  age.kind === "moment" ? age.ms : monthsBefore(nowMs, age.months) - age.ms;
+
+/** Returns the time that an age of tiles means at `nowMs`. Pure. */
 export function momentOf(age: RequestedAge, nowMs: number): Result<number, Refusal> {
-  const ms = age.kind === "moment" ? age.ms : monthsBefore(nowMs, age.months) - age.ms;
+  const ms = timeOf(age, nowMs);
   if (ms > nowMs) return refuse(badField("olderThan", "a time that has passed", age.text));
   return Number.isFinite(ms) && ms >= 0 ? ok(ms) : refuse(badField("olderThan", "a time in 1970 or later", age.text));
 }

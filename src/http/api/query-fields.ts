@@ -2,6 +2,7 @@ import * as z from "zod";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy } from "../../lib/schema.ts";
+import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
 import type { Exchange } from "../resource.ts";
 import { int64Json, text } from "./documents/fields.ts";
@@ -23,6 +24,27 @@ export const wholeNumber = (least: number, most: number, standard: number, unit 
   const error = `${unit}a whole number from ${least} to ${most}`;
   return z.preprocess(number, z.int({ error }).min(least).max(most)).default(standard).meta({ default: standard });
 };
+
+const WORDS: ReadonlyMap<unknown, boolean> = new Map([
+  ["true", true],
+  ["false", false],
+]);
+
+/** `true` or `false` in a query. */
+export const yesOrNo = z.preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }));
+
+/** A time in a query, as RFC 3339 writes it, or an age before now (ISO 8601). Its value is in ms since 1970. */
+export const moment = (description: string) =>
+  text
+    .transform((given, context) => {
+      const age = parseAge(given);
+      const ms = age === undefined ? Number.NaN : timeOf(age, Date.now());
+      if (Number.isFinite(ms)) return ms;
+      context.addIssue({ code: "custom", message: AGE_EXPECTED });
+      return z.NEVER;
+    })
+    .exactOptional()
+    .meta({ description });
 
 /** The fields of a query that select a page of a list: `limit` entries after the last one of the previous page. */
 export const page = (most: number, standard: number, cursor: string) => ({

@@ -7,7 +7,7 @@ import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
-import type { JobFilter, JobView } from "../../plan/job-request.ts";
+import type { JobPage, JobView } from "../../plan/job-request.ts";
 import { chooser, resolveSets } from "../../plan/value-choice.ts";
 import { chosenSetIn } from "../api/jobs/value-choice-codec.ts";
 import type { OutsideTile } from "./tile-parts.ts";
@@ -15,7 +15,7 @@ import type { OutsideTile } from "./tile-parts.ts";
 export interface ExplanationParts {
   readonly inspect: (request: TileRequest) => Promise<TileState>;
   /** Returns jobs, the newest first. */
-  readonly jobs: (filter: JobFilter) => Promise<readonly JobView[]>;
+  readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
   /** Returns milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
-import { batch, estimate, estimates, failures, job } from "./job-documents.ts";
+import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
@@ -28,7 +28,7 @@ import { upstream, upstreamProbe } from "./upstream-documents.ts";
  */
 export const documents = {
   Job: job,
-  Jobs: z.object({ jobs: z.array(job) }),
+  Jobs: jobs,
   Batch: batch,
   Failures: failures,
   Estimate: estimate,

@@ -118,6 +118,22 @@ export const job = z.object({
     .meta({ description: "Not in lists" }),
 });
 
+export const jobs = z.object({
+  jobs: z.array(job),
+  counts: z
+    .object({
+      running: whole,
+      pending: whole,
+      paused: whole,
+      done: whole,
+      done_with_failures: whole,
+      failed: whole,
+      aborted: whole,
+    })
+    .exactOptional()
+    .meta({ description: "Only with counts=true: the jobs by outcome, or by state and pause while they have none" }),
+});
+
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),

@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { defined } from "../../../lib/defined.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { Slices } from "../../../lib/slices.ts";
 import type { JobOptions } from "../../../plan/job-options.ts";
 import {
   type IdempotencyKey,
+  JOB_OUTCOMES,
   JOB_STATES,
   type JobOrigin,
   type JobRequest,
@@ -19,8 +21,9 @@ import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
 import { text } from "../documents/fields.ts";
-import { decodeQuery, id, layer, page } from "../query-fields.ts";
+import { decodeQuery, id, layer, moment, page, yesOrNo } from "../query-fields.ts";
 import { failuresResource } from "./failures-route.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
@@ -31,10 +34,21 @@ const LONGEST_KEY = 255;
 export const jobsQuery = z.object({
   layer,
   state: z.enum(JOB_STATES).exactOptional(),
+  outcome: z.enum(JOB_OUTCOMES).exactOptional(),
+  paused: yesOrNo.exactOptional(),
   type: z.enum(JOB_TYPES).exactOptional(),
-  // The name is not checked: jobs outlive the schedule that made them.
+  // The names are not checked: jobs outlive the schedule and the account that made them.
   schedule: text.exactOptional(),
+  createdBy: text.exactOptional(),
   requestedWith: id("the id of a job"),
+  since: moment("The jobs that were made at this time or later: a time, or an age such as P1D"),
+  until: moment("The jobs that were made before this time: a time, or an age such as P1D"),
+  q: text
+    .exactOptional()
+    .meta({ description: "Text in the layer, the id, the schedule or the account, in upper or lower case" }),
+  counts: yesOrNo
+    .default(false)
+    .meta({ description: "Whether to count all jobs of the same filters except state, outcome and paused" }),
   ...page(1_000, 100, "the id of a job"),
 });
 
@@ -43,8 +57,8 @@ export function jobsResource(parts: RouteOptions): Resource {
   return {
     methods: {
       GET: reading(async (exchange) => {
-        const filter = decodeQuery(jobsQuery, exchange);
-        return filter.ok ? documentAnswer("Jobs", { jobs: await parts.operations.jobs(filter.value) }) : filter;
+        const query = decodeQuery(jobsQuery, exchange);
+        return query.ok ? documentAnswer("Jobs", await listJobs(parts, query.value)) : query;
       }),
       POST: operating(async (exchange) => {
         const requested = await exchange.body(decodeJobBody);
@@ -56,6 +70,17 @@ export function jobsResource(parts: RouteOptions): Resource {
       }),
     },
   };
+}
+
+/** Returns a page of jobs, with the counts of the whole list if they are requested. */
+async function listJobs(
+  { operations }: RouteOptions,
+  { state, outcome, paused, since, until, q, counts, limit, after, ...rest }: z.output<typeof jobsQuery>,
+): Promise<Documents["Jobs"]> {
+  const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
+  const filter = { ...counted, ...defined({ state, outcome, paused, after }), limit };
+  const jobs = await operations.jobs(filter);
+  return counts ? { jobs, counts: await operations.countJobs(counted) } : { jobs };
 }
 
 /**

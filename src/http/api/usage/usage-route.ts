@@ -12,7 +12,7 @@ import {
 import type { WhatIf } from "../../../quota/what-if.ts";
 import { operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeQuery, layer } from "../query-fields.ts";
+import { decodeQuery, layer, yesOrNo } from "../query-fields.ts";
 
 export const usageQuery = z.object({ by: z.enum(["tileSet"]).optional(), layer });
 
@@ -26,18 +26,7 @@ export function usageResource({ operations }: RouteOptions): Resource {
   });
 }
 
-const WORDS: ReadonlyMap<unknown, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
-
-export const verificationQuery = z.object({
-  repair: z
-    .preprocess((given) => WORDS.get(given) ?? given, z.boolean({ error: "true or false" }))
-    .default(false)
-    .meta({ default: false }),
-  layer,
-});
+export const verificationQuery = z.object({ repair: yesOrNo.default(false).meta({ default: false }), layer });
 
 /** Returns the resource `usage/verification` or `usage/simulation`; undefined for another word. */
 export function usagePartResource(parts: RouteOptions, part: string): Resource | undefined {
