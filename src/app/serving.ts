@@ -128,6 +128,7 @@ export class Serving implements ServingProcesses {
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
       users: () => this.#configuration.users,
+      layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
       checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
       changes: this.#changes,

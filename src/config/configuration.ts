@@ -4,6 +4,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { Origin } from "./problem.ts";
 
 /**
  * The configuration of one running server: validated, defaults filled in. It is plain data, because it is sent to the
@@ -17,6 +18,8 @@ export interface Configuration {
   readonly dataDir: string;
   readonly users: readonly KeptUser[];
   readonly layers: readonly Layer[];
+  /** Where each layer is configured, by name. Empty for the demo layers. */
+  readonly layerOrigins: ReadonlyMap<string, Origin>;
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };

@@ -19,7 +19,7 @@ import { withValue } from "./internal/document-path.ts";
 import { readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import { type Document, readDocument } from "./internal/read-document.ts";
-import { type ConfigurationProblem, problemText } from "./problem.ts";
+import { type ConfigurationProblem, type Origin, problemText } from "./problem.ts";
 
 const NOBODY =
   "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
@@ -73,6 +73,7 @@ export async function loadConfiguration(
     input,
     file: name === undefined ? undefined : resolve(cwd, name),
     problems,
+    origins,
     warnings,
     cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(path) !== undefined,
   });
@@ -134,13 +135,15 @@ export interface TextReport {
 export async function checkText(bytes: Buffer, name: string): Promise<TextReport> {
   const file = readBytes(name, bytes, undefined);
   if (file.content === undefined && file.problems.length > 0) return { problems: file.problems, warnings: [] };
-  const problems = new Problems({ originOf: file.positionOf, writtenAs: file.writtenAs });
+  const origins: Origins = { originOf: file.positionOf, writtenAs: file.writtenAs };
+  const problems = new Problems(origins);
   for (const path of file.withVariables) problems.skip(path);
   const warnings: string[] = [];
   await build(file.content, {
     input: { env: {}, cwd: "/", textOnly: true },
     file: name,
     problems,
+    origins,
     warnings,
     cameAsText: () => false,
   });
@@ -165,6 +168,7 @@ interface Building {
   };
   readonly file: string | undefined;
   readonly problems: Problems;
+  readonly origins: Origins;
   readonly warnings: string[];
   cameAsText(path: Path): boolean;
 }
@@ -203,6 +207,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     dataDir: resolve(input.cwd, dataDir),
     users,
     layers,
+    layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,
     store,
@@ -212,6 +217,14 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     warnings,
   };
 }
+
+/** Returns where each layer is configured. A layer that does not fit the schema is undefined here. */
+const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origins): ReadonlyMap<string, Origin> =>
+  new Map(
+    documents.flatMap((layer, i) =>
+      layer === undefined ? [] : [[layer.name, origins.originOf(["layers", i], "value")] as const],
+    ),
+  );
 
 /**
  * Reports names of unknown layers outside the section of the layers. Not for layers with problems: they would be

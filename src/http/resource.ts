@@ -31,6 +31,12 @@ export interface CheckedProblem {
   readonly severity: "error" | "warning";
 }
 
+/** Where a layer is configured: the file as the operator named it, or the variable or flag. */
+export interface LayerOrigin {
+  readonly file: string;
+  readonly line?: number;
+}
+
 /** The parts of the server that routes use. */
 export interface RouteOptions {
   readonly compat: () => CompatOptions;
@@ -44,6 +50,8 @@ export interface RouteOptions {
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   readonly readiness: () => Readiness;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
+  /** Returns where a layer is configured; undefined for a demo layer. */
+  readonly layerOrigin: (layer: string) => LayerOrigin | undefined;
   /** Checks the text of a configuration, of which nothing is loaded. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;

@@ -26,6 +26,9 @@ export interface UpstreamView extends UpstreamHealthView {
 /** An address would need escapes in a path, which some proxies decode. */
 const idOf = (upstream: string): string => createHash("sha256").update(upstream).digest("hex").slice(0, 12);
 
+/** Returns the id of the upstream of a source, as in `UpstreamView`. */
+export const upstreamIdOf = onceEach((source: SourceOptions): string => idOf(upstreamOf(source)));
+
 /** The limit of each upstream. Layers with the same upstream share its limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();

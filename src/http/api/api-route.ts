@@ -8,7 +8,7 @@ import { eventsResource } from "./events/events-route.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
-import { layersResource } from "./layers/layers-route.ts";
+import { layerResource, layersResource } from "./layers/layers-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
@@ -63,6 +63,7 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
     return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
+  if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);
   if (name === "upstreams") {
     if (action === undefined) return upstreamResource(parts, key);

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { badField, type Refusal, unknownLayer } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
-import { checkBy } from "../../lib/schema.ts";
+import { checkBy, fieldName } from "../../lib/schema.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
 import type { Exchange } from "../resource.ts";
@@ -75,4 +75,17 @@ export function decodeQuery<S extends z.ZodObject>(
   const name = String(path[0]);
   // The value as the client sent it, not as the number that the schema has seen.
   return refuse(badField(name, expected, given.get(name)));
+}
+
+/** Decodes the fields of a query that a schema describes, and refuses other fields. */
+export function decodeStrictQuery<S extends z.ZodObject>(
+  schema: S,
+  exchange: Pick<Exchange, "query" | "catalogue">,
+): Result<z.output<S>, Refusal> {
+  const known = Object.keys(schema.shape);
+  const other = [...exchange.query.keys()].find((key) => !known.includes(key));
+  if (other === undefined) return decodeQuery(schema, exchange);
+  const expected = known.find((key) => key.toLowerCase() === other.toLowerCase()) ?? `one of ${known.join(", ")}`;
+  const message = `${fieldName([other])}: unknown field of the query, expected ${expected}`;
+  return refuse({ code: "bad_field", message });
 }

@@ -2,13 +2,13 @@ import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
+import { layer, layerSummaries, layers } from "./layer-documents.ts";
 import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
   configurationCheck,
   coverage,
   coverageLevels,
-  layers,
   problem,
   quota,
   reload,
@@ -40,6 +40,8 @@ export const documents = {
   ScheduleRun: scheduleRun,
   ScheduledJob: scheduledJob,
   Layers: layers,
+  LayerSummaries: layerSummaries,
+  Layer: layer,
   Status: status,
   Upstream: upstream,
   Upstreams: z.object({ upstreams: z.array(upstream) }),

@@ -1,20 +1,8 @@
 import * as z from "zod";
-import { CASE_RULES } from "../../../layer/parameter-filter.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { ROLES, USER_PLACES } from "../../options.ts";
-import {
-  anyObject,
-  bigint64,
-  int64,
-  moment,
-  momentOrNull,
-  numbers4,
-  parameters,
-  text,
-  textOrNull,
-  whole,
-} from "./fields.ts";
+import { anyObject, bigint64, int64, moment, momentOrNull, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
 const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
@@ -160,45 +148,6 @@ export const simulation = z.object({
       tilesDrawn: int64,
     }),
   ),
-});
-
-export const layers = z.object({
-  layers: z.array(
-    z.object({
-      name: text,
-      title: text,
-      formats: z.array(text),
-      gridSets: z.array(z.object({ gridSet: text, srs: whole, zoomStart: whole, zoomStop: whole, bounds: numbers4 })),
-      parameters: z.array(
-        z.object({
-          type: z.enum(["string", "regex", "float", "integer"]),
-          key: text,
-          default: text,
-          values: z.array(z.union([text, z.number()])).exactOptional(),
-          regex: text.exactOptional(),
-          threshold: z.number().exactOptional(),
-          normalize: z.enum(CASE_RULES).exactOptional(),
-        }),
-      ),
-      jobs: z.object({ weight: z.number(), maxTasks: whole.nullable() }),
-    }),
-  ),
-  gridSets: z
-    .array(
-      z.object({
-        id: text,
-        title: text.exactOptional(),
-        srs: whole,
-        extent: numbers4,
-        resolutions: z.array(z.number()),
-        scaleNames: z.array(text),
-        metersPerUnit: z.number(),
-        tileSize: z.tuple([whole, whole]),
-        alignTopLeft: z.boolean(),
-        yCoordinateFirst: z.boolean(),
-      }),
-    )
-    .meta({ description: "The grid sets of the layers, as in the configuration" }),
 });
 
 export const status = z.object({

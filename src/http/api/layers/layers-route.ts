@@ -1,20 +1,82 @@
+import * as z from "zod";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
-import type { Resource } from "../../resource.ts";
+import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { text } from "../documents/fields.ts";
+import { decodeStrictQuery, wholeNumber } from "../query-fields.ts";
+import { layerDocument, layerSummary } from "./layer-document.ts";
+
+/** More layers than anybody configures: without a limit the answer has all of them. */
+const MOST_LAYERS = 100_000;
+
+export const layersQuery = z.object({
+  q: text.exactOptional().meta({ description: "A part of the name or the title, in any case" }),
+  limit: wholeNumber(1, MOST_LAYERS, MOST_LAYERS),
+  after: text.exactOptional().meta({ description: "The name of the last layer of the page before" }),
+  fields: z.enum(["summary"]).exactOptional(),
+});
 
 /**
  * `layers`: the layers and grid sets of which jobs can be requested, in the order of the configuration. The first
  * format and grid set of a layer are its defaults.
  */
 export const layersResource = (): Resource =>
-  reader(async ({ catalogue }) => {
-    const layers = [...catalogue.layers.values()];
+  reader(async (exchange) => {
+    const query = decodeStrictQuery(layersQuery, exchange);
+    if (!query.ok) return query;
+    const found = pageOf([...exchange.catalogue.layers.values()], query.value);
+    if (!found.ok) return found;
+    const { layers, total, next } = found.value;
+    const isPage = [...exchange.query.keys()].length > 0;
+    if (query.value.fields === "summary")
+      return documentAnswer("LayerSummaries", { layers: layers.map(layerSummary), total, next });
     const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
-    return documentAnswer("Layers", { layers: layers.map(layerDocument), gridSets: [...used].map(gridSetDocument) });
+    return documentAnswer("Layers", {
+      layers: layers.map(listedLayer),
+      gridSets: [...used].map(gridSetDocument),
+      ...(isPage ? { total, next } : {}),
+    });
   });
 
-const layerDocument = ({ name, title, formats, gridSubsets, parameterFilters, jobs }: Layer) => ({
+/** `layers/NAME`: everything about one layer. */
+export const layerResource = ({ operations, layerOrigin }: RouteOptions, name: string): Resource => ({
+  methods: {
+    GET: reading(async ({ catalogue, base }) => {
+      const layer = catalogue.layers.get(name);
+      if (layer === undefined) return refuse(unknownLayer(name, catalogue.layers));
+      return documentAnswer(
+        "Layer",
+        layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(name) }),
+      );
+    }),
+  },
+});
+
+interface Page {
+  readonly layers: readonly Layer[];
+  /** The layers that the search finds, on all pages. */
+  readonly total: number;
+  /** The value of `after` for the next page; null: this page is the last. */
+  readonly next: string | null;
+}
+
+function pageOf(all: readonly Layer[], { q, limit, after }: z.output<typeof layersQuery>): Result<Page, Refusal> {
+  const last = after === undefined ? -1 : all.findIndex(({ name }) => name === after);
+  if (after !== undefined && last < 0)
+    return refuse(badField("after", "the name of a layer; without it the list begins again", after));
+  const sought = q?.toLowerCase() ?? "";
+  const isFound = ({ name, title }: Layer): boolean =>
+    name.toLowerCase().includes(sought) || title.toLowerCase().includes(sought);
+  const total = all.filter(isFound).length;
+  const rest = all.slice(last + 1).filter(isFound);
+  const layers = rest.slice(0, limit);
+  return ok({ layers, total, next: rest.length > limit ? (layers.at(-1)?.name ?? null) : null });
+}
+
+const listedLayer = ({ name, title, formats, gridSubsets, parameterFilters, jobs }: Layer) => ({
   name,
   title,
   formats: formats.map(({ mimeType }) => mimeType),

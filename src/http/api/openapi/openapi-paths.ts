@@ -6,6 +6,7 @@ import { eventsQuery } from "../events/events-route.ts";
 import { failuresQuery } from "../jobs/failures-route.ts";
 import { jobsQuery } from "../jobs/jobs-route.ts";
 import { waitQuery } from "../jobs/wait-for-job.ts";
+import { layersQuery } from "../layers/layers-route.ts";
 import { truncationsQuery } from "../truncations/truncations-route.ts";
 import { usageQuery, verificationQuery } from "../usage/usage-route.ts";
 import { queryParameters } from "./openapi-json.ts";
@@ -13,6 +14,7 @@ import { answer, created, operation } from "./openapi-parts.ts";
 
 const id = { name: "id", in: "path", required: true, schema: int64Json };
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
+const nameOfLayer = { ...name, name: "layer" };
 const idOfUpstream = { name: "id", in: "path", required: true, schema: { type: "string" } };
 const idOfBatch = { ...id, description: "Of any of its jobs" };
 const idempotencyKey = {
@@ -213,9 +215,18 @@ export const paths = {
       "listLayers",
       "What a job can be asked for; the first grid set and format of a layer are its defaults",
       {
-        answers: { 200: answer("Layers") },
+        parameters: queryParameters(layersQuery),
+        answers: { 200: answer("Layers", "LayerSummaries") },
+        failures: [400],
       },
     ),
+  },
+  "/layers/{layer}": {
+    get: operation("getLayer", "Everything about a layer but its secrets", {
+      parameters: [nameOfLayer],
+      answers: { 200: answer("Layer") },
+      failures: [404],
+    }),
   },
   "/upstreams": {
     get: operation("listUpstreams", "Upstreams of the layers: health, connections, queues, latency", {

@@ -1,0 +1,161 @@
+import * as z from "zod";
+import { PNG_COMPRESSIONS } from "../../../layer/layer.ts";
+import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
+import { bigint64, numbers4, text, textOrNull, whole } from "./fields.ts";
+
+const parameterFilters = z.array(
+  z.object({
+    type: z.enum(["string", "regex", "float", "integer"]),
+    key: text,
+    default: text,
+    values: z.array(z.union([text, z.number()])).exactOptional(),
+    regex: text.exactOptional(),
+    threshold: z.number().exactOptional(),
+    normalize: z.enum(CASE_RULES).exactOptional(),
+  }),
+);
+const jobs = z.object({ weight: z.number(), maxTasks: whole.nullable() });
+
+/** The fields of a page of a list. */
+const page = {
+  total: whole.meta({ description: "The layers that the search finds, on all pages" }),
+  next: textOrNull.meta({ description: "The value of `after` for the next page; null: this page is the last" }),
+};
+
+export const layers = z.object({
+  layers: z.array(
+    z.object({
+      name: text,
+      title: text,
+      formats: z.array(text),
+      gridSets: z.array(z.object({ gridSet: text, srs: whole, zoomStart: whole, zoomStop: whole, bounds: numbers4 })),
+      parameters: parameterFilters,
+      jobs,
+    }),
+  ),
+  gridSets: z
+    .array(
+      z.object({
+        id: text,
+        title: text.exactOptional(),
+        srs: whole,
+        extent: numbers4,
+        resolutions: z.array(z.number()),
+        scaleNames: z.array(text),
+        metersPerUnit: z.number(),
+        tileSize: z.tuple([whole, whole]),
+        alignTopLeft: z.boolean(),
+        yCoordinateFirst: z.boolean(),
+      }),
+    )
+    .meta({ description: "The grid sets of the layers, as in the configuration" }),
+  total: page.total.exactOptional(),
+  next: page.next.exactOptional(),
+});
+
+const summary = {
+  name: text,
+  title: text,
+  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "mbtiles", "pmtiles", "demo"]),
+  upstream: text.meta({ description: "The id of the upstream" }),
+  gridSets: z.array(text),
+  formats: z.array(text),
+  enabled: z.boolean(),
+};
+
+export const layerSummaries = z.object({ layers: z.array(z.object(summary)), ...page });
+
+const point = z.tuple([z.number(), z.number()]);
+
+const gridSubset = z.object({
+  gridSet: text,
+  title: textOrNull,
+  srs: whole,
+  tileSize: z.tuple([whole, whole]),
+  alignTopLeft: z.boolean(),
+  yCoordinateFirst: z.boolean(),
+  metersPerUnit: z.number(),
+  extent: numbers4.meta({ description: "minx, miny, maxx, maxy of the grid set" }),
+  bounds: numbers4.meta({ description: "minx, miny, maxx, maxy that the layer offers" }),
+  zoomStart: whole,
+  zoomStop: whole,
+  levels: z
+    .array(
+      z.object({
+        z: whole,
+        name: text,
+        resolution: z.number(),
+        scaleDenominator: z.number(),
+        matrixSize: z.tuple([whole, whole]),
+        origin: point.meta({ description: "The lower left corner of the tile 0, 0, x first" }),
+        topLeft: point.meta({ description: "The upper left corner of the level, x first" }),
+        coverage: numbers4
+          .nullable()
+          .meta({ description: "minx, miny, maxx, maxy of the layer's tiles, y from the bottom; null: it has none" }),
+        tiles: bigint64,
+      }),
+    )
+    .meta({ description: "All levels of the grid set" }),
+});
+
+/** An expiry applies from its level to the next rule's. */
+const rules = <T extends z.ZodType>(seconds: T) => z.array(z.object({ minZoom: whole, seconds }));
+
+const template = text.meta({ description: "The client fills in what is in braces, and appends parameters" });
+
+export const layer = z.object({
+  ...summary,
+  abstract: text,
+  defaultGridSet: textOrNull,
+  source: z.object({
+    address: text.meta({ description: "Without credentials, query and keys; of an archive its file" }),
+    layers: z.array(text).meta({ description: "The layers that are requested there" }),
+    connections: whole,
+    jobConnections: whole.nullable(),
+    timeoutSeconds: z.number().nullable(),
+  }),
+  gridSubsets: z.array(gridSubset),
+  metatile: z.tuple([whole, whole]),
+  gutter: whole,
+  formatsTogether: z.boolean(),
+  jpegQuality: whole,
+  pngCompression: z.enum(PNG_COMPRESSIONS),
+  parameters: parameterFilters,
+  expiry: z.object({
+    cache: rules(whole).meta({ description: "0: never" }),
+    client: rules(z.union([whole, z.literal("no-cache")])).meta({ description: "0: no header" }),
+    staleWhileRevalidateSeconds: whole,
+    negativeCacheSeconds: whole,
+  }),
+  legends: z.array(z.object({ style: text, width: whole, height: whole, format: text, url: text })),
+  addresses: z.object({
+    wmtsCapabilities: text,
+    wmsCapabilities: text,
+    tms: text,
+    ogc: text,
+    tiles: z.array(
+      z.object({
+        gridSet: text,
+        format: text,
+        xyz: template,
+        tileJson: text,
+        wmts: template,
+        tms: template,
+        ogc: template,
+        wms: template.nullable().meta({ description: "A GetMap; null: the format is no picture" }),
+      }),
+    ),
+  }),
+  quota: z
+    .object({
+      expirationPolicyName: z.enum(EXPIRATION_POLICIES),
+      quota: z.object({ value: text, units: z.enum(STORAGE_UNITS) }),
+    })
+    .nullable(),
+  jobs,
+  queryable: z.boolean(),
+  fullWms: z.boolean(),
+  secured: z.boolean(),
+  configuredAt: z.object({ file: text, line: whole.nullable() }).nullable().meta({ description: "null: a demo layer" }),
+});

@@ -1,0 +1,41 @@
+import type { TileFormat } from "../../../layer/format.ts";
+import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import type { Documents } from "../documents/documents.ts";
+
+/**
+ * Returns the addresses of a layer for clients: those of its documents, and for each grid set and format the templates
+ * of its tiles. Braces enclose what the client fills in. Parameters are appended as `KEY=VALUE`.
+ * @param base scheme, host, port and mount as the client addressed them
+ */
+export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["addresses"] {
+  return {
+    wmtsCapabilities: `${base}/service/wmts/rest/WMTSCapabilities.xml`,
+    wmsCapabilities: `${base}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetCapabilities`,
+    tms: `${base}/service/tms/1.0.0`,
+    ogc: `${base}/ogc/collections/${encodeURIComponent(layer.name)}`,
+    tiles: layer.gridSubsets.flatMap((subset) =>
+      layer.formats.map((format) => tileAddresses(layer, subset, format, base)),
+    ),
+  };
+}
+
+function tileAddresses({ name }: Layer, { gridSet }: GridSubset, format: TileFormat, base: string) {
+  const { mimeType, extension } = format;
+  const layer = encodeURIComponent(name);
+  const grid = encodeURIComponent(gridSet.id);
+  const type = encodeURIComponent(mimeType);
+  const ogcKind = format.kind === "image" ? "map/tiles" : "tiles";
+  return {
+    gridSet: gridSet.id,
+    format: mimeType,
+    xyz: `${base}/xyz/${layer}/${grid}/{z}/{x}/{y}.${extension}`,
+    tileJson: `${base}/tilejson/${layer}/${grid}?format=${type}`,
+    wmts: `${base}/service/wmts/rest/${layer}/${grid}/{TileMatrix}/{TileRow}/{TileCol}?format=${type}`,
+    tms: `${base}/service/tms/1.0.0/${[layer, grid, extension].join("@")}/{z}/{x}/{y}.${extension}`,
+    ogc: `${base}/ogc/collections/${layer}/${ogcKind}/${grid}/{tileMatrix}/{tileRow}/{tileCol}?f=${extension}`,
+    wms:
+      format.kind === "image"
+        ? `${base}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${layer}&STYLES=&SRS=EPSG:${gridSet.srs}&FORMAT=${type}&WIDTH=${gridSet.tileWidth}&HEIGHT=${gridSet.tileHeight}&BBOX={bbox}`
+        : null,
+  };
+}

@@ -1,0 +1,134 @@
+import { matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
+import { corners } from "../../../grid/grid-set-document.ts";
+import type { ByZoom } from "../../../layer/by-zoom.ts";
+import {
+  coverageAt,
+  defaultSubset,
+  type GridSubset,
+  type Layer,
+  type SourceOptions,
+  subsetExtent,
+} from "../../../layer/layer.ts";
+import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
+import { sourceName, upstreamIdOf } from "../../../render/upstream-limits.ts";
+import type { LayerOrigin } from "../../resource.ts";
+import { legendAddress } from "../../tiles/wms/legend-address.ts";
+import type { Documents } from "../documents/documents.ts";
+import { layerAddresses } from "./layer-addresses.ts";
+
+type LayerDocument = Documents["Layer"];
+
+/** Returns the document of one layer. It holds no credentials, no keys of the upstream and no vendor parameters. */
+export function layerDocument(
+  layer: Layer,
+  facts: { readonly base: string; readonly quota: QuotaConfiguration; readonly origin: LayerOrigin | undefined },
+): LayerDocument {
+  const { base, quota, origin } = facts;
+  const own = quota.layerQuotas.find((one) => one.layer === layer.name);
+  return {
+    ...layerSummary(layer),
+    abstract: layer.description,
+    defaultGridSet: defaultSubset(layer)?.gridSet.id ?? null,
+    source: sourceDocument(layer.source),
+    gridSubsets: layer.gridSubsets.map(subsetDocument),
+    metatile: [...layer.metatile],
+    gutter: layer.gutter,
+    formatsTogether: layer.formatsTogether,
+    jpegQuality: layer.jpegQuality,
+    pngCompression: layer.pngCompression,
+    parameters: layer.parameterFilters,
+    expiry: {
+      cache: rulesOf(layer.expireCacheSeconds),
+      client: rulesOf(layer.expireClientSeconds),
+      staleWhileRevalidateSeconds: layer.staleWhileRevalidateSeconds,
+      negativeCacheSeconds: layer.negativeCacheSeconds,
+    },
+    legends: layer.legends.map((legend) => ({
+      style: legend.style,
+      width: legend.width,
+      height: legend.height,
+      format: legend.format,
+      url: legendAddress(layer, legend, base),
+    })),
+    addresses: layerAddresses(layer, base),
+    quota: own === undefined ? null : { expirationPolicyName: own.expirationPolicyName, quota: own.quota },
+    jobs: { weight: layer.jobs.weight, maxTasks: layer.jobs.maxTasks ?? null },
+    queryable: layer.queryable,
+    fullWms: layer.fullWms,
+    secured: layer.secured,
+    configuredAt: origin === undefined ? null : { file: origin.file, line: origin.line ?? null },
+  };
+}
+
+/** Returns the document of a layer in a list of many. */
+export const layerSummary = (layer: Layer): Documents["LayerSummaries"]["layers"][number] => ({
+  name: layer.name,
+  title: layer.title,
+  sourceKind: layer.source.type,
+  upstream: upstreamIdOf(layer.source),
+  gridSets: layer.gridSubsets.map(({ gridSet }) => gridSet.id),
+  formats: layer.formats.map(({ mimeType }) => mimeType),
+  enabled: true,
+});
+
+const rulesOf = <T>(rules: ByZoom<T>) => rules.map(({ minZoom, value }) => ({ minZoom, seconds: value }));
+
+function sourceDocument(source: SourceOptions): LayerDocument["source"] {
+  return {
+    address: sourceName(source),
+    layers: requestedLayers(source),
+    connections: source.connections,
+    jobConnections: source.jobConnections ?? null,
+    timeoutSeconds: "timeoutMs" in source ? source.timeoutMs / 1000 : null,
+  };
+}
+
+/** Returns the names by which a source requests layers; none where it is one picture or archive. */
+function requestedLayers(source: SourceOptions): readonly string[] {
+  switch (source.type) {
+    case "wms":
+      return source.layers;
+    case "wmts":
+      return [source.layer];
+    case "arcgis":
+      return source.mode === "export" ? source.layers.map(String) : [];
+    case "xyz":
+    case "mbtiles":
+    case "pmtiles":
+    case "demo":
+      return [];
+  }
+}
+
+function subsetDocument(subset: GridSubset): LayerDocument["gridSubsets"][number] {
+  const { gridSet, zoomStart, zoomStop } = subset;
+  return {
+    gridSet: gridSet.id,
+    title: gridSet.title ?? null,
+    srs: gridSet.srs,
+    tileSize: [gridSet.tileWidth, gridSet.tileHeight],
+    alignTopLeft: gridSet.alignTopLeft,
+    yCoordinateFirst: gridSet.yCoordinateFirst,
+    metersPerUnit: gridSet.metersPerUnit,
+    extent: corners(gridSet.extent),
+    bounds: corners(subsetExtent(subset)),
+    zoomStart,
+    zoomStop,
+    levels: gridSet.matrices.map((matrix, z) => {
+      const { minX, minY } = rectExtent(gridSet, matrixRect(gridSet, z));
+      const { x, y } = topLeftCorner(gridSet, z);
+      const coverage = coverageAt(subset, z);
+      return {
+        z,
+        name: matrix.name,
+        resolution: matrix.resolution,
+        scaleDenominator: matrix.scaleDenominator,
+        matrixSize: [matrix.matrixWidth, matrix.matrixHeight],
+        origin: [minX, minY],
+        topLeft: [x, y],
+        coverage: coverage === undefined ? null : corners(coverage),
+        tiles: coverage === undefined ? 0n : rectCount(coverage),
+      };
+    }),
+  };
+}
