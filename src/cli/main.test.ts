@@ -17,7 +17,7 @@ function file(name: string, text: string): string {
   return name;
 }
 
-test("config check ends with 0 for a good file and with 78, the places and nothing else for a bad one", async () => {
+test("config check ends with 0, also for warnings, with 78 for a bad file, and with 1 for what --online finds", async () => {
   const good = file("good.yaml", 'layers: [{ name: a, source: { type: wms, url: "http://u/" } }]\n');
   const fine = await run(["config", "check", "--config", good]);
   expect(fine).toMatchObject({ code: 0, stderr: "" });
@@ -28,6 +28,24 @@ test("config check ends with 0 for a good file and with 78, the places and nothi
   expect(wrong.stderr).toMatch(/bad\.yaml:1:11: server\.prot: unknown key; did you mean port\?/);
   expect(wrong.stderr).toMatch(/bad\.yaml:2:7: jobs: expected a map/);
   expect(await run(["serve", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
+  const doubtful = file("doubtful.yaml", 'layers: [{ name: a/b, source: { type: wms, url: "http://u/" } }]\n');
+  const warned = await run(["config", "check", "--config", doubtful]);
+  expect(warned).toMatchObject({ code: 0, stdout: expect.stringMatching(/doubtful\.yaml is valid: 1 layers/) });
+  expect(warned.stderr).toMatch(/^warning: doubtful\.yaml:1:18: layers\[0\]\.name: "a\/b" has a slash: .*\n$/);
+  writeFileSync(join(directory, "latin1.yaml"), Buffer.from("layers: [] # \u00e4\n", "latin1"));
+  expect(await run(["config", "check", "--config", "latin1.yaml"])).toMatchObject({
+    code: 78,
+    stdout: "",
+    stderr: expect.stringMatching(/latin1\.yaml:1:1: the file is not UTF-8/),
+  });
+  // No server listens on port 9 of this machine.
+  const dead = file("dead.yaml", 'layers: [{ name: a, source: { type: wms, url: "http://127.0.0.1:9/" } }]\n');
+  expect(await run(["config", "check", "--config", dead])).toMatchObject({ code: 0, stderr: "" });
+  expect(await run(["config", "check", "--online", "--config", dead])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/is valid: 1 layers.*\nerror: a \(http:\/\/127\.0\.0\.1:9\): .*start the map server/),
+  });
+  expect(await run(["config", "check", "--online", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
 });
 
 test("config print prints the configuration in force without secrets, and its output is a configuration", async () => {

@@ -103,14 +103,6 @@ test.each(["EACCES", "EPERM", "EROFS", "ENOSPC", "EEXIST", "ENOTDIR"])("%s is a 
   expect(fileFault(Object.assign(new Error(code), { code }))).toMatch(/^(?!E[A-Z]+)[\w -]+/);
 });
 
-test("import wms does not write over a file, unless it is told to", async () => {
-  const there = await run(["import", "wms", "http://127.0.0.1:9/wms", "-o", "plain"]);
-  expect([there.code, there.stderr]).toEqual([
-    1,
-    "nuthatch: plain is there already: --force writes over it, or name another file with -o\n",
-  ]);
-});
-
 describe("the commands that a start prints", () => {
   /** Starts a server, and runs the commands that it prints in a shell. Returns the statuses of the answers. */
   async function tried(yaml: string): Promise<{ readonly log: string; readonly statuses: readonly string[] }> {

@@ -172,6 +172,7 @@ jobs: 7
     "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
+    '3:11: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "a.JSON"',
     "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
@@ -304,6 +305,7 @@ test("a layer that is right in shape is looked at in its sense, beside others th
     '2:13: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "x.JSON"',
     '2:47: layers[0].source.url: expected an address with http:// or https://, got "ftp://x/"',
     "3:80: layers[1].gutter: expected a whole number from 0 to 256, got",
+    '4:13: layers[2].name: "a_b" and "a:b" would share the directory a_b of the store',
     "4:46: layers[2].source.url: expected no credentials in the address",
     '5:13: layers[3].name: "a b" and "a_b" would share the directory a_b of the store',
     "5:79: layers[3].source.vendorParameters.bbox: is set by the source itself",
@@ -500,6 +502,7 @@ htpasswd: { file: htpasswd, roles: [operator] }
   const viewer = await loaded({ yaml: "users: [{ name: eve, passwordHash: none, roles: [viewer] }]" });
   expect(viewer.warnings.join("\n")).toMatch(/users\[0\]: eve cannot log in/);
   expect(await problems({ yaml: "users: [{ name: a, roles: [] }]" })).toEqual([
+    "1:9: users[0]: expected either passwordHash (`nuthatch user hash` makes one) or password",
     "1:27: users[0].roles: expected at least one item, got none",
   ]);
   expect(await problems({ yaml: 'users: [{ name: "a:b", password: x, roles: [admin] }]' })).toHaveLength(1);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { runProgram } from "../../test/support/run-program.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 
@@ -24,7 +25,10 @@ interface Mistake {
   readonly isValid?: true;
 }
 
-/** The mistakes that people make, and what tells them where it is and what to do. */
+/**
+ * The mistakes that people make, and what tells them where it is and what to do. Mistakes that only the upstream knows,
+ * such as a misspelt layer or wrong credentials, are in `test/clients/doctor.test.ts`.
+ */
 const MISTAKES: readonly Mistake[] = [
   {
     mistake: "one blank too few",
@@ -232,6 +236,34 @@ const MISTAKES: readonly Mistake[] = [
     says: [/^f\.yaml:3:\d+: .*none\.mbtiles.*cannot be read: there is no such file/],
   },
   {
+    mistake: "a size below 0",
+    yaml: "layers: []\ndiskQuota: { globalQuota: { value: -1 } }\n",
+    says: [/^f\.yaml:2:\d+: .*value: expected a number from 0 on or a text, got -1/],
+  },
+  {
+    mistake: "mistakes in formats and levels of a layer whose source is wrong too",
+    yaml: `${layer("formats: [jpegg, image/tif]", 'source: { type: WMS, url: "http://u/" }')}    gridSubsets: [{ gridSet: EPSG:3857 }, { gridSet: EPSG:4326, zoomStart: 9, zoomStop: 1, extent: [9, 9, 1, 1] }]\n`,
+    says: [
+      /^f\.yaml:3:\d+: .*expected one of wms/,
+      /^f\.yaml:4:15: .*got "jpegg"/,
+      /^f\.yaml:4:22: .*got "image\/tif"/,
+      /^f\.yaml:5:\d+: .*EPSG:900913 is this grid set here/,
+      /^f\.yaml:5:\d+: .*zoomStart: expected at most zoomStop \(1\), got 9/,
+      /^f\.yaml:5:\d+: .*with min < max, got 9, 9, 1, 1/,
+    ],
+  },
+  {
+    mistake: "several mistakes in what people log in with",
+    yaml: "users:\n  - { name: ann, passwordHash: geheim, roles: [root] }\n  - { name: ann, roles: [vewer] }\nlayers: []\n",
+    says: [
+      /^f\.yaml:2:\d+: .*ann cannot log in/,
+      /^f\.yaml:2:\d+: .*got "root"/,
+      /^f\.yaml:3:5: users\[1\]: expected either passwordHash .* or password/,
+      /^f\.yaml:3:\d+: .*two users are called "ann"/,
+      /^f\.yaml:3:\d+: .*got "vewer"/,
+    ],
+  },
+  {
     mistake: "four mistakes at once",
     yaml: `${layer("guter: 1", 'source: { type: wms, url: "http://u/", connections: many }')}    gridSubsets: [{ gridSet: EPSG:90091 }]\n    formats: [jpegg]\n`,
     says: [/^f\.yaml:4:5: .*gutter/, /^f\.yaml:3:\d+: .*"many"/, /^f\.yaml:5:.*EPSG:900913/, /^f\.yaml:6:.*"jpegg"/],
@@ -275,6 +307,12 @@ const MISTAKES: readonly Mistake[] = [
     isValid: true,
   },
   {
+    mistake: "a level of the log that does not exist",
+    yaml: layer("gutter: 0"),
+    env: { NUTHATCH_LOG_LEVEL: "debug" },
+    says: [/^NUTHATCH_LOG_LEVEL: expected one of info, warn, error, silent, got "debug"$/],
+  },
+  {
     mistake: "a misspelt key of --set",
     flags: { "jobs.maxRuningTasks": "1" },
     says: [/^--set jobs\.maxRuningTasks: .*maxRunningTasks|jobs\.maxRuningTasks.*did you mean/],
@@ -292,3 +330,15 @@ test.each(MISTAKES)(
     expect(messages.length > 0, messages.join("\n")).toBe(says.length > 0);
   },
 );
+
+test("import wms over a file that is there: the message has the name and the remedy", async () => {
+  writeFileSync(join(directory, "f.yaml"), "layers: []\n");
+  const { code, stdout, stderr } = await runProgram(["import", "wms", "http://127.0.0.1:9/wms", "-o", "f.yaml"], {
+    cwd: directory,
+  });
+  expect([code, stdout, stderr]).toEqual([
+    1,
+    "",
+    "nuthatch: f.yaml is there already: --force writes over it, or name another file with -o\n",
+  ]);
+});

@@ -161,35 +161,44 @@ function buildSubset(
   }
   const { zoomStart = 0, zoomStop } = document;
   const last = gridSet.matrices.length - 1;
-  if (zoomStart > last) {
-    problems.expected([...path, "zoomStart"], `a level of ${gridSet.id}, 0 to ${last}`, zoomStart);
-    return undefined;
-  }
-  if (zoomStop !== undefined && zoomStart > zoomStop) {
-    problems.expected([...path, "zoomStart"], `at most zoomStop (${zoomStop})`, zoomStart);
-    return undefined;
-  }
+  const areLevels = checkLevels({ zoomStart, zoomStop, last }, path, gridSet, problems);
   if (zoomStop !== undefined && zoomStop > last)
     warnings.push(`layer ${layer}: zoomStop ${zoomStop} is reduced to ${last}, the last level of ${gridSet.id}`);
   const extent = document.extent === undefined ? undefined : extentOf(document.extent);
+  const isExtent = extent === undefined || checkExtent(extent, [...path, "extent"], gridSet, problems);
+  if (!areLevels || !isExtent) return undefined;
   if (extent !== undefined) {
-    const { minX, minY, maxX, maxY } = extent;
-    if (!(minX < maxX && minY < maxY)) {
-      problems.add([...path, "extent"], `expected minx, miny, maxx, maxy with min < max, got ${document.extent}`);
-      return undefined;
-    }
-    if (!extentsOverlap(extent, gridSet.extent)) {
-      const whole = Object.values(gridSet.extent).join(", ");
-      problems.add(
-        [...path, "extent"],
-        `${document.extent?.join(", ")} does not overlap ${gridSet.id} (${whole}); it must be in the grid set's units`,
-      );
-      return undefined;
-    }
     const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last);
     if (doubt !== undefined) problems.warn([...path, "extent"], `${document.extent?.join(", ")} ${doubt}`);
   }
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent }));
+}
+
+/** Returns whether a subset has levels of its grid set. */
+function checkLevels(
+  levels: { readonly zoomStart: number; readonly zoomStop: number | undefined; readonly last: number },
+  path: Path,
+  { id }: GridSet,
+  problems: Problems,
+): boolean {
+  const { zoomStart, zoomStop, last } = levels;
+  if (zoomStart > last) problems.expected([...path, "zoomStart"], `a level of ${id}, 0 to ${last}`, zoomStart);
+  else if (zoomStop !== undefined && zoomStart > zoomStop)
+    problems.expected([...path, "zoomStart"], `at most zoomStop (${zoomStop})`, zoomStart);
+  else return true;
+  return false;
+}
+
+/** Returns whether an extent is one, and overlaps the extent of its grid set. */
+function checkExtent(extent: Extent, path: Path, gridSet: GridSet, problems: Problems): boolean {
+  const { minX, minY, maxX, maxY } = extent;
+  const given = [minX, minY, maxX, maxY].join(", ");
+  if (!(minX < maxX && minY < maxY)) problems.add(path, `expected minx, miny, maxx, maxy with min < max, got ${given}`);
+  else if (!extentsOverlap(extent, gridSet.extent)) {
+    const whole = Object.values(gridSet.extent).join(", ");
+    problems.add(path, `${given} does not overlap ${gridSet.id} (${whole}); it must be in the grid set's units`);
+  } else return true;
+  return false;
 }
 
 function unknownGridSet(id: string, own: readonly string[]): string {

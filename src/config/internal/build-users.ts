@@ -56,6 +56,9 @@ async function configuredUsers(
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
     const { name, password, roles } = document;
+    const isUnfit = ["password", "passwordHash"].some((key) => problems.within(["users", i, key]));
+    if ((password === undefined) === (document.passwordHash === undefined) && !isUnfit)
+      problems.add(["users", i], "expected either passwordHash (`nuthatch user hash` makes one) or password");
     if (users.some((user) => user.name === name))
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
-import { type Reading, readFittingParts, readValue } from "./read-value.ts";
+import { fittingParts, type Reading, readValue } from "./read-value.ts";
 import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "./schema/configuration-schema.ts";
 import { map } from "./schema/fields.ts";
 import { GridSetSchema } from "./schema/grid-set-schema.ts";
@@ -28,6 +28,10 @@ export type Document = Omit<ConfigurationDocument, Lists | "layers" | "htpasswd"
 /** Checks the top level: which keys there are. */
 const TopLevel = map(Object.fromEntries(Object.keys(SECTIONS).map((key) => [key, z.exactOptional(z.unknown())])));
 
+/** What the rest of a user or a layer is checked with: neither causes a problem of its own. */
+const ANY_USER = { roles: ["admin"] };
+const ANY_LAYER = { source: { type: "wms", url: "http://localhost/" } };
+
 export function readDocument(content: unknown, reading: Reading): Document {
   readValue(TopLevel, content, [], reading);
   const root = isMap(content) ? content : {};
@@ -47,11 +51,11 @@ export function readDocument(content: unknown, reading: Reading): Document {
   return {
     server: section("server", SECTIONS.server),
     dataDir: section("dataDir", SECTIONS.dataDir),
-    users: items("users", UserSchema),
+    users: items("users", UserSchema, fittingParts(ANY_USER)),
     htpasswd: isAbsent("htpasswd") ? undefined : readValue(HtpasswdSchema, root["htpasswd"], ["htpasswd"], reading),
     gridSets: items("gridSets", GridSetSchema),
     gridSetIds: idsOf(root["gridSets"]),
-    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema, readFittingParts),
+    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema, fittingParts(ANY_LAYER)),
     diskQuota: section("diskQuota", SECTIONS.diskQuota),
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),

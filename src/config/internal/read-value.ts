@@ -59,25 +59,24 @@ function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.outp
 }
 
 /**
- * Reads a value as `readValue` does. If the value does not fit, returns the value without the parts that do not fit, so
- * that checks beyond the schema still run and all problems are reported at once; undefined if too little is left.
+ * Returns a function that reads a value as `readValue` does. If the value does not fit, the function returns the value
+ * without the parts that do not fit, so that checks beyond the schema still run and all problems are reported at once;
+ * undefined if too little is left. `standIns`: values for keys that do not fit and that every value needs.
  */
-export function readFittingParts<S extends z.ZodType>(
-  schema: S,
-  given: unknown,
-  at: Path,
-  reading: Reading,
-): z.output<S> | undefined {
-  const whole = readValue(schema, given, at, reading);
-  if (whole !== undefined) return whole;
-  let rest = given;
-  for (let round = 0; round < 3; round++) {
-    const parsed = schema.safeParse(rest);
-    if (parsed.success) return parsed.data;
-    rest = innermost(parsed.error.issues, rest).reduce(withoutIssue, rest);
-  }
-  return undefined;
-}
+export const fittingParts =
+  (standIns: Readonly<Record<string, unknown>>): typeof readValue =>
+  (schema, given, at, reading) => {
+    const whole = readValue(schema, given, at, reading);
+    if (whole !== undefined) return whole;
+    let rest = given;
+    for (let round = 0; round < 3; round++) {
+      const parsed = schema.safeParse(rest);
+      if (parsed.success) return parsed.data;
+      const fitting = innermost(parsed.error.issues, rest).reduce(withoutIssue, rest);
+      rest = isMap(fitting) ? { ...standIns, ...fitting } : fitting;
+    }
+    return undefined;
+  };
 
 /** Returns the document without the key that caused an issue, or without the list that holds the item. */
 function withoutIssue(document: unknown, issue: Issue): unknown {

@@ -13,7 +13,8 @@ import {
 import { either, expected, extent, flag, list, map, number, oneOf, optional, text, whole, wrong } from "./fields.ts";
 
 const units = oneOf(STORAGE_UNITS);
-const value = either("a number from 0 on or a text", [z.number().min(0), z.string()]).transform((given, context) => {
+const amount = "a number from 0 on or a text";
+const value = either(amount, [z.number().min(0, amount), z.string()]).transform((given, context) => {
   const decimal = parseQuotaValue(String(given));
   if (decimal === undefined) expected(context, [], "a decimal number from 0 on");
   return decimal ?? "0";

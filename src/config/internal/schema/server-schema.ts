@@ -10,7 +10,6 @@ import {
   map,
   oneOf,
   optional,
-  sentence,
   someOf,
   text,
   whole,
@@ -83,10 +82,7 @@ export const UserSchema = map({
   passwordHash: optional(text).describe("The password as `nuthatch user hash` prints it."),
   password: optional(text).describe("The plain password, hashed at start; causes a warning."),
   roles: Roles.describe("The rights of the user."),
-}).refine(
-  ({ password, passwordHash }) => (password === undefined) !== (passwordHash === undefined),
-  sentence("expected either passwordHash (`nuthatch user hash` makes one) or password"),
-);
+});
 
 export const HtpasswdSchema = map({
   file: text.describe("A file that `htpasswd -B` wrote."),
