@@ -20,7 +20,6 @@ import {
   type Handler,
   handlerOf,
   publicAnswer,
-  type Reply,
   type Resource,
   type RouteOptions,
 } from "./resource.ts";
@@ -99,7 +98,8 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     };
     const server = options.server();
     const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
-    const caller = await callerOf(request, use, { ...options, server }, requested.signal);
+    const faults = { log: options.log, requestId: requested.requestId, path: target.path.slice(0, 500) };
+    const caller = await withoutDiskFault(callerOf(request, use, { ...options, server }, requested.signal), faults);
     if (!caller.ok) return unauthenticated(caller.error, request.headers, refused);
     outcome.user = caller.value.kind === "user" ? caller.value.user.name : null;
     const { origin, prefix } = ownAddress(request, server);
@@ -132,7 +132,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
         return bytes.ok ? decode(bytes.value) : bytes;
       },
     };
-    return run(handler, exchange, requested, { log: options.log, refused });
+    return run(handler, exchange, faults, refused);
   }
 }
 
@@ -179,19 +179,19 @@ function handlerFor(
   return methodAnswer(method, allow, refused);
 }
 
+/** Where a fault of the disk is reported, and of which request. */
+interface FaultReport {
+  readonly log: Logger;
+  readonly requestId: string;
+  readonly path: string;
+}
+
 /** Runs the handler of a permitted request. */
-async function run(
-  handler: Handler,
-  exchange: Exchange,
-  { requestId }: ManagementRequest,
-  { log, refused }: { readonly log: Logger; readonly refused: Refused },
-): Promise<Answer> {
-  const path = exchange.target.path.slice(0, 500);
-  const reply = await withoutDiskFault(handler.handle(exchange), (error) =>
-    log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) }),
-  );
+async function run(handler: Handler, exchange: Exchange, faults: FaultReport, refused: Refused): Promise<Answer> {
+  const reply = await withoutDiskFault(handler.handle(exchange), faults);
   const answer = "ok" in reply ? refused(reply.error) : reply;
   const { ignored } = answer;
+  const { log, requestId, path } = faults;
   if (ignored !== undefined)
     setImmediate(() =>
       log.warn("unknown fields of a request were ignored", { requestId, user: exchange.by, path, fields: ignored }),
@@ -203,13 +203,16 @@ async function run(
  * Turns a fault of the disk into a refusal, so that the client learns the cause.
  * @throws any other fault
  */
-async function withoutDiskFault(reply: Promise<Reply>, report: (error: unknown) => void): Promise<Reply> {
+async function withoutDiskFault<T>(
+  reply: Promise<T>,
+  { log, requestId, path }: FaultReport,
+): Promise<T | ReturnType<typeof refuse<Refusal>>> {
   try {
     return await reply;
   } catch (error) {
     const refusal = refusalOfFault(error);
     if (refusal === undefined) throw error;
-    report(error);
-    return refuse(refusal);
+    log.error("a request failed by a fault of the disk", { requestId, path, error: String(error) });
+    return refuse<Refusal>(refusal);
   }
 }

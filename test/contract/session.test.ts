@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -204,5 +205,41 @@ test("a server without users needs no sign-in and says so", async () => {
     expect(response.status).toBe(409);
   } finally {
     await open.close();
+  }
+});
+
+/** Overwrites the page of the sessions in the database of a stopped server. */
+function damageSessions(dataDir: string): void {
+  const program = `import Sqlite from "libsql";
+import { openSync, writeSync, closeSync } from "node:fs";
+const db = new Sqlite(process.argv[1]);
+const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'session'").get();
+const { page_size } = db.prepare("PRAGMA page_size").get();
+db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+db.close();
+const file = openSync(process.argv[1], "r+");
+writeSync(file, Buffer.alloc(page_size, 255), 0, page_size, (rootpage - 1) * page_size);
+closeSync(file);`;
+  execFileSync(process.execPath, ["--input-type=module", "-e", program, join(dataDir, "state.db")]);
+}
+
+test("a session that cannot be read is 503, and credentials still work", async () => {
+  let damaged = await startServer({ configuration: configuration("viewer-1") });
+  try {
+    await damaged.kill("SIGTERM");
+    damageSessions(damaged.dataDir);
+    damaged = await damaged.restart();
+    const jobs = (headers: Readonly<Record<string, string>>) => fetch(`${damaged.url}/api/v1/jobs`, { headers });
+    const response = await jobs({ cookie: `nuthatch_session=${"x".repeat(43)}` });
+    expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual([
+      503,
+      "5",
+      expect.objectContaining({ code: "unavailable", detail: expect.stringMatching(/cannot be used at present/) }),
+    ]);
+    expect(damaged.log()).toContain("a request failed by a fault of the disk");
+    const authorization = `Basic ${Buffer.from("view:viewer-1").toString("base64")}`;
+    expect((await jobs({ authorization })).status).toBe(200);
+  } finally {
+    await damaged.close();
   }
 });
