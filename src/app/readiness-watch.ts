@@ -27,6 +27,8 @@ export class ReadinessWatch {
   #requestedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
+  /** Whether the last line of the log about readiness says that the server is not ready. */
+  #isLogged = false;
 
   constructor(parts: WatchedParts) {
     this.#parts = parts;
@@ -96,7 +98,13 @@ export class ReadinessWatch {
     if (JSON.stringify(next) === JSON.stringify(this.#reported)) return;
     this.#reported = next;
     const { coordinator, serving, log } = this.#parts;
-    if (!next.ready && !coordinator.isClosing) log.warn("the server is not ready", { reason: next.reason });
+    if (!next.ready && !coordinator.isClosing) {
+      this.#isLogged = true;
+      log.warn("the server is not ready", { reason: next.reason });
+    } else if (next.ready && this.#isLogged) {
+      this.#isLogged = false;
+      log.info("the server is ready again");
+    }
     await serving.ready(next);
   }
 

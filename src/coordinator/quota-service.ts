@@ -1,5 +1,6 @@
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
+import { quotaDifference } from "../quota/quota-difference.ts";
 import type { QuotaStore } from "../quota/quota-store.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
@@ -34,10 +35,16 @@ export class QuotaService {
     return this.#parts.quota.current;
   }
 
-  /** Merges and persists a change of the quota, and returns the whole quota. The caller has checked the layer names. */
-  async changeQuota(change: QuotaChange): Promise<QuotaConfiguration> {
-    const { quota, enforcer, gate } = this.#parts;
-    const changed = quota.save(applyQuotaChange(quota.current, change));
+  /**
+   * Merges and persists a change of the quota, and returns the whole quota. The caller has checked the layer names.
+   * `by`: the account.
+   */
+  async changeQuota(change: QuotaChange, by: string | null): Promise<QuotaConfiguration> {
+    const { quota, enforcer, gate, log } = this.#parts;
+    const before = quota.current;
+    const changed = quota.save(applyQuotaChange(before, change));
+    const difference = quotaDifference(before, changed);
+    if (Object.keys(difference.after).length > 0) log.info("the quota was changed", { user: by, ...difference });
     enforcer.schedule();
     // Batches with reservations under the old limits end first, so that the next write is under the new limits.
     if (changed.enabled) await gate.endBatches();

@@ -4,12 +4,13 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
 
-/** Applies a change of the disk quota and returns the whole configuration. */
+/** Applies a change of the disk quota by an account and returns the whole configuration. */
 export async function changeQuota(
   operations: Pick<Operations, "quota" | "changeQuota">,
   change: QuotaChange,
+  by: string | null,
 ): Promise<Result<QuotaConfiguration, Refusal>> {
   // The change may have a value without units. Together with the units already configured it can be too large.
   const wrong = checkQuotaConfiguration(applyQuotaChange(await operations.quota(), change));
-  return wrong === undefined ? ok(await operations.changeQuota(change)) : refuse(wrong);
+  return wrong === undefined ? ok(await operations.changeQuota(change, by)) : refuse(wrong);
 }

@@ -55,12 +55,14 @@ export class JobLog {
   }
 
   #made(job: JobView): Logged {
-    const { type, gridSet, format, zoomStart, zoomStop, tiles, createdBy, schedule, retryOf } = job;
+    const { gridSet, format, parameters, bounds, zoomStart, zoomStop, tiles, createdBy, schedule, retryOf } = job;
+    const isDefault = parameters !== null && Object.keys(parameters).length === 0;
     this.#log.info("a job was made", {
       ...nameOf(job),
-      type,
       gridSet,
       format,
+      ...(isDefault ? {} : { parameters }),
+      ...(bounds === null ? {} : { bounds }),
       zoomStart,
       zoomStop,
       tiles: tiles.total,

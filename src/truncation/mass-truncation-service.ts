@@ -91,8 +91,12 @@ export class MassTruncationService {
   /**
    * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
    */
-  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    return request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by);
+  async truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    const made = await (request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by));
+    const { id: truncationId, layer, type, mode, parameters, tiles, bytes, undoUntil } = made;
+    const scope = { truncationId, layer, type, mode, ...(parameters === null ? {} : { parameters }) };
+    this.#parts.log.info("a layer was truncated", { ...scope, tiles, bytes, undoUntil, user: by });
+    return made;
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
@@ -210,7 +214,7 @@ export class MassTruncationService {
     if (found.state !== "kept") return refuse(gone(found));
     this.#write(() => truncations.end(id, "undone", now(), by));
     this.#softened(found.layer);
-    return ok(this.#view(id));
+    return ok(this.#undone(id, by));
   }
 
   async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
@@ -240,7 +244,15 @@ export class MassTruncationService {
     );
     if (refused !== undefined) return refuse(refused);
     restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
-    return ok(this.#view(id));
+    return ok(this.#undone(id, by));
+  }
+
+  /** Logs an undo that has ended, and returns its truncation. */
+  #undone(id: number, by: string | null): MassTruncationView {
+    const view = this.#view(id);
+    const { layer, mode, tiles, discarded } = view;
+    this.#parts.log.info("a truncation was undone", { truncationId: id, layer, mode, tiles, discarded, user: by });
+    return view;
   }
 
   /** Plans an undo. Called when no other truncation or undo runs in the layer. */

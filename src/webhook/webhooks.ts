@@ -89,7 +89,7 @@ export class Webhooks {
       onRollback(() => this.#counts.failed--);
       if (this.#overflowing.has(webhook.id)) continue;
       this.#overflowing.add(webhook.id);
-      log.warn("a webhook is owed more than is kept; it is no longer told the oldest", {
+      log.warn("a webhook has too many pending deliveries; the oldest are discarded", {
         webhook: webhookOrigin(webhook),
         kept: MOST_DELIVERIES,
       });
@@ -111,7 +111,7 @@ export class Webhooks {
     this.#pending.clear();
     if (gone === 0) return;
     this.#counts.failed += gone;
-    log.warn("deliveries to webhooks that are no longer configured have been dropped", { deliveries: gone });
+    log.warn("deliveries to webhooks that are no longer configured were discarded", { deliveries: gone });
   }
 
   /** Writes outcomes, and sends the due deliveries within the limits. */
@@ -160,12 +160,12 @@ export class Webhooks {
     const about = { webhook: webhookOrigin(webhook), delivery: id, event };
     if (outcome === "delivered") {
       this.#overflowing.delete(webhook.id);
-      if (this.#failing.delete(webhook.id)) log.info("a webhook takes what it is told again", about);
+      if (this.#failing.delete(webhook.id)) log.info("deliveries to a webhook succeed again", about);
       return;
     }
-    if (outcome === "failed") log.warn("a delivery to a webhook has been given up", { ...about, attempts, reason });
+    if (outcome === "failed") log.warn("a delivery to a webhook was given up", { ...about, attempts, reason });
     else if (!this.#failing.has(webhook.id))
-      log.warn("a webhook has not taken what it was told; it will be told again", { ...about, reason });
+      log.warn("a delivery to a webhook failed and will be sent again", { ...about, reason });
     this.#failing.add(webhook.id);
   }
 

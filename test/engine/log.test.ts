@@ -131,6 +131,58 @@ test("refused log-ins and refused changes are lines with the account and the add
   expect(server.log()).not.toMatch(/guess-|administrator"|viewer-1/);
 });
 
+test("the lines of truncations name their scope, and those of the quota its old and new values", async () => {
+  upstream = await startUpstream();
+  const filter = 'parameterFilters: [{ type: string, key: STYLES, default: "", values: [night] }]';
+  server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "a", extra: filter }], users) });
+  const at = server;
+  const headers = basic("admin:administrator");
+  const send = async (method: string, path: string, body: string) => {
+    const response = await fetch(at.url + path, { method, body, headers });
+    expect([path, response.status, await response.text()]).toMatchObject([path, 200, expect.anything()]);
+  };
+  expect((await fetch(`${at.url}/xyz/a/1/0/0.png`)).status).toBe(200);
+  await send("POST", "/masstruncate", "<truncateLayer><layerName>a</layerName></truncateLayer>");
+  const entry = "<entry><string>STYLES</string><string>night</string></entry>";
+  const parameters = `<parameters>${entry}</parameters>`;
+  await send("POST", "/masstruncate", `<truncateParameters><layerName>a</layerName>${parameters}</truncateParameters>`);
+  const [whole, ofParameters] = await lines(at, "a layer was truncated", 2);
+  expect(whole).toMatchObject({ layer: "a", type: "truncateLayer", mode: "hard", user: "admin" });
+  expect(whole).toMatchObject({ truncationId: expect.any(Number), undoUntil: expect.stringMatching(/^2\d{3}-/) });
+  expect(ofParameters).toMatchObject({ type: "truncateParameters", parameters: { STYLES: "night" }, tiles: 0 });
+  await send("POST", `/api/v1/truncations/${whole?.["truncationId"]}/undo`, "");
+  expect(await lines(at, "a truncation was undone")).toMatchObject([
+    { truncationId: whole?.["truncationId"], layer: "a", mode: "hard", user: "admin" },
+  ]);
+  const bounds =
+    "<bounds><coords><double>0</double><double>0</double><double>9</double><double>9</double></coords></bounds>";
+  await send(
+    "POST",
+    "/masstruncate",
+    `<truncateExtent><layerName>a</layerName><gridSetId>EPSG:900913</gridSetId>${bounds}</truncateExtent>`,
+  );
+  expect(await lines(at, "a job was made")).toMatchObject([
+    { layer: "a", type: "truncate", gridSet: "EPSG:900913", parameters: null, bounds: [0, 0, 9, 9] },
+  ]);
+
+  const quota = { enabled: true, globalQuota: { value: 5, units: "GiB" } };
+  await send("PATCH", "/api/v1/quota", JSON.stringify(quota));
+  await send("PATCH", "/api/v1/quota", JSON.stringify(quota));
+  const ofLayer = { layer: "a", expirationPolicyName: "LRU", quota: { value: 1, units: "MiB" } };
+  await send("PUT", "/rest/diskquota.json", JSON.stringify({ gwcQuotaConfiguration: { layerQuotas: [ofLayer] } }));
+  await send("PATCH", "/api/v1/quota", '{"layerQuotas":[]}');
+  const said = await lines(at, "the quota was changed", 3);
+  expect(said.map(({ user, before, after }) => ({ user, before, after }))).toEqual([
+    {
+      user: "admin",
+      before: { enabled: false, globalQuota: "500 MiB" },
+      after: { enabled: true, globalQuota: "5 GiB" },
+    },
+    { user: "admin", before: { "layerQuotas.a": null }, after: { "layerQuotas.a": "1 MiB LRU" } },
+    { user: "admin", before: { "layerQuotas.a": "1 MiB LRU" }, after: { "layerQuotas.a": null } },
+  ]);
+});
+
 test("a wrong password on the tile of a secured layer is a line, and requests of no right fill no disk", async () => {
   upstream = await startUpstream();
   const layers = [{ name: "a", extra: "secured: true" }];

@@ -89,4 +89,6 @@ test.each([
   renameSync(place, `${place}-other`);
   renameSync(`${place}-away`, place);
   await untilReady(at, /^200 ok$/);
+  const said = [...at.log().matchAll(/"the server is (not ready|ready again)"/g)].map(([, word]) => word);
+  expect([said[0], said.at(-1)]).toEqual(["not ready", "ready again"]);
 });

@@ -79,7 +79,7 @@ test("the end of a job is delivered, signed, over failures and a kill -9, until 
   expect(reported[0]).toMatchObject({ event: "done", job: { id, outcome: "done", tiles: { total: 21, stored: 21 } } });
   expect(await job(later, id)).toEqual({ ...reported[0]?.job, area: null });
   const logs = server.log() + later.log();
-  expect(logs).toContain("a webhook has not taken what it was told");
+  expect(logs).toContain("a delivery to a webhook failed and will be sent again");
   expect(logs).not.toMatch(/of-nobody/);
 });
 

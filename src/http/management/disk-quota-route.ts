@@ -46,7 +46,7 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: Document
   const decoded = await exchange.body((bytes) => decodeQuotaChange(bytes, format, layers));
   if (!decoded.ok) return decoded;
   const { root, change, ignored } = decoded.value;
-  const changed = await changeQuota(parts.operations, change);
+  const changed = await changeQuota(parts.operations, change, exchange.by);
   if (!changed.ok) return changed;
   const answer = quotaAnswer(parts, changed.value, format, root);
   return ignored === undefined ? answer : { ...answer, ignored, headers: { Warning: warningOf(ignored) } };

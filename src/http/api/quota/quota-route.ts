@@ -11,9 +11,9 @@ import { quotaChangeSchema } from "./quota-document.ts";
 
 /** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. */
 export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  const change = administering(async ({ body, catalogue: { layers } }: Exchange): Promise<Reply> => {
+  const change = administering(async ({ body, by, catalogue: { layers } }: Exchange): Promise<Reply> => {
     const decoded = await body((bytes) => decodeQuota(bytes, layers));
-    return decoded.ok ? viewAnswer("Quota", await changeQuota(operations, decoded.value)) : decoded;
+    return decoded.ok ? viewAnswer("Quota", await changeQuota(operations, decoded.value, by)) : decoded;
   });
   return {
     methods: {

@@ -1,0 +1,36 @@
+import type { LayerQuota, Quota, QuotaConfiguration } from "./quota-configuration.ts";
+
+/** The most settings in one line of the log: a request may change the quotas of all layers. */
+const MOST_SETTINGS = 50;
+
+type Settings = Readonly<Record<string, string | number | boolean | null>>;
+
+/** The settings that differ between two configurations, by name. Null: there was none, or there is none any more. */
+export interface QuotaDifference {
+  readonly before: Settings;
+  readonly after: Settings;
+  /** The number of further settings. Absent: none. */
+  readonly more?: number;
+}
+
+/** Returns the settings that a change has changed, with their old and new values. */
+export function quotaDifference(before: QuotaConfiguration, after: QuotaConfiguration): QuotaDifference {
+  const [old, changed] = [settingsOf(before), settingsOf(after)];
+  const names = [...new Set([...old.keys(), ...changed.keys()])].filter((name) => old.get(name) !== changed.get(name));
+  const shown = names.slice(0, MOST_SETTINGS);
+  const valuesIn = (settings: typeof old): Settings =>
+    Object.fromEntries(shown.map((name) => [name, settings.get(name) ?? null]));
+  const more = names.length - shown.length;
+  return { before: valuesIn(old), after: valuesIn(changed), ...(more === 0 ? {} : { more }) };
+}
+
+function settingsOf({ globalQuota, layerQuotas, ...plain }: QuotaConfiguration): ReadonlyMap<string, Settings[string]> {
+  return new Map<string, Settings[string]>([
+    ...Object.entries(plain),
+    ["globalQuota", sizeText(globalQuota)],
+    ...layerQuotas.map((one): [string, string] => [`layerQuotas.${one.layer}`, layerText(one)]),
+  ]);
+}
+
+const sizeText = ({ value, units }: Quota): string => `${value} ${units}`;
+const layerText = ({ quota, expirationPolicyName }: LayerQuota): string => `${sizeText(quota)} ${expirationPolicyName}`;
