@@ -2,18 +2,7 @@ import { isIP } from "node:net";
 import * as z from "zod";
 import { ROLES } from "../../../http/options.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
-import {
-  either,
-  expected,
-  hasControlCharacter,
-  list,
-  map,
-  oneOf,
-  optional,
-  someOf,
-  text,
-  whole,
-} from "./fields.ts";
+import { either, expected, hasControlCharacter, list, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
 
 const host = text
   .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
