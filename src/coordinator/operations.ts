@@ -67,6 +67,7 @@ export const OPERATIONS = {
     schedule: CALL,
     addSchedule: CALL,
     putSchedule: CALL,
+    changeSchedule: CALL,
     removeSchedule: CALL,
     pauseSchedule: CALL,
     resumeSchedule: CALL,

@@ -1,6 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { refusalMessage } from "../lib/refusal.ts";
-import { isOpen, parseWindow, type RunWindow, windowText, windowTimes } from "./run-window.ts";
+import { isOpen, openTimes, parseWindow, type RunWindow, windowText, windowTimes } from "./run-window.ts";
 
 function between(start: string, end: string): RunWindow {
   const parsed = parseWindow(start, end);
@@ -65,4 +65,38 @@ test("the clock of a time zone is built once, however many windows are checked",
   for (let n = 0; n < 20; n++) openAt(window, "America/Lima", "2026-07-01T13:30Z");
   vi.unstubAllGlobals();
   expect(built).toBe(1);
+});
+
+describe("the times in which a window is open are those of its minutes:", () => {
+  const ZONES = ["UTC", "Europe/Zurich", "Australia/Lord_Howe", "America/New_York"];
+  // Clocks are set forward or back on one of the days after these, in one zone or another.
+  const DAYS = ["2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24", "2026-10-31"];
+  const SPAN_MINUTES = 2 * 1_440;
+
+  test.each([
+    ["01:30", "03:20"],
+    ["02:15", "02:25"],
+    ["22:00", "06:00"],
+    ["02:30", "02:29"],
+    ["03:00", "02:30"],
+  ])("%s to %s", (start, end) => {
+    const window = between(start, end);
+    for (const zone of ZONES)
+      for (const day of DAYS) {
+        const beganMs = Date.parse(day);
+        const minutes = Array.from({ length: SPAN_MINUTES }, (_, n) => beganMs + n * 60_000);
+        const expected = minutes.filter((ms) => isOpen(window, zone, ms));
+        const found: number[] = [];
+        for (const { fromMs, toMs } of openTimes(window, zone, beganMs)) {
+          if (fromMs >= beganMs + SPAN_MINUTES * 60_000) break;
+          found.push(...minutes.filter((ms) => fromMs <= ms && ms < toMs));
+        }
+        expect([zone, day, found]).toEqual([zone, day, expected]);
+      }
+  });
+
+  test("the first one may have begun before", () => {
+    const [first] = openTimes(between("22:00", "06:00"), "UTC", Date.parse("2026-07-02T05:00:30Z"));
+    expect(first).toEqual({ fromMs: Date.parse("2026-07-01T22:00Z"), toMs: Date.parse("2026-07-02T06:00Z") });
+  });
 });

@@ -81,10 +81,54 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock;
 }
 
+const minuteAt = (timeZone: string, atMs: number): number => minuteOf(clockOf(timeZone).format(atMs)) ?? 0;
+
 /** Returns whether a time (ms since 1970) is inside the window, in a time zone. */
-export function isOpen({ startMinute, endMinute }: RunWindow, timeZone: string, atMs: number): boolean {
-  const minute = minuteOf(clockOf(timeZone).format(atMs)) ?? 0;
-  return startMinute < endMinute
-    ? startMinute <= minute && minute < endMinute
-    : startMinute <= minute || minute < endMinute;
+export const isOpen = (window: RunWindow, timeZone: string, atMs: number): boolean =>
+  includes(window, minuteAt(timeZone, atMs));
+
+const includes = ({ startMinute, endMinute }: RunWindow, minute: number): boolean =>
+  startMinute < endMinute ? startMinute <= minute && minute < endMinute : startMinute <= minute || minute < endMinute;
+
+/** A time in which a window is open, in ms since 1970; `toMs` is the first moment outside. */
+export interface OpenTime {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+/** No window is open for longer: a day, and an hour by which clocks are set back. */
+const LONGEST_MS = 26 * 60 * MINUTE_MS;
+
+/** Yields the times in which a window is open from a moment on, without end. The first may have begun before. */
+export function* openTimes(window: RunWindow, timeZone: string, afterMs: number): Generator<OpenTime, never> {
+  let atMs = Math.floor((afterMs - LONGEST_MS) / MINUTE_MS) * MINUTE_MS;
+  for (;;) {
+    const fromMs = isOpen(window, timeZone, atMs) ? atMs : changeAfter(window, timeZone, atMs);
+    const toMs = changeAfter(window, timeZone, fromMs);
+    if (toMs > afterMs) yield { fromMs, toMs };
+    atMs = toMs;
+  }
+}
+
+/** Returns the first whole minute after `atMs` at which the window opens or closes. */
+function changeAfter(window: RunWindow, timeZone: string, atMs: number): number {
+  const minute = minuteAt(timeZone, atMs);
+  const isOpenNow = includes(window, minute);
+  const target = isOpenNow ? window.endMinute : window.startMinute;
+  const ahead = (target - minute + DAY_MINUTES) % DAY_MINUTES;
+  /** Whether the clock has run evenly from `atMs` to so many minutes later. */
+  const isEven = (minutes: number): boolean =>
+    minuteAt(timeZone, atMs + minutes * MINUTE_MS) === (minute + minutes) % DAY_MINUTES;
+  if (isEven(ahead)) return atMs + ahead * MINUTE_MS;
+  // The clock is set forward or back before: find the minute at which it is.
+  let [before, after] = [0, ahead];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (isEven(middle)) before = middle;
+    else after = middle;
+  }
+  const changedMs = atMs + after * MINUTE_MS;
+  return isOpen(window, timeZone, changedMs) === isOpenNow ? changeAfter(window, timeZone, changedMs) : changedMs;
 }

@@ -32,16 +32,29 @@ export function parseCron(expression: string, timeZone: string): Result<CronTime
   }
 }
 
+/** Returns a time with another expression or time zone. A valid expression is valid in each time zone. */
+export const changedTime = (time: CronTime, change: Partial<CronTime>): CronTime => ({ ...time, ...change });
+
+/** Returns the first time after a moment, both in ms since 1970; undefined: there is none. */
+export function nextTime(time: CronTime, afterMs: number): number | undefined {
+  for (const first of timesAfter(time, afterMs)) return first;
+  return undefined;
+}
+
 /**
- * Returns the first time after a moment, both in ms since 1970; undefined: there is none. A single time that a change
- * of the clock skips is due right after the change. A single time that a change of the clock repeats is due the first
- * time.
+ * Yields the times after a moment, all in ms since 1970. A single time that a change of the clock skips is due right
+ * after the change. A single time that a change of the clock repeats is due the first time.
  */
-export function nextTime({ expression, timeZone }: CronTime, afterMs: number): number | undefined {
-  const next = hourByHour(expression).flatMap(
-    (single) => new Cron(single, { timezone: timeZone, mode: "5-part" }).nextRun(new Date(afterMs))?.getTime() ?? [],
-  );
-  return next.length === 0 ? undefined : Math.min(...next);
+export function* timesAfter({ expression, timeZone }: CronTime, afterMs: number): Generator<number, undefined> {
+  const hours = hourByHour(expression).map((single) => new Cron(single, { timezone: timeZone, mode: "5-part" }));
+  const nextOf = (cron: Cron, ms: number): number => cron.nextRun(new Date(ms))?.getTime() ?? Number.POSITIVE_INFINITY;
+  const next = hours.map((cron) => ({ cron, ms: nextOf(cron, afterMs) }));
+  for (;;) {
+    const ms = Math.min(...next.map((one) => one.ms));
+    if (ms === Number.POSITIVE_INFINITY) return undefined;
+    yield ms;
+    for (const one of next) if (one.ms === ms) one.ms = nextOf(one.cron, ms);
+  }
 }
 
 /** Splits an expression by hour: croner handles times skipped or repeated by a clock change only in single hours. */

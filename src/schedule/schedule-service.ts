@@ -2,8 +2,8 @@ import { conflict, type Refusal, unknownSchedule } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
-import { nextTime } from "./cron.ts";
-import type { Schedule, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
+import { changedTime, nextTime } from "./cron.ts";
+import type { Schedule, ScheduleChange, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
 import { type ScheduleHealth, type ScheduleHealthParts, scheduleHealth } from "./schedule-health.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
@@ -64,8 +64,25 @@ export class ScheduleService {
     return refusal === undefined ? ok(this.#put(name, plan, by)) : refuse(refusal);
   }
 
+  /** Changes the given parts of a schedule. Refuses new jobs that could not be made now, as `addSchedule` does. */
+  async changeSchedule(
+    name: string,
+    { time, ...change }: ScheduleChange,
+    by: string | null,
+  ): Promise<Result<ScheduleView, Refusal>> {
+    const { schedules } = this.#parts;
+    if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
+    const { job } = change;
+    const refusal = job === undefined ? undefined : await this.#refusalOf({ job });
+    if (refusal !== undefined) return refuse(refusal);
+    // Read after the wait: another request may have replaced or removed the schedule.
+    const plan = schedules.find(name)?.plan;
+    if (plan === undefined) return refuse(unknownSchedule(name));
+    return ok(this.#put(name, { ...plan, ...change, time: changedTime(plan.time, time) }, by).view);
+  }
+
   /** Returns why the jobs of a plan could not be made now; undefined: they could. */
-  async #refusalOf({ job: { many, confirmed } }: SchedulePlan): Promise<Refusal | undefined> {
+  async #refusalOf({ job: { many, confirmed } }: Pick<SchedulePlan, "job">): Promise<Refusal | undefined> {
     const { runs, options, now } = this.#parts;
     const planned = await runs.plan(many, now());
     if (!planned.ok) return planned.error;

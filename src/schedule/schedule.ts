@@ -25,6 +25,11 @@ export interface SchedulePlan {
   readonly window: RunWindow | null;
 }
 
+/** A change of a schedule. What is absent stays as it is. */
+export interface ScheduleChange extends Partial<Omit<SchedulePlan, "time">> {
+  readonly time: Partial<CronTime>;
+}
+
 /** A stored schedule; its name is its identity. Times in ms since 1970. */
 export interface Schedule {
   readonly name: string;

@@ -1,9 +1,14 @@
-import { describe } from "vitest";
+import { describe, expect, test } from "vitest";
 import { contractServer } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 
 // Issue 6: schedules are made, listed, replaced, paused, run and removed over /api/v1.
-const { transcript } = contractServer({ configuration: (url) => layers(url), hanging: true });
+const { transcript, at } = contractServer({ configuration: (url) => layers(url), hanging: true });
+
+interface SchedulePreview {
+  readonly runs: readonly string[];
+  readonly windows: readonly { readonly from: string; readonly to: string }[];
+}
 
 for (const mount of ["", "/geowebcache"])
   transcript(
@@ -120,6 +125,105 @@ transcript(
 `,
 );
 
+transcript(
+  "a PATCH changes the given fields, and null gives the default back",
+  `
+  > POST /api/v1/schedules
+  >
+  > {"name":"changed","cron":"0 3 1 1 *","timeZone":"Europe/Zurich","missed":"skip","window":{"start":"22:00","end":"06:00"},"job":{"layer":"ws:roads","zoomStop":3}}
+  < 201 application/json
+  <
+  < {any}
+  > PATCH /api/v1/schedules/changed
+  >
+  > {"cron":"0 0 1 1 *","timeZone":null,"window":{"from":"01:00","to":"02:00"}}
+  < 200 application/json
+  <
+  < {"name":"changed","cron":"0 0 1 1 *","timeZone":"UTC","missed":"skip","overlap":"never","window":{"start":"01:00","end":"02:00"},"job":{"layer":"ws:roads","type":"seed","zoomStop":3},"paused":false,{any}"nextRun":"{word}-01-01T00:00:00.000Z",{any}"runs":[]}
+  > PATCH /api/v1/schedules/changed
+  >
+  > {"window":null,"missed":null,"job":{"layer":"x/y"}}
+  < 200 application/json
+  <
+  < {"name":"changed","cron":"0 0 1 1 *","timeZone":"UTC","missed":"run_once","overlap":"never","window":null,"job":{"layer":"x/y","type":"seed"},{any}
+  > POST /api/v1/schedules/changed/pause
+  < 200 application/json
+  <
+  < {any}
+  > PATCH /api/v1/schedules/changed
+  >
+  > {"cron":"@daily"}
+  < 200 application/json
+  <
+  < {any}"cron":"@daily",{any}"paused":true,{any}"nextRun":null,{any}
+  > PATCH /api/v1/schedules/changed
+  >
+  > {"cron":"@weekly","job":{"layer":"no:such"}}
+  < 400 application/problem+json
+  <
+  < {any}"detail":"job.layer: expected the name of a layer, got \\"no:such\\"",{any}
+  > PATCH /api/v1/schedules/changed
+  >
+  > {"job":{"layer":"ws:roads","gridSet":"EPSG:1"}}
+  < 400 application/problem+json
+  <
+  < {any}"detail":"job.gridSet: expected one of {any}
+  > GET /api/v1/schedules/changed
+  < 200 application/json
+  <
+  < {any}"cron":"@daily",{any}"job":{"layer":"x/y","type":"seed"},{any}
+  > DELETE /api/v1/schedules/changed
+  < 204
+`,
+);
+
+test("a preview has the next times, and when the window is open, and makes nothing", async () => {
+  const { url } = at();
+  const preview = async (document: unknown): Promise<[number, SchedulePreview]> => {
+    const response = await fetch(`${url}/api/v1/schedules/preview`, { method: "POST", body: JSON.stringify(document) });
+    return [response.status, (await response.json()) as SchedulePreview];
+  };
+  const [status, { runs, windows }] = await preview({
+    cron: "30 2 * * *",
+    timeZone: "Asia/Kolkata",
+    window: { start: "22:00", end: "06:00" },
+    count: 3,
+  });
+  const days = runs.map((run) => Date.parse(run));
+  expect([status, runs.length, windows.length]).toEqual([200, 3, 3]);
+  expect(runs.every((run) => run.endsWith("T21:00:00.000Z"))).toBe(true);
+  expect(days.map((ms) => ms - (days[0] ?? 0))).toEqual([0, 86_400_000, 172_800_000]);
+  for (const { from, to } of windows) {
+    expect([from.slice(10), to.slice(10)]).toEqual(["T16:30:00.000Z", "T00:30:00.000Z"]);
+    expect(Date.parse(to)).toBeGreaterThan(Date.now());
+  }
+  expect((await preview({ cron: "@yearly" }))[1]).toMatchObject({ runs: { length: 10 }, windows: [] });
+  const [refused] = await preview({ cron: "@yearly", job: { layer: "ws:roads" } });
+  expect(refused, "a job is no part of the preview").toBe(400);
+});
+
+describe("a preview is refused with the field and the value:", () => {
+  for (const [fields, detail] of [
+    ['"cron":"0 2 * *"', 'cron: expected five fields {any}, got \\"0 2 * *\\"'],
+    ['"timeZone":"UTC"', "cron: expected five fields such as 0 2 * * *, or @daily, got null"],
+    ['"cron":"@daily","timeZone":"Zurich"', "timeZone: expected a time zone {any}"],
+    ['"cron":"@daily","window":{"start":"22:00"}', "window.end: expected a time of the day {any}, got null"],
+    ['"cron":"@daily","count":1001', "count: expected a whole number from 1 to 1000, got 1001"],
+    ['"cron":"@daily","count":0.5', "count: expected a whole number from 1 to 1000, got 0.5"],
+  ] as const)
+    transcript(
+      fields,
+      `
+      > POST /api/v1/schedules/preview
+      >
+      > {${fields}}
+      < 400 application/problem+json
+      <
+      < {any}"detail":"${detail}","code":"bad_field"}
+    `,
+    );
+});
+
 describe("refusals name the field and the value, and nothing is made", () => {
   const refused = (sentence: string, fields: string, detail: string): void =>
     transcript(
@@ -181,6 +285,7 @@ describe("refusals name the field and the value, and nothing is made", () => {
 describe("a schedule that does not exist", () => {
   for (const request of [
     "GET /api/v1/schedules/none",
+    'PATCH /api/v1/schedules/none\n>\n> {"cron":"@daily"}',
     "DELETE /api/v1/schedules/none",
     "POST /api/v1/schedules/none/pause",
     "POST /api/v1/schedules/none/resume",
@@ -195,7 +300,8 @@ describe("a schedule that does not exist", () => {
 describe("methods", () => {
   for (const [method, path, allow] of [
     ["DELETE", "/api/v1/schedules", "GET, HEAD, POST, OPTIONS"],
-    ["POST", "/api/v1/schedules/a", "GET, HEAD, PUT, DELETE, OPTIONS"],
+    ["POST", "/api/v1/schedules/a", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"],
+    ["GET", "/api/v1/schedules/preview", "POST, OPTIONS"],
     ["GET", "/geowebcache/api/v1/schedules/a/run", "POST, OPTIONS"],
   ])
     transcript(

@@ -11,6 +11,8 @@ import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.
 import { layerResource, layersResource } from "./layers/layers-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
+import { PREVIEW } from "./schedules/schedule-document.ts";
+import { previewResource } from "./schedules/schedule-preview.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
 import { sessionResource } from "./session/session-route.ts";
 import { statusResource } from "./status/status-route.ts";
@@ -59,8 +61,10 @@ export function apiRoute(parts: RouteOptions): Route {
 
 /** Returns the resource of one job, batch, schedule or truncation, or of an action on it; or a part of the usage. */
 function itemAt(parts: RouteOptions, name: string, key: string, action: string | undefined): Resource | undefined {
-  if (name === "schedules")
+  if (name === "schedules") {
+    if (key === PREVIEW) return action === undefined ? previewResource : undefined;
     return action === undefined ? scheduleResource(parts, key) : scheduleActionResource(parts, key, action);
+  }
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
   if (name === "layers" && action === undefined) return layerResource(parts, key);

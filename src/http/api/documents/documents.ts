@@ -3,7 +3,7 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
 import { layer, layerSummaries, layers } from "./layer-documents.ts";
-import { schedule, scheduledJob, scheduleRun } from "./schedule-documents.ts";
+import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
   configurationCheck,
@@ -38,6 +38,7 @@ export const documents = {
   Schedule: schedule,
   Schedules: z.object({ schedules: z.array(schedule) }),
   ScheduleRun: scheduleRun,
+  SchedulePreview: schedulePreview,
   ScheduledJob: scheduledJob,
   Layers: layers,
   LayerSummaries: layerSummaries,

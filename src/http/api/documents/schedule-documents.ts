@@ -41,3 +41,10 @@ export const schedule = z.object({
   lastRun: scheduleRun.nullable(),
   runs: z.array(scheduleRun).exactOptional().meta({ description: "Newest first; not in lists" }),
 });
+
+export const schedulePreview = z.object({
+  runs: z.array(moment).meta({ description: "The next times; fewer where no more come" }),
+  windows: z
+    .array(z.object({ from: moment, to: moment }))
+    .meta({ description: "When the window is open; the first may have begun. Empty without a window" }),
+});

@@ -155,6 +155,13 @@ export const paths = {
       { body: "ScheduleRequest", answers: { 201: created("Schedule") }, failures: [400, 409, 413] },
     ),
   },
+  "/schedules/preview": {
+    post: operation("previewSchedule", "The next times and open windows of a schedule that is not made", {
+      body: "SchedulePreviewRequest",
+      answers: { 200: answer("SchedulePreview") },
+      failures: [400, 413],
+    }),
+  },
   "/schedules/{name}": {
     get: operation("getSchedule", "One schedule with what became of its last runs", {
       parameters: [name],
@@ -166,6 +173,12 @@ export const paths = {
       body: "ScheduleRequest",
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
+    }),
+    patch: operation("changeSchedule", "Changes the fields that are given; null is the default of a PUT", {
+      parameters: [name],
+      body: "ScheduleChange",
+      answers: { 200: answer("Schedule") },
+      failures: [400, 404, 409, 413],
     }),
     delete: operation("removeSchedule", "Makes no more jobs; those it has made stay", {
       parameters: [name],

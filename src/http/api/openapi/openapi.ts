@@ -3,7 +3,7 @@ import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
 import { documents } from "../documents/documents.ts";
 import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
-import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
+import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { signInSchema } from "../session/session-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
@@ -11,6 +11,9 @@ import { operation, ref } from "./openapi-parts.ts";
 import { paths } from "./openapi-paths.ts";
 
 const scheduleRequest = requestJson(scheduleRequestSchema);
+
+const change = requestJson(scheduleChangeSchema);
+const scheduleChange = { ...change, properties: { ...change.properties, job: ref("JobRequest") } };
 
 /** All schemas, by the names that the description refers to. */
 const schemas = {
@@ -25,6 +28,8 @@ const schemas = {
     required: ["cron", "job"],
     properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
   },
+  ScheduleChange: scheduleChange,
+  SchedulePreviewRequest: requestJson(schedulePreviewSchema),
   QuotaChange: requestJson(quotaChangeSchema),
   SignIn: requestJson(signInSchema),
   TruncationRequest: requestJson(truncationRequestSchema),

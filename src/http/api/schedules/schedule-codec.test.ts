@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { jsonText } from "../../../lib/json-text.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
+import { ok } from "../../../lib/result.ts";
 import type { SchedulePlan } from "../../../schedule/schedule.ts";
-import { decodeSchedule, scheduleDocument } from "./schedule-codec.ts";
+import { decodeSchedule, decodeScheduleChange, scheduleDocument } from "./schedule-codec.ts";
 
 const decode = (document: unknown, known?: string) =>
   decodeSchedule(new TextEncoder().encode(JSON.stringify(document)), known);
@@ -122,10 +123,12 @@ test("in a PUT the name is that of the path, and another one is refused", () => 
 });
 
 describe("a refusal names the field and the value:", () => {
-  const names = "bad_field name: expected 1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first, got";
+  const names =
+    "bad_field name: expected 1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first, and not preview, got";
   for (const [what, change, expected] of [
     ["no name", { name: undefined }, `${names} null`],
     ["a slash in the name", { name: "a/b" }, `${names} "a/b"`],
+    ["the name of another resource", { name: "preview" }, `${names} "preview"`],
     ["a blank at the end of the name", { name: "a " }, `${names} "a "`],
     ["a name that is none", { name: 7 }, `${names} 7`],
     ["no cron", { cron: undefined }, "bad_field cron: expected five fields such as 0 2 * * *, or @daily, got null"],
@@ -167,4 +170,43 @@ describe("a refusal names the field and the value:", () => {
     });
   test("no object", () =>
     expect(refusal([])).toMatch(/^malformed body: expected a JSON object .* a schedule, got \[\]$/));
+});
+
+describe("a change", () => {
+  const change = (document: unknown) =>
+    decodeScheduleChange(new TextEncoder().encode(JSON.stringify(document)), "nightly");
+  const refused = (document: unknown): string => {
+    const decoded = change(document);
+    return decoded.ok ? "accepted" : `${decoded.error.code} ${refusalMessage(decoded.error)}`;
+  };
+
+  test("holds the given fields and no others; null is the default of a PUT", () => {
+    expect(change({ cron: "@daily" })).toEqual(ok({ time: { expression: "@daily" } }));
+    expect(change({ name: "nightly", timeZone: "Europe/Zurich", cron: null })).toEqual(
+      ok({ time: { timeZone: "Europe/Zurich" } }),
+    );
+    expect(change({ timeZone: null, missed: null, window: null })).toEqual(
+      ok({ time: { timeZone: "UTC" }, missed: "run_once", window: null }),
+    );
+    expect(change({ missed: "skip", window: { from: "22:00", to: "06:00" } })).toEqual(
+      ok({ time: {}, missed: "skip", window: { startMinute: 1320, endMinute: 360 } }),
+    );
+    expect(change({ job: { layer: "a" } })).toMatchObject({ ok: true, value: { job: { many: { layers: ["a"] } } } });
+  });
+
+  for (const [what, document, expected] of [
+    [
+      "without a field",
+      {},
+      "malformed body: expected at least one of name, cron, timeZone, missed, overlap, window, job",
+    ],
+    ["of the name", { name: "b" }, 'bad_field name: expected nightly, as in the path, got "b"'],
+    ["to a bad cron", { cron: "61 * * * *" }, "bad_field cron: expected five fields"],
+    ["to a bad time zone", { timeZone: "Zurich" }, "bad_field timeZone: expected a time zone"],
+    ["to another rule", { missed: "all" }, 'bad_field missed: expected one of skip, run_once, got "all"'],
+    ["to half a window", { window: { start: "22:00" } }, "bad_field window.end: expected a time"],
+    ["to a job without layer", { job: {} }, "bad_field job.layer: expected the name of a layer"],
+    ["of an unknown field", { paused: true }, "bad_field paused: unknown field"],
+  ] as const)
+    test(`${what} is refused`, () => expect(refused(document)).toContain(expected));
 });

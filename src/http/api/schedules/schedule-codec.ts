@@ -5,11 +5,17 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
-import type { ScheduledJob, SchedulePlan, ScheduleRun, ScheduleView } from "../../../schedule/schedule.ts";
+import type {
+  ScheduleChange,
+  ScheduledJob,
+  SchedulePlan,
+  ScheduleRun,
+  ScheduleView,
+} from "../../../schedule/schedule.ts";
 import type { Documents } from "../documents/documents.ts";
 import { decodeJobs, type RequestedJob, type RequestedJobs } from "../jobs/job-request-codec.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { scheduleRequestSchema } from "./schedule-document.ts";
+import { scheduleChangeSchema, scheduleRequestSchema } from "./schedule-document.ts";
 import { scheduledJobDocument } from "./scheduled-job-document.ts";
 
 /** A requested schedule: well-formed, but its jobs are not yet validated against their layers. */
@@ -35,6 +41,36 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<Request
   const job = decodeJobs(requested);
   if (!job.ok) return refuse(ofJob(job.error));
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
+}
+
+/** Decodes the body of a PATCH of the schedule `known`. */
+export function decodeScheduleChange(body: Uint8Array, known: string): Result<ScheduleChange, Refusal> {
+  const document = parseObject(body, "schedule");
+  if (!document.ok) return document;
+  const absent = ["name", "cron", "job"].filter((field) => document.value[field] === null);
+  const given = Object.entries(document.value).filter(([field]) => !absent.includes(field));
+  const decoded = decodeBy(scheduleChangeSchema, Object.fromEntries(given));
+  if (!decoded.ok) return decoded;
+  const { name = known, cron, timeZone, overlap: _, job: requested, ...change } = decoded.value;
+  if (name !== known) return refuse(badField("name", `${known}, as in the path`, name));
+  if (given.length === 0)
+    return refuse({
+      code: "malformed",
+      message: `body: expected at least one of ${Object.keys(scheduleChangeSchema.shape).join(", ")}`,
+    });
+  // The expression and the time zone are valid by themselves: each of them may be kept from before.
+  const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
+  if (!time.ok) return time;
+  const job = requested === undefined ? undefined : decodeJobs(requested);
+  if (job?.ok === false) return refuse(ofJob(job.error));
+  return ok({
+    ...change,
+    ...(job === undefined ? {} : { job: scheduledJob(job.value) }),
+    time: {
+      ...(cron === undefined ? {} : { expression: time.value.expression }),
+      ...(timeZone === undefined ? {} : { timeZone }),
+    },
+  });
 }
 
 function scheduledJob(requested: RequestedJob | RequestedJobs): ScheduledJob {

@@ -7,9 +7,10 @@ import { MISSED_RULES } from "../../../schedule/schedule.ts";
 import { timeOfDay } from "../jobs/job-document.ts";
 import { isObject, withoutNulls } from "../json-body.ts";
 
-/** The name occurs in paths, logs and command lines. */
+/** The name occurs in paths, logs and command lines. `schedules/preview` is another resource. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._:+-]{0,99}$/u;
-const NAME_EXPECTED = "1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first";
+export const PREVIEW = "preview";
+const NAME_EXPECTED = `1 to 100 letters, digits, blanks or . _ : + -, a letter or digit first, and not ${PREVIEW}`;
 
 const time = z.unknown().optional().meta(timeOfDay);
 const window = z.preprocess(
@@ -41,26 +42,60 @@ function windowOf({ start, end, from, to }: Times): Result<RunWindow, Refusal> {
   return parseWindow(from, to, ["window.from", "window.to"]);
 }
 
-const text = z.string({ error: "text" }).regex(/\S/);
+const name = z
+  .string({ error: NAME_EXPECTED })
+  .refine((given) => NAME.test(given) && !given.endsWith(" ") && given !== PREVIEW, { error: NAME_EXPECTED })
+  .meta({ minLength: 1, maxLength: 100 });
+const cron = z
+  .string({ error: ({ input }) => (input === undefined ? "five fields such as 0 2 * * *, or @daily" : "text") })
+  .regex(/\S/)
+  .meta({
+    description: "Minute, hour, day, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly",
+    examples: ["30 2 * * MON-FRI"],
+  });
+const timeZone = z.string({ error: "text" }).regex(/\S/);
+const missed = z.enum(MISSED_RULES);
+const overlap = z.enum(["never"]);
+const windowNote = { description: "When its jobs may work, in its time zone: start and end, or from and to" };
+const job = z.custom<object>(isObject, { error: "an object with the fields of a job" });
+
+/** The values of the fields that a request may leave out. */
+const STANDARD = { timeZone: "UTC", missed: "run_once", overlap: "never" } as const;
 
 /** The body of a POST or PUT to a schedule without its null fields, which count as absent. */
 export const scheduleRequestSchema = z.strictObject({
-  name: z
-    .string({ error: NAME_EXPECTED })
-    .refine((name) => NAME.test(name) && !name.endsWith(" "), { error: NAME_EXPECTED })
-    .meta({ minLength: 1, maxLength: 100 }),
-  cron: z
-    .string({ error: ({ input }) => (input === undefined ? "five fields such as 0 2 * * *, or @daily" : "text") })
-    .regex(/\S/)
-    .meta({
-      description: "Minute, hour, day, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly",
-      examples: ["30 2 * * MON-FRI"],
-    }),
-  timeZone: text.default("UTC").meta({ examples: ["Europe/Zurich"] }),
-  missed: z.enum(MISSED_RULES).default("run_once"),
-  overlap: z.enum(["never"]).default("never"),
-  window: window.optional().meta({
-    description: "When its jobs may work, in its time zone: start and end, or from and to",
-  }),
-  job: z.custom<object>(isObject, { error: "an object with the fields of a job" }),
+  name,
+  cron,
+  timeZone: timeZone.default(STANDARD.timeZone).meta({ examples: ["Europe/Zurich"] }),
+  missed: missed.default(STANDARD.missed),
+  overlap: overlap.default(STANDARD.overlap),
+  window: window.optional().meta(windowNote),
+  job,
+});
+
+/** Returns the schema of a field of a change, in which null is the value of a request without the field. */
+const changed = <S extends z.ZodType, V>(schema: S, standard: V) =>
+  schema
+    .nullable()
+    .transform((given) => given ?? standard)
+    .exactOptional();
+
+/** The body of a PATCH of a schedule. A `name`, `cron` or `job` of null counts as absent. */
+export const scheduleChangeSchema = z.strictObject({
+  name: name.exactOptional(),
+  cron: cron.exactOptional(),
+  timeZone: changed(timeZone, STANDARD.timeZone),
+  missed: changed(missed, STANDARD.missed),
+  overlap: changed(overlap, STANDARD.overlap),
+  window: changed(window, null).meta(windowNote),
+  job: job.exactOptional(),
+});
+
+const MOST_PREVIEWED = 1_000;
+const COUNT = `a whole number from 1 to ${MOST_PREVIEWED}`;
+
+/** The body of a POST to `/api/v1/schedules/preview` without its null fields, which count as absent. */
+export const schedulePreviewSchema = z.strictObject({
+  ...scheduleRequestSchema.pick({ cron: true, timeZone: true, window: true }).shape,
+  count: z.int({ error: COUNT }).min(1, { error: COUNT }).max(MOST_PREVIEWED, { error: COUNT }).default(10),
 });

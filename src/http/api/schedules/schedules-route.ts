@@ -1,11 +1,17 @@
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
-import type { ScheduleView } from "../../../schedule/schedule.ts";
+import type { ScheduledJob, ScheduleView } from "../../../schedule/schedule.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
 import { submittedAnswer } from "../jobs/jobs-route.ts";
-import { decodeSchedule, ofJob, type RequestedSchedule, scheduleDocument } from "./schedule-codec.ts";
+import {
+  decodeSchedule,
+  decodeScheduleChange,
+  ofJob,
+  type RequestedSchedule,
+  scheduleDocument,
+} from "./schedule-codec.ts";
 
 /** `schedules`: GET lists schedules, POST makes one. */
 export function schedulesResource({ operations }: RouteOptions): Resource {
@@ -28,7 +34,7 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
   };
 }
 
-/** `schedules/NAME`: GET returns a schedule, PUT makes or replaces it, DELETE removes it. */
+/** `schedules/NAME`: GET returns a schedule, PUT makes or replaces it, PATCH changes it, DELETE removes it. */
 export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
   return {
     methods: {
@@ -43,6 +49,14 @@ export function scheduleResource({ operations }: RouteOptions, name: string): Re
         if (!put.ok) return refuse(ofJob(put.error));
         const { view, isNew } = put.value;
         return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
+      }),
+      PATCH: operating(async (exchange) => {
+        const change = await exchange.body((bytes) => decodeScheduleChange(bytes, name));
+        if (!change.ok) return change;
+        const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
+        if (unknown !== undefined) return refuse(unknown);
+        const changed = await operations.changeSchedule(name, change.value, exchange.by);
+        return changed.ok ? scheduleAnswer(changed) : refuse(ofJob(changed.error));
       }),
       DELETE: operating(async () => {
         const removed = await operations.removeSchedule(name);
@@ -74,19 +88,25 @@ export function scheduleActionResource(parts: RouteOptions, name: string, action
  * Decodes the body and checks that its layers exist. The coordinator validates the jobs against their layers, now and
  * at each run.
  */
-async function scheduleOf({ body, catalogue }: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
-  const requested = await body((bytes) => decodeSchedule(bytes, name));
+async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
+  const requested = await exchange.body((bytes) => decodeSchedule(bytes, name));
   if (!requested.ok) return requested;
-  const { layers, layersAre } = requested.value.plan.job.many;
+  const unknown = unknownLayerOf(requested.value.plan.job, exchange);
+  return unknown === undefined ? requested : refuse(unknown);
+}
+
+/** Returns the refusal of the first layer of a scheduled job that is not there. */
+function unknownLayerOf(
+  { many: { layers, layersAre } }: ScheduledJob,
+  { catalogue }: Pick<Exchange, "catalogue">,
+): Refusal | undefined {
   const unknown = layers.find((layer) => layersNamed(layer, layersAre, catalogue.layers).length === 0);
-  if (unknown === undefined) return requested;
+  if (unknown === undefined) return undefined;
   const { details } = unknownLayer(unknown, catalogue.layers);
   // Not a 404, which would mean that the schedule does not exist.
-  return refuse(
-    layersAre === "names"
-      ? badField("job.layer", "the name of a layer", unknown, details)
-      : badField("job.layers", "names of layers, in which * stands for any characters", unknown, details),
-  );
+  return layersAre === "names"
+    ? badField("job.layer", "the name of a layer", unknown, details)
+    : badField("job.layers", "names of layers, in which * stands for any characters", unknown, details);
 }
 
 const scheduleAnswer = (view: Result<ScheduleView, Refusal>): Reply =>

@@ -1,0 +1,42 @@
+import { isoTime } from "../../../lib/iso-time.ts";
+import { decodeBy } from "../../../lib/schema.ts";
+import { Slices } from "../../../lib/slices.ts";
+import { openTimes } from "../../../plan/run-window.ts";
+import { parseCron, timesAfter } from "../../../schedule/cron.ts";
+import { type Exchange, type Reply, type Resource, reading } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { parseObject, withoutNulls } from "../json-body.ts";
+import { schedulePreviewSchema } from "./schedule-document.ts";
+
+/** `schedules/preview`: POST returns the next times and open windows of a schedule that is not stored. */
+export const previewResource: Resource = { methods: { POST: reading(preview) } };
+
+async function preview({ body, signal }: Exchange): Promise<Reply> {
+  const requested = await body((bytes) => {
+    const document = parseObject(bytes, "preview");
+    return document.ok ? decodeBy(schedulePreviewSchema, withoutNulls(document.value)) : document;
+  });
+  if (!requested.ok) return requested;
+  const { cron, timeZone, window, count } = requested.value;
+  const time = parseCron(cron, timeZone);
+  if (!time.ok) return time;
+  const nowMs = Date.now();
+  const slices = new Slices(signal);
+  const runs = await firstOf(timesAfter(time.value, nowMs), count, slices);
+  const open = window === undefined ? [] : await firstOf(openTimes(window, timeZone, nowMs), count, slices);
+  return documentAnswer("SchedulePreview", {
+    runs: runs.map(isoTime),
+    windows: open.map(({ fromMs, toMs }) => ({ from: isoTime(fromMs), to: isoTime(toMs) })),
+  });
+}
+
+/** Returns the first `count` values of a generator. Yields to other requests in between. */
+async function firstOf<T>(values: Iterable<T>, count: number, slices: Slices): Promise<readonly T[]> {
+  const first: T[] = [];
+  for (const value of values) {
+    first.push(value);
+    if (first.length === count) break;
+    if (slices.isOver) await slices.next();
+  }
+  return first;
+}
