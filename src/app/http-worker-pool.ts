@@ -6,6 +6,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
+import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -175,6 +176,17 @@ export class ServingPool implements ServingProcesses {
       sum.listeners += one.listeners;
     }
     return { ...sum, tiles, times };
+  }
+
+  async collectTraffic(): Promise<TrafficByLayer> {
+    const sums = new Map<string, TrafficCounts>();
+    for (const one of await this.#all(({ channel }) => channel.call("collectTraffic")))
+      for (const [layer, counts] of one ?? []) {
+        const sum = sums.get(layer) ?? noTraffic();
+        addTraffic(sum, counts);
+        sums.set(layer, sum);
+      }
+    return sums;
   }
 
   clear(layer: string): void {

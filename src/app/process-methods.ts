@@ -1,8 +1,10 @@
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
+import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
+import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Sendings } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -83,6 +85,8 @@ export interface ServingProcesses extends MemoryTiles {
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   publish(event: JobEvent): void;
   metrics(): Promise<ServingMetrics>;
+  /** Returns how users' requests for tiles were answered since the last call. */
+  collectTraffic(): Promise<TrafficByLayer>;
   configure(configuration: Configuration): Promise<void>;
   /** Resolves when all processes have the readiness. */
   ready(readiness: Readiness): Promise<void>;
@@ -109,6 +113,8 @@ export interface ServingCalls {
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
+  /** Returns how all processes that serve have answered users' requests for tiles. */
+  traffic(query: TrafficQuery): Promise<TrafficView>;
   upstreams(): Promise<readonly UpstreamView[]>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
@@ -158,6 +164,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   used: "note",
   reload: "call",
   metrics: "call",
+  traffic: "call",
   upstreams: "call",
   probeUpstream: "until",
 };
@@ -169,6 +176,7 @@ export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
   listen: "call",
   publish: "note",
   metrics: "call",
+  collectTraffic: "call",
   configure: "call",
   ready: "call",
   close: "call",

@@ -9,6 +9,7 @@ import type { ServingProcesses } from "./process-methods.ts";
 import { mergeReloaded, reloadsInTurn } from "./reloads.ts";
 import type { Core } from "./serving.ts";
 import type { Telemetry } from "./telemetry.ts";
+import type { TrafficCollector } from "./traffic-collector.ts";
 
 /** Loads the configuration that is to replace the one of the running server. */
 export type LoadConfiguration = (
@@ -19,6 +20,7 @@ export interface ServerSideParts {
   readonly coordinator: CoordinatorLink;
   readonly rendering: Rendering;
   readonly serving: ServingProcesses;
+  readonly traffic: Pick<TrafficCollector, "view">;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
   readonly log: Logger;
@@ -32,7 +34,7 @@ export interface ServerSide extends Core {
 
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
-  const { coordinator, rendering, serving, telemetry, load, log } = parts;
+  const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   let configuration = initial;
   /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
   const apply = async (next: Configuration): Promise<readonly string[]> => {
@@ -60,6 +62,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       rendering.tilesRead();
       coordinator.channel.note("used", [report]);
     },
+    traffic: (query) => traffic.view(query),
     upstreams: async () => rendering.upstreams(),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),

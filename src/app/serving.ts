@@ -13,6 +13,7 @@ import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { TileProtocols } from "../http/tiles/tile-protocols.ts";
+import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.ts";
 import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
@@ -122,6 +123,7 @@ export class Serving implements ServingProcesses {
       operations,
       jobEvents: this.#jobEvents,
       metrics: () => core.metrics(),
+      traffic: (query) => core.traffic(query),
       upstreams: () => core.upstreams(),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
@@ -155,6 +157,10 @@ export class Serving implements ServingProcesses {
       memory: { bytes, limitBytes },
       listeners: this.#jobEvents.listeners,
     };
+  }
+
+  async collectTraffic(): Promise<TrafficByLayer> {
+    return this.#tileProtocols.traffic.collect();
   }
 
   clear(layer: string): void {

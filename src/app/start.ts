@@ -17,6 +17,7 @@ import { ReadinessWatch } from "./readiness-watch.ts";
 import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
 import { dataDirectoryFault, listenFault } from "./start-faults.ts";
+import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:8080/`. */
@@ -68,7 +69,8 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   const unclaimed = await coordinator.channel.call("claim");
   if (unclaimed !== undefined) return refuseStart(unclaimed);
 
-  const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, telemetry, load, log });
+  const traffic = new TrafficCollector(serving);
+  const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
   built = buildServing(configuration, { storeRoot, instance }, serverSide, log);
   coordinator.attach({
     renders: rendering.renders,
@@ -92,6 +94,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
       watch.close();
+      traffic.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, GRACE_MS);
       rendering.closeLog();
       await coordinator.close();

@@ -7,6 +7,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { JobEvents } from "./api/events/job-events.ts";
+import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
@@ -45,6 +46,7 @@ export interface RouteOptions {
   readonly authenticator: Authenticator;
   readonly jobEvents: JobEvents;
   readonly metrics: () => Promise<ServerMetrics>;
+  readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;

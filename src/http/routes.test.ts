@@ -57,6 +57,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/layers": { GET: "read" },
   "/api/v1/layers/a": { GET: "read" },
   "/api/v1/status": { GET: "read" },
+  "/api/v1/stats": { GET: "read" },
   "/api/v1/quota": { GET: "read", PUT: "administer", PATCH: "administer" },
   "/api/v1/reload": { POST: "administer" },
   "/api/v1/configuration/check": { POST: "administer" },

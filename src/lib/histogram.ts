@@ -22,18 +22,41 @@ export class Histogram {
     this.#buckets = bounds.map(() => 0).concat(0);
   }
 
-  observe(ms: number): void {
+  /** Returns the bucket in which the duration was counted. */
+  observe(ms: number): number {
     const seconds = ms / 1000;
     let at = 0;
     while (seconds > (this.#bounds[at] ?? Number.POSITIVE_INFINITY)) at++;
     this.#buckets[at] = (this.#buckets[at] ?? 0) + 1;
     this.#count++;
     this.#seconds += seconds;
+    return at;
   }
 
   view(): HistogramView {
     return { bounds: this.#bounds, buckets: [...this.#buckets], count: this.#count, seconds: this.#seconds };
   }
+}
+
+/**
+ * Returns the duration in seconds that a share of the durations does not exceed, as far as the buckets tell: within a
+ * bucket the durations count as evenly spread, and those beyond the last bound as that bound. Undefined: there is none.
+ */
+export function quantileSeconds(
+  { bounds, buckets }: Pick<HistogramView, "bounds" | "buckets">,
+  share: number,
+): number | undefined {
+  const rank = share * buckets.reduce((sum, count) => sum + count, 0);
+  let below = 0;
+  for (const [at, count] of buckets.entries()) {
+    if (count > 0 && below + count >= rank) {
+      const from = bounds[at - 1] ?? 0;
+      const to = bounds[at] ?? from;
+      return Math.min(to, from + (to - from) * ((rank - below) / count));
+    }
+    below += count;
+  }
+  return undefined;
 }
 
 /** Adds up two histograms of the same bounds. */

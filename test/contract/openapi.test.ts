@@ -62,6 +62,7 @@ test("answers have the form that the document describes", async () => {
     ["/layers?fields=summary", "LayerSummaries"],
     ["/layers/ws:roads", "Layer"],
     ["/status", "Status"],
+    ["/stats?by=layer", "Stats"],
     ["/usage", "Usage"],
     ["/quota", "Quota"],
     ["/users", "Users"],

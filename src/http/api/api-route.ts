@@ -15,6 +15,7 @@ import { PREVIEW } from "./schedules/schedule-document.ts";
 import { previewResource } from "./schedules/schedule-preview.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
 import { sessionResource } from "./session/session-route.ts";
+import { statsResource } from "./stats/stats-route.ts";
 import { statusResource } from "./status/status-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { probeResource, upstreamResource, upstreamsResource } from "./upstreams/upstreams-route.ts";
@@ -42,6 +43,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["events", () => eventsResource(parts)],
     ["estimate", () => estimates],
     ["layers", layersResource],
+    ["stats", () => statsResource(parts)],
     ["status", () => statusResource(parts)],
     ["upstreams", () => upstreamsResource(parts)],
     ["activity", () => activityResource(parts)],

@@ -30,6 +30,7 @@ import {
 } from "./tile-reply.ts";
 import { parseRequested, routeOf, type TileRoute } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
+import { TileTraffic } from "./tile-traffic.ts";
 
 /** An address after the mount. Method and headers are those of the response's request. */
 export interface TileAddress {
@@ -77,6 +78,8 @@ export class TileProtocols {
   readonly #packed = new PackedBodies(PACKED_BYTES);
   /** How long clients waited for tiles. */
   readonly times = new TileTimes();
+  /** How they were answered, by layer, until it is collected. */
+  readonly traffic = new TileTraffic();
 
   constructor(options: TileProtocolOptions) {
     this.#options = options;
@@ -120,7 +123,10 @@ export class TileProtocols {
   ): Promise<void> | void {
     const sent = this.#send(prepared, outcome, response);
     const result = outcome.kind !== "tile" ? "failed" : outcome.tile.cacheResult === "HIT" ? "hit" : "miss";
-    this.times.observe(result, performance.now() - beganMs);
+    const bucket = this.times.observe(result, performance.now() - beganMs);
+    const hasBody = response.statusCode !== 304 && response.req.method !== "HEAD";
+    const bytes = outcome.kind === "tile" && hasBody ? outcome.tile.bytes.byteLength : 0;
+    this.traffic.count(prepared.request.layer.name, result, bucket, bytes);
     return sent;
   }
 

@@ -2,10 +2,10 @@ import { addHistograms, Histogram, type HistogramView } from "../../lib/histogra
 
 /** How users' requests for tiles were answered: from the cache, after a render, or with an error. */
 export const TILE_RESULTS = ["hit", "miss", "failed"] as const;
-type TileResult = (typeof TILE_RESULTS)[number];
+export type TileResult = (typeof TILE_RESULTS)[number];
 
 /** A hit takes microseconds, a miss as long as the upstream. */
-const BOUNDS_SECONDS = [
+export const BOUNDS_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
@@ -19,8 +19,9 @@ export class TileTimes {
     failed: new Histogram(BOUNDS_SECONDS),
   };
 
-  observe(result: TileResult, ms: number): void {
-    this.#histograms[result].observe(ms);
+  /** Returns the bucket in which the time was counted. */
+  observe(result: TileResult, ms: number): number {
+    return this.#histograms[result].observe(ms);
   }
 
   view(): TileTimesView {

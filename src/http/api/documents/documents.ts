@@ -19,6 +19,7 @@ import {
   users,
   verification,
 } from "./server-documents.ts";
+import { stats } from "./stats-documents.ts";
 import { truncation } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
@@ -44,6 +45,7 @@ export const documents = {
   LayerSummaries: layerSummaries,
   Layer: layer,
   Status: status,
+  Stats: stats,
   Upstream: upstream,
   Upstreams: z.object({ upstreams: z.array(upstream) }),
   UpstreamProbe: upstreamProbe,

@@ -7,6 +7,7 @@ import { failuresQuery } from "../jobs/failures-route.ts";
 import { jobsQuery } from "../jobs/jobs-route.ts";
 import { waitQuery } from "../jobs/wait-for-job.ts";
 import { layersQuery } from "../layers/layers-route.ts";
+import { statsQuery } from "../stats/stats-route.ts";
 import { truncationsQuery } from "../truncations/truncations-route.ts";
 import { usageQuery, verificationQuery } from "../usage/usage-route.ts";
 import { queryParameters } from "./openapi-json.ts";
@@ -239,6 +240,13 @@ export const paths = {
       parameters: [nameOfLayer],
       answers: { 200: answer("Layer") },
       failures: [404],
+    }),
+  },
+  "/stats": {
+    get: operation("getStats", "How users' requests for tiles were answered: hits, misses, bytes and latency", {
+      parameters: queryParameters(statsQuery),
+      answers: { 200: answer("Stats") },
+      failures: [400, 404],
     }),
   },
   "/upstreams": {

@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { TRAFFIC_WINDOWS } from "../stats/traffic-history.ts";
+import { int64, moment, text, whole } from "./fields.ts";
+
+const milliseconds = z.number().nullable().meta({ description: "ms; null: there was no request" });
+const counts = { requests: whole, hits: whole, misses: whole, failed: whole };
+const numbers = {
+  ...counts,
+  hitRatio: z.number().nullable(),
+  bytes: int64.meta({ description: "Of the tiles in answers with a body, before compression for the connection" }),
+  latency: z.object({ p50: milliseconds, p95: milliseconds, p99: milliseconds }),
+};
+
+export const stats = z.object({
+  window: z.enum(TRAFFIC_WINDOWS),
+  since: moment.meta({ description: "Begin of the window, or of the server if that is later" }),
+  total: z.object(numbers),
+  layers: z.array(z.object({ layer: text, ...numbers })).exactOptional(),
+  series: z.array(z.object({ at: moment, ...counts, bytes: int64, p95: milliseconds })),
+});

@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { quantileSeconds } from "../../../lib/histogram.ts";
+import { isoTime } from "../../../lib/iso-time.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
+import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { decodeStrictQuery, layer, wholeNumber } from "../query-fields.ts";
+import { TRAFFIC_WINDOWS } from "./traffic-history.ts";
+
+export const statsQuery = z.object({
+  window: z.enum(TRAFFIC_WINDOWS).default("PT1H").meta({ default: "PT1H" }),
+  by: z.enum(["layer"]).exactOptional().meta({ description: "Also the layers, the most requested first" }),
+  layer: layer.meta({ description: "Only this layer" }),
+  limit: wholeNumber(1, 1_000, 100).meta({ description: "The most layers of the answer" }),
+});
+
+/** `stats`: how users' requests for tiles were answered in the last minutes or hours. */
+export const statsResource = ({ traffic }: RouteOptions): Resource =>
+  reader(async (exchange) => {
+    const query = decodeStrictQuery(statsQuery, exchange);
+    if (!query.ok) return query;
+    const { window, by, layer: name, limit } = query.value;
+    const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
+    const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
+    return documentAnswer("Stats", {
+      window,
+      since: isoTime(sinceMs),
+      total: statsOf(total),
+      ...(by === undefined ? {} : { layers: listed.map(([one, counts]) => ({ layer: one, ...statsOf(counts) })) }),
+      series: series.map(({ atMs, traffic: counts }) => ({
+        at: isoTime(atMs),
+        requests: requestsOf(counts),
+        hits: counts.hits,
+        misses: counts.misses,
+        failed: counts.failed,
+        bytes: counts.bytes,
+        p95: quantileMs(counts, 0.95),
+      })),
+    });
+  });
+
+const requestsOf = ({ hits, misses, failed }: TrafficCounts): number => hits + misses + failed;
+
+function statsOf(counts: TrafficCounts) {
+  const { hits, misses, failed, bytes } = counts;
+  const requests = requestsOf(counts);
+  return {
+    requests,
+    hits,
+    misses,
+    failed,
+    hitRatio: requests === 0 ? null : hits / requests,
+    bytes,
+    latency: { p50: quantileMs(counts, 0.5), p95: quantileMs(counts, 0.95), p99: quantileMs(counts, 0.99) },
+  };
+}
+
+/** Returns a quantile in ms, to a hundredth; null: there was no request. */
+function quantileMs({ times }: TrafficCounts, share: number): number | null {
+  const seconds = quantileSeconds({ bounds: BOUNDS_SECONDS, buckets: times }, share);
+  return seconds === undefined ? null : Math.round(seconds * 100_000) / 100;
+}

@@ -1,0 +1,58 @@
+import { BOUNDS_SECONDS, type TileResult } from "./tile-times.ts";
+
+/** The answers to users' requests for tiles in some time. */
+export interface TrafficCounts {
+  hits: number;
+  misses: number;
+  failed: number;
+  /** Bytes of the tiles in answers with a body, before their compression for the connection. */
+  bytes: number;
+  /** Answers by the time that they took; the buckets of `TileTimes`. */
+  readonly times: number[];
+}
+
+export const noTraffic = (): TrafficCounts => ({
+  hits: 0,
+  misses: 0,
+  failed: 0,
+  bytes: 0,
+  times: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
+});
+
+/** Adds the answers of another time, layer or process. */
+export function addTraffic(sum: TrafficCounts, more: Readonly<TrafficCounts>): void {
+  sum.hits += more.hits;
+  sum.misses += more.misses;
+  sum.failed += more.failed;
+  sum.bytes += more.bytes;
+  for (const [bucket, count] of more.times.entries()) sum.times[bucket] = (sum.times[bucket] ?? 0) + count;
+}
+
+/** By the name of the layer. */
+export type TrafficByLayer = ReadonlyMap<string, Readonly<TrafficCounts>>;
+
+/** Counts the answers of this process to users' requests for tiles, by layer, until they are collected. */
+export class TileTraffic {
+  #layers = new Map<string, TrafficCounts>();
+
+  /** @param bucket the bucket of the time that the answer took, as `TileTimes.observe` returns it */
+  count(layer: string, result: TileResult, bucket: number, bytes: number): void {
+    let counts = this.#layers.get(layer);
+    if (counts === undefined) {
+      counts = noTraffic();
+      this.#layers.set(layer, counts);
+    }
+    if (result === "hit") counts.hits++;
+    else if (result === "miss") counts.misses++;
+    else counts.failed++;
+    counts.bytes += bytes;
+    counts.times[bucket] = (counts.times[bucket] ?? 0) + 1;
+  }
+
+  /** Returns the answers since the last call. */
+  collect(): TrafficByLayer {
+    const layers = this.#layers;
+    this.#layers = new Map();
+    return layers;
+  }
+}
