@@ -14,6 +14,16 @@ export default [
     },
   },
   {
+    files: ["ui/**/*.ts", "ui/**/*.tsx"],
+    languageOptions: { parser: tseslint.parser, parserOptions: { project: "./ui/tsconfig.json" } },
+    plugins: { "@typescript-eslint": tseslint.plugin },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+    },
+  },
+  {
     // Clients choose what most of our expressions are matched against.
     files: ["src/**/*.ts", "bin/**/*.mjs"],
     languageOptions: { parser: tseslint.parser },

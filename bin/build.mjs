@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildConsole } from "./build-console.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const outdir = "dist";
@@ -38,3 +39,4 @@ await build({
   },
   logLevel: "warning",
 });
+await buildConsole(root, `${outdir}/ui`);

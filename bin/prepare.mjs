@@ -42,7 +42,11 @@ if (stamp(installed) !== lock) {
 }
 
 const built = createHash("sha256")
-  .update([...sources(at("src")).sort(), lock, stamp(at("package.json")), stamp(at("bin", "build.mjs"))].join("\n"))
+  .update(
+    [...["src", "ui", "bin"].flatMap((folder) => sources(at(folder)).sort()), lock, stamp(at("package.json"))].join(
+      "\n",
+    ),
+  )
   .digest("hex");
 const builtStamp = at("dist", ".built");
 if (stamp(builtStamp) !== built) {

@@ -61,11 +61,12 @@ export function createDispatch(
     if (!address.ok) return reply(address.error);
     const { path, query } = address.value;
     const health = healthResource(path, readiness);
-    if (health !== undefined) return reply(publicAnswer(health, method));
+    if (health !== undefined) return reply(publicAnswer(health, method, { mount: "", headers: request.headers }));
     const target = underMount(path, query, options.server().mounts);
     if (target === undefined) return reply(refusalText(NOT_FOUND));
     const mounted = healthResource(target.path, readiness);
-    if (mounted !== undefined) return reply(publicAnswer(mounted, method));
+    if (mounted !== undefined)
+      return reply(publicAnswer(mounted, method, { mount: target.mount, headers: request.headers }));
     const state = options.readiness();
     if (!state.ready && state.isStarting === true)
       return reply(httpError("starting", `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));

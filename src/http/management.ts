@@ -86,11 +86,12 @@ export function createManagement(options: ManagementOptions): (requested: Manage
 
   async function answerTo(requested: ManagementRequest, outcome: Outcome): Promise<Answer> {
     const { request, target } = requested;
-    const { resource, isOwned, problems } = find(target.path);
+    const { resource, isOwned, problems } = find(target);
     const found = resource.ok ? resource.value : undefined;
     if (found !== undefined && "document" in found) {
       outcome.isRead = true;
-      return publicAnswer(found, request.method ?? "GET");
+      const { prefix } = ownAddress(request, options.server());
+      return publicAnswer(found, request.method ?? "GET", { mount: prefix + target.mount, headers: request.headers });
     }
     const refused: Refused = (refusal) => {
       outcome.refusal = refusal;

@@ -15,7 +15,7 @@ import type { ServerMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions, KeptUser } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
-import type { Target } from "./request.ts";
+import type { Address, Target } from "./request.ts";
 
 /** The methods that a resource can define. HEAD and OPTIONS are derived from them. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -98,9 +98,16 @@ export const operating = (handle: Handler["handle"]): Handler => ({ need: "opera
 /** Returns a handler that needs the right to administer. */
 export const administering = (handle: Handler["handle"]): Handler => ({ need: "administer", handle });
 
+/** What the answer of a public resource may depend on. */
+export interface PublicRequest {
+  /** The path before the mount that a trusted proxy has removed, and the mount. */
+  readonly mount: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** A document for everybody, at one path. Supports GET, HEAD and OPTIONS. */
 export interface PublicResource {
-  readonly document: () => Answer;
+  readonly document: (request: PublicRequest) => Answer;
 }
 
 /** The handlers at one path. Each names the right that it needs. */
@@ -108,8 +115,11 @@ export interface Resource {
   readonly methods: Readonly<Partial<Record<Method, Handler>>>;
   /** The layer in the path. It is checked before the body is read. */
   readonly layer?: string;
-  /** `optional`: those without an account are answered too. Absent: an account is needed. */
-  readonly account?: "optional";
+  /**
+   * `optional`: those without an account are answered too. `basic`: the session of the console does not count. Absent:
+   * an account is needed.
+   */
+  readonly account?: "optional" | "basic";
   /** True: a browser gets the 405 as an HTML page. */
   readonly browserPage?: boolean;
 }
@@ -124,14 +134,14 @@ export interface Route {
   /** True: refusals are problem+json instead of text. */
   readonly problems?: true;
   /** Returns the resource of a path; undefined if there is none. */
-  readonly resourceAt: (segments: readonly string[], path: string) => Resource | PublicResource | undefined;
+  readonly resourceAt: (segments: readonly string[], address: Address) => Resource | PublicResource | undefined;
 }
 
 /** Returns the answer of a public resource to any method. */
-export function publicAnswer({ document }: PublicResource, method: string): Answer {
+export function publicAnswer({ document }: PublicResource, method: string, request: PublicRequest): Answer {
   const allow = "GET, HEAD, OPTIONS";
   if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
-  return method === "GET" || method === "HEAD" ? document() : methodAnswer(method, allow);
+  return method === "GET" || method === "HEAD" ? document(request) : methodAnswer(method, allow);
 }
 
 /** Returns the Allow header of a resource: HEAD is added where GET is, and OPTIONS always. */

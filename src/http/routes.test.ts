@@ -6,16 +6,21 @@ import { allowOf, type RouteOptions } from "./resource.ts";
 import { createRouting } from "./routes.ts";
 
 /** The routes, none of whose handlers is called. */
-const find = createRouting({} as RouteOptions);
+const routing = createRouting({} as RouteOptions);
+const find = (address: string) => {
+  const [path = "", query = ""] = address.split("?", 2);
+  return routing({ path, query });
+};
 
 /** The right that each method of each resource needs. The contract test of all methods checks that none is missing. */
 const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">> = {
-  "/": { GET: "read" },
+  "/": "public",
+  "/?layer=a": "public",
+  "/?plain": { GET: "read" },
+  "/ui": "public",
+  "/ui/jobs/1": "public",
   "/assets/page.css": "public",
-  "/assets/page.js": "public",
   "/assets/icon.svg": "public",
-  "/assets/leaflet.css": "public",
-  "/assets/leaflet.js": "public",
   "/metrics": { GET: "read" },
   "/rest/reload": { POST: "administer" },
   "/rest/seed": { POST: "operate" },
@@ -117,7 +122,7 @@ test.each([
   expect(isOwned).toBe(true);
 });
 
-test.each(["/unknown", "/restful", "/assets/unknown.css", "/apis", "/%zz"])(
+test.each(["/unknown", "/restful", "/assets/unknown.css", "/assets/ui/unknown.js", "/assets/ui", "/apis", "/%zz"])(
   "the unknown path %s is nobody's",
   (path) => {
     const { resource, isOwned } = find(path);

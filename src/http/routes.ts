@@ -2,13 +2,15 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { apiRoute } from "./api/api-route.ts";
 import { assetRoute } from "./console/asset-route.ts";
-import { mapPageRoute } from "./console/map-page-route.ts";
+import { plainPageRoute } from "./console/plain-page-route.ts";
+import { shellRoute } from "./console/shell-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
 import { seedRoute } from "./management/seed-route.ts";
 import { metricsRoute } from "./metrics/metrics-route.ts";
 import { firstSegment, segmentsOf } from "./percent.ts";
+import type { Address } from "./request.ts";
 import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
 /** What the routes know about a path. */
@@ -22,7 +24,7 @@ interface PathInfo {
 }
 
 /** Returns the function that finds the resource of a path, among all but the health checks and the tile protocols. */
-export function createRouting(options: RouteOptions): (path: string) => PathInfo {
+export function createRouting(options: RouteOptions): (address: Address) => PathInfo {
   const routes: readonly Route[] = [
     seedRoute(options),
     massTruncateRoute(options),
@@ -30,23 +32,24 @@ export function createRouting(options: RouteOptions): (path: string) => PathInfo
     reloadRoute(options),
     apiRoute(options),
     metricsRoute(options),
-    mapPageRoute(options),
+    plainPageRoute(options),
+    shellRoute,
     assetRoute,
   ];
-  return (path) => {
-    const owner = routes.find(({ owns }) => owns?.(firstSegment(path)));
-    return { resource: resourceAt(routes, path), isOwned: owner !== undefined, problems: owner?.problems === true };
+  return (address) => {
+    const owner = routes.find(({ owns }) => owns?.(firstSegment(address.path)));
+    return { resource: resourceAt(routes, address), isOwned: owner !== undefined, problems: owner?.problems === true };
   };
 }
 
-function resourceAt(routes: readonly Route[], path: string): PathInfo["resource"] {
-  const segments = segmentsOf(path);
+function resourceAt(routes: readonly Route[], address: Address): PathInfo["resource"] {
+  const segments = segmentsOf(address.path);
   if (!segments.ok) {
     const got = JSON.stringify(segments.error.slice(0, 200));
     return refuse({ code: "malformed", message: `path: expected percent-escapes of UTF-8, got ${got}` });
   }
   for (const route of routes) {
-    const resource = route.resourceAt(segments.value, path);
+    const resource = route.resourceAt(segments.value, address);
     if (resource !== undefined) return ok(resource);
   }
   return ok(undefined);

@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { vi } from "vitest";
 
 const PROGRAM = "/usr/bin/chromium";
 export const hasChromium = existsSync(PROGRAM);
@@ -33,14 +32,9 @@ export interface MapPage {
   readonly height: number;
 }
 
-/** Gives the page's map an even number of pixels each way, so that its middle lies between two pixels. */
-const OWN_PAGE = { width: 800, height: 900 };
-
 export interface Chromium extends AsyncDisposable {
   /** Returns the browser's window as PNG. @throws Error with the page's error messages */
   show(page: MapPage): Promise<Buffer>;
-  /** The middle of the map on Nuthatch's own page, all tiles loaded. @throws Error with what the page complained about */
-  showOwn(page: { readonly url: string; readonly width: number; readonly height: number }): Promise<Buffer>;
 }
 
 /** Loads a page and inspects it. @throws Error with the page's error messages, if there are any */
@@ -67,7 +61,22 @@ async function withPage(
   }
 }
 
-/** Debian's Chromium, without a window and without any network but this machine's own. */
+/** Starts Debian's Chromium without a window. It reaches nothing but this machine. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: PROGRAM,
+    args: [
+      // CI runs as root.
+      "--no-sandbox",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--force-color-profile=srgb",
+      // WebGL, which MapLibre needs, on machines without a GPU.
+      "--use-angle=swiftshader",
+      "--enable-unsafe-swiftshader",
+    ],
+  });
+
+/** Starts a browser and a server of pages with a map each. */
 export async function startChromium(): Promise<Chromium> {
   let html = "";
   const server = createServer((request, response) => {
@@ -86,18 +95,7 @@ export async function startChromium(): Promise<Chromium> {
   const origin = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
   let browser: Browser;
   try {
-    browser = await chromium.launch({
-      executablePath: PROGRAM,
-      args: [
-        // CI runs as root.
-        "--no-sandbox",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        "--force-color-profile=srgb",
-        // WebGL, which MapLibre needs, on machines without a GPU.
-        "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader",
-      ],
-    });
+    browser = await launchChromium();
   } catch (error) {
     server.close();
     throw error;
@@ -121,21 +119,6 @@ document.title = "shown";
         return page.screenshot();
       });
     },
-    showOwn: ({ url, width, height }) =>
-      withPage(browser, OWN_PAGE, async (page) => {
-        await page.goto(url);
-        // Not with waitForFunction, which the page's policy keeps from being evaluated.
-        const isShown = `(() => {
-          const tiles = [...document.querySelectorAll("#map .leaflet-tile")];
-          return tiles.length > 0 && tiles.every((tile) => tile.complete && getComputedStyle(tile).opacity === "1");
-        })()`;
-        await vi.waitUntil(() => page.evaluate<boolean>(isShown), { timeout: 40_000 });
-        const map = await page.locator("#map").boundingBox();
-        if (map === null) throw new Error("the page has no map");
-        const x = map.x + (map.width - width) / 2;
-        const y = map.y + (map.height - height) / 2;
-        return page.screenshot({ clip: { x, y, width, height } });
-      }),
     async [Symbol.asyncDispose]() {
       await browser.close();
       server.closeAllConnections();

@@ -141,21 +141,4 @@ await new Promise((resolve) => map.once("idle", resolve));
       mercator.box,
     );
   });
-
-  /** Returns the page's first view: the middle of the extent, at a level with a whole number of pixels on each side. */
-  test.each([
-    { layer: "ws:roads", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },
-    { layer: "quad", srs: "EPSG:900913", resolution: (2 * WORLD) / 256 / 4, middle: [0, 0] },
-    { layer: "odd", srs: "EPSG:4326", resolution: 0.125, middle: [0, 5] },
-  ] as const)("the page's own map shows layer $layer where it lies", async ({ layer, srs, resolution, middle }) => {
-    const shown = await pixels(
-      await browser.showOwn({ url: `${server.url}/?layer=${layer}`, width: 400, height: 300 }),
-    );
-    const [x, y] = middle;
-    const box = [x - 200 * resolution, y - 150 * resolution, x + 200 * resolution, y + 150 * resolution];
-    const direct = await rendered(upstream.url, { srs, box, width: 400, height: 300 });
-    expect(colours(direct)).toBeGreaterThan(2);
-    // Metatiles smooth some corner otherwise; one pixel beside would be 0.02.
-    expect(difference(shown, direct)).toBeLessThan(0.001);
-  });
 });

@@ -58,8 +58,8 @@ describe("without credentials every management request is 401, before path, meth
       `\n> GET ${path}\n< 401 application/problem+json\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}"status":401{any}`,
     );
   transcript(
-    "the page at /, which holds data",
-    '\n> GET /\n< 401 text/plain\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}',
+    "the page without JavaScript, which holds data",
+    '\n> GET /?plain\n< 401 text/plain\n< WWW-Authenticate: Basic realm="Nuthatch"\n<\n< {any}',
   );
   transcript(
     "a kill without credentials kills nothing, and a seed starts nothing",
@@ -82,7 +82,13 @@ describe("without credentials every management request is 401, before path, meth
 
 describe("a 401 has a Basic challenge unless a script of a page asks", () => {
   const challenge = 'WWW-Authenticate: Basic realm="Nuthatch"';
-  for (const path of ["/rest/seed.json", "/api/v1/jobs", "/", "/xyz/secret/0/0/0.png", "/xyz/a/0/0/0.png?explain"]) {
+  for (const path of [
+    "/rest/seed.json",
+    "/api/v1/jobs",
+    "/?plain",
+    "/xyz/secret/0/0/0.png",
+    "/xyz/a/0/0/0.png?explain",
+  ]) {
     for (const mode of ["cors", "no-cors", "same-origin", "websocket"])
       transcript(
         `GET ${path} with Sec-Fetch-Mode ${mode} has none`,
@@ -111,8 +117,8 @@ describe("a request target that begins neither with / nor with a scheme is 400 b
     );
   transcript("an absolute target has a scheme", "\n> GET http://localhost/livez\n< 200 text/plain\n<\n< ok");
   transcript(
-    "an absolute target without a path is the page, which needs credentials",
-    "\n> GET http://localhost\n< 401 text/plain\n<\n< {any}",
+    "an absolute target without a path is the console's shell, which is public",
+    "\n> GET http://localhost\n< 200 text/html; charset=utf-8\n<\n< {any}",
   );
 });
 
@@ -124,7 +130,16 @@ describe("what is public", () => {
     "a tile with wrong credentials",
     `\n> GET /xyz/a/0/0/0.png\n> ${basic("admin:no")}\n< 200 image/png\n<\n< {any}`,
   );
-  transcript("static files of the pages", "\n> GET /assets/leaflet.js\n< 200 {any}\n<\n< {any}");
+  for (const path of ["/", "/ui", "/ui/jobs/1", "/geowebcache/", "/?layer=a"])
+    transcript(
+      `the shell of the console at ${path}`,
+      `\n> GET ${path}\n> Accept: text/html\n> ${basic("admin:no")}\n< 200 text/html; charset=utf-8\n<\n< {any}`,
+    );
+  transcript(
+    "an address of the console means nothing to a client that wants JSON",
+    "\n> GET /ui/jobs/1\n> Accept: application/json\n< 404 text/plain\n<\n< {any}",
+  );
+  transcript("static files of the pages", "\n> GET /assets/page.css\n< 200 {any}\n<\n< {any}");
   transcript("the preflight of a tile", "\n> OPTIONS /xyz/secret/0/0/0.png\n< 200\n< Access-Control-Allow-Origin: *");
   transcript(
     "a secured layer's tile is not",

@@ -28,7 +28,8 @@ describe("links carry scheme, host and prefix of the proxy:", () => {
     ["/api/v1/openapi.json", "application/json", `"${OURS}/api/v1"`],
     ["/rest/masstruncate", "application/xml", `href="${OURS}/rest/masstruncate"`],
     ["/geowebcache/rest/masstruncate", "application/xml", `href="${OURS}/geowebcache/rest/masstruncate"`],
-    ["/", "text/html; charset=utf-8", 'href="/tiles/assets/page.css"'],
+    ["/", "text/html; charset=utf-8", 'src="/tiles/assets/ui/console-'],
+    ["/?plain", "text/html; charset=utf-8", 'href="/tiles/assets/page.css"'],
   ] as const)
     transcript(
       path,

@@ -11,10 +11,10 @@ import { type Caller, refusalOfHeader } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
- * Whether a path needs an account. `optional`: the resource answers requests without an account too. `none`: the path
- * belongs to no resource, so its 404 needs no credentials.
+ * Whether a path needs an account. `optional`: the resource answers requests without an account too. `basic`: only
+ * HTTP Basic counts. `none`: the path belongs to no resource, so its 404 needs no credentials.
  */
-export type AccountUse = "needed" | "optional" | "none";
+export type AccountUse = "needed" | "optional" | "basic" | "none";
 
 interface CallerParts {
   readonly authenticator: Authenticator;
@@ -40,7 +40,8 @@ export async function callerOf(
     return refuse({ code: "forbidden", message });
   }
   if (use === "none") return ok({ kind: "nobody" });
-  const signedIn = authorization === undefined ? await callerOfSession(request, parts) : undefined;
+  const mayHaveSession = authorization === undefined && use !== "basic";
+  const signedIn = mayHaveSession ? await callerOfSession(request, parts) : undefined;
   if (signedIn !== undefined) return ok(signedIn);
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);

@@ -1,37 +1,55 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Answer } from "../reply.ts";
-import type { Route } from "../resource.ts";
-import { ICON, SCRIPT, STYLE } from "./assets.ts";
+import type { PublicRequest, PublicResource, Route } from "../resource.ts";
+import { consoleFiles, readConsoleFile } from "./console-files.ts";
+import { ICON, STYLE } from "./plain-style.ts";
 
 interface Asset {
   readonly type: string;
-  readonly read: () => string | Uint8Array;
+  readonly body: string;
 }
 
-const packageFile = (name: string) => (): Uint8Array => readFileSync(createRequire(import.meta.url).resolve(name));
+/** The static files that the program itself holds. */
+const ASSETS: ReadonlyMap<string, Asset> = new Map([
+  ["page.css", { type: "text/css; charset=utf-8", body: STYLE }],
+  ["icon.svg", { type: "image/svg+xml", body: ICON }],
+]);
 
-/** The static files of the page. No other file is served. */
-const ASSETS: Readonly<Record<string, Asset>> = {
-  "/assets/page.css": { type: "text/css; charset=utf-8", read: () => STYLE },
-  "/assets/page.js": { type: "text/javascript; charset=utf-8", read: () => SCRIPT },
-  "/assets/icon.svg": { type: "image/svg+xml", read: () => ICON },
-  "/assets/leaflet.css": { type: "text/css; charset=utf-8", read: packageFile("leaflet/dist/leaflet.css") },
-  "/assets/leaflet.js": { type: "text/javascript; charset=utf-8", read: packageFile("leaflet/dist/leaflet.js") },
-};
+/** The files of the console that have been sent, by name and encoding. */
+const stored = new Map<string, Buffer>();
 
-const stored = new Map<string, string | Uint8Array>();
-
-/** Returns the route of `/assets/…`: the files are public, because they hold no data. */
+/** Returns the route of `/assets/…`: the files are public, because they hold no data. No other file is served. */
 export const assetRoute: Route = {
-  resourceAt: (_, path) => {
-    const asset = Object.hasOwn(ASSETS, path) ? ASSETS[path] : undefined;
-    return asset && { document: () => assetAnswer(path, asset) };
+  resourceAt: ([first, name = "", file, ...more]) => {
+    if (first !== "assets" || more.length > 0) return undefined;
+    if (file === undefined) return assetResource(ASSETS.get(name));
+    return name === "ui" ? consoleResource(file) : undefined;
   },
 };
 
-function assetAnswer(path: string, asset: Asset): Answer {
-  const body = stored.get(path) ?? asset.read();
-  stored.set(path, body);
-  return { status: 200, type: asset.type, body, headers: { "Cache-Control": "public, max-age=3600" } };
+const assetResource = (asset: Asset | undefined): PublicResource | undefined =>
+  asset && {
+    document: () => ({ status: 200, ...asset, headers: { "Cache-Control": "public, max-age=3600" } }),
+  };
+
+function consoleResource(name: string): PublicResource | undefined {
+  const type = consoleFiles().types.get(name);
+  return type === undefined ? undefined : { document: (request) => consoleAnswer(name, type, request) };
+}
+
+/** Returns a file of the console. Its name changes with its content, so a browser keeps it for good. */
+function consoleAnswer(name: string, type: string, { headers }: PublicRequest): Answer {
+  const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))/.test(String(headers["accept-encoding"] ?? ""));
+  const key = `${name} ${isCompressed}`;
+  const body = stored.get(key) ?? readConsoleFile(name, isCompressed);
+  stored.set(key, body);
+  return {
+    status: 200,
+    type,
+    body,
+    headers: {
+      "Cache-Control": "public, max-age=31536000, immutable",
+      Vary: "Accept-Encoding",
+      ...(isCompressed ? { "Content-Encoding": "gzip" } : {}),
+    },
+  };
 }

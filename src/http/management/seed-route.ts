@@ -32,7 +32,7 @@ type SeedParts = Pick<RouteOptions, "operations" | "jobOptions">;
 export function seedRoute(parts: SeedParts): Route {
   return {
     owns: (first) => first === "rest",
-    resourceAt: ([rest, seed = "", layerPart, ...more], path) => {
+    resourceAt: ([rest, seed = "", layerPart, ...more], { path }) => {
       if (rest !== "rest" || more.length > 0) return undefined;
       const [, name = "", format] = /^(.*?)(?:\.(json|xml))?$/su.exec(layerPart ?? seed) ?? [];
       if (layerPart !== undefined) return seed === "seed" && name !== "" ? resourceOf(parts, name, format) : undefined;
@@ -131,17 +131,19 @@ async function formAnswer(
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return decoded;
   const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html });
+  const home = `${exchange.target.mount}/?plain`;
   switch (decoded.value.kind) {
     case "scope": {
       const { scope } = decoded.value;
-      return page(killedPage(await parts.operations.kill(scope, layer, exchange.by), WORDS[scope]));
+      const killed = await parts.operations.kill(scope, layer, exchange.by);
+      return page(killedPage(killed, WORDS[scope], home));
     }
     case "task": {
       // The contract accepts `thread_id` only on the resource of the task's layer.
       if (layer === undefined) return refuse(nothingToKill());
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);
-      return page(killedPage(killed, `Requested to terminate task ${taskId}.`));
+      return page(killedPage(killed, `Requested to terminate task ${taskId}.`, home));
     }
     case "none": {
       if (layer === undefined) return refuse(nothingToKill());
@@ -149,7 +151,10 @@ async function formAnswer(
       if (!isSeedForm(form)) return refuse(neitherSeedNorKill(text));
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return made;
-      return { ...page(seedSubmittedPage(layer, made.value.taskIds)), headers: jobHeaders(exchange, made.value.jobId) };
+      return {
+        ...page(seedSubmittedPage(layer, made.value.taskIds, home)),
+        headers: jobHeaders(exchange, made.value.jobId),
+      };
     }
   }
 }

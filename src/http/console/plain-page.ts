@@ -1,8 +1,6 @@
 import type { UsageView } from "../../coordinator/usage-view.ts";
-import { matrixRect, rectExtent } from "../../grid/grid-set.ts";
-import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
-import { defaultSubset, type GridSubset, type Layer, subsetExtent, WEB_GRID } from "../../layer/layer.ts";
+import { defaultSubset, type Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
 import type { TaskRow } from "../../plan/job-request.ts";
@@ -10,7 +8,7 @@ import { JOB_TYPES } from "../../plan/seed-request.ts";
 import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
 
 /** The data of the page, all of one moment. */
-export interface MapPageData {
+export interface PlainPageData {
   /** "" or such as "/geowebcache". */
   readonly mount: string;
   readonly catalogue: Catalogue;
@@ -33,74 +31,8 @@ function readableBytes(bytes: bigint): string {
 
 const seedPath = (mount: string, layer: string): string => `${mount}/rest/seed/${encodeURIComponent(layer)}`;
 
-/**
- * Returns the initial view of a map: the middle of the layer's extent. It is in degrees if Leaflet knows the CRS, else
- * in units of the CRS.
- */
-function viewOf(subset: GridSubset): { x: number; y: number; zoom: number } {
-  const { gridSet, extent, zoomStart, zoomStop } = subset;
-  const e = subsetExtent(subset);
-  const x = (e.minX + e.maxX) / 2;
-  const y = (e.minY + e.maxY) / 2;
-  const zoom = Math.min(zoomStop, zoomStart + (extent === undefined ? 2 : 3));
-  return gridSet.id === WEB_GRID ? { x: longitudeAt(x), y: latitudeAt(y), zoom } : { x, y, zoom };
-}
-
-/**
- * Returns the initial view of a web mercator map. A subset in EPSG:4326 with an extent shows better where the layer has
- * data.
- */
-function webView(layer: Layer, subset: GridSubset): ReturnType<typeof viewOf> {
-  return viewOf(layer.gridSubsets.find((s) => s.gridSet.srs === 4326 && s.extent !== undefined) ?? subset);
-}
-
-/**
- * Returns the JSON from which the page's script sets up Leaflet for a grid set. `corner` is the corner at which rows
- * begin.
- */
-function planeOf(subset: GridSubset): string {
-  const { gridSet } = subset;
-  const { matrices, alignTopLeft, tileWidth, tileHeight } = gridSet;
-  const whole = rectExtent(gridSet, matrixRect(gridSet, 0));
-  const { minX, minY, maxX, maxY } = subsetExtent(subset);
-  return JSON.stringify({
-    corner: [whole.minX, alignTopLeft ? whole.maxY : whole.minY],
-    fromTop: alignTopLeft,
-    tileSize: [tileWidth, tileHeight],
-    resolutions: matrices.map(({ resolution }) => resolution),
-    heights: matrices.map(({ matrixHeight }) => matrixHeight),
-    bounds: [
-      [minY, minX],
-      [maxY, maxX],
-    ],
-  });
-}
-
-function mapDiv({ mount, chosen }: MapPageData): string {
-  const subset = chosen && defaultSubset(chosen);
-  const format = chosen?.formats.find(({ kind }) => kind === "image");
-  if (chosen !== undefined && format === undefined)
-    return '<div id="map"><p class="none">This layer has no pictures, only data.</p></div>';
-  if (chosen === undefined || subset === undefined || format === undefined) return '<div id="map"></div>';
-  const isWeb = subset.gridSet.id === WEB_GRID;
-  const { x, y, zoom } = isWeb ? webView(chosen, subset) : viewOf(subset);
-  const tiles = `${mount}/xyz/${encodeURIComponent(chosen.name)}/${encodeURIComponent(subset.gridSet.id)}/{z}/{x}/{y}.${format.extension}`;
-  const data: Readonly<Record<string, string | number>> = {
-    tiles,
-    x,
-    y,
-    zoom,
-    minzoom: subset.zoomStart,
-    maxzoom: subset.zoomStop,
-    attribution: escapeHtml(chosen.title),
-    ...(isWeb ? {} : { plane: planeOf(subset) }),
-  };
-  const attributes = Object.entries(data).map(([key, value]) => `data-${key}="${escapeHtml(String(value))}"`);
-  return `<div id="map" ${attributes.join(" ")}><noscript>The map needs script; the rest of this page does not.</noscript></div>`;
-}
-
 /** Returns the legend of the default style, if the layer has a legend on this server. */
-function legendFigure({ mount, chosen }: MapPageData): string {
+function legendFigure({ mount, chosen }: PlainPageData): string {
   const legend = chosen === undefined ? undefined : legendOf(chosen, undefined);
   // The page's Content-Security-Policy blocks pictures of other hosts.
   if (chosen === undefined || legend === undefined || legend.url !== undefined) return "";
@@ -108,13 +40,13 @@ function legendFigure({ mount, chosen }: MapPageData): string {
   return `<img class="legend" src="${address}" width="${legend.width}" height="${legend.height}" alt="Legend">`;
 }
 
-function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
+function layerRows({ mount, catalogue, chosen, usage }: PlainPageData): string {
   const stored = new Map(usage.layers.map((l) => [l.layer, l]));
   return [...catalogue.layers.values()]
     .map((layer) => {
       const sum = stored.get(layer.name);
       const name = escapeHtml(layer.name);
-      const link = `${mount}/?layer=${encodeURIComponent(layer.name)}`;
+      const link = `${mount}/?plain&layer=${encodeURIComponent(layer.name)}`;
       const grids = layer.gridSubsets.map((s) => escapeHtml(s.gridSet.id)).join(", ");
       const mark = layer === chosen ? ' aria-current="true"' : "";
       return `<tr><td><a href="${escapeHtml(link)}"${mark}>${name}</a><br><small>${escapeHtml(layer.title)} · ${grids}</small></td><td class="number">${sum?.tiles ?? 0n}</td><td class="number">${readableBytes(sum?.bytes ?? 0n)}</td></tr>`;
@@ -122,21 +54,21 @@ function layerRows({ mount, catalogue, chosen, usage }: MapPageData): string {
     .join("");
 }
 
-function taskRows({ mount, rows }: MapPageData): string {
+function taskRows({ mount, rows }: PlainPageData): string {
   if (rows.length === 0) return '<p class="none">No task is running.</p>';
   const items = rows.map((row) => {
     const left = row.remainingSeconds < 0 ? "…" : `${row.remainingSeconds} s`;
-    const kill = `<form class="inline" method="post" action="${escapeHtml(seedPath(mount, row.layer))}"><input type="hidden" name="kill_thread" value="1"><input type="hidden" name="thread_id" value="${row.id}"><button class="quiet">Kill</button></form>`;
+    const kill = `<form class="inline" method="post" action="${escapeHtml(seedPath(mount, row.layer))}"><input type="hidden" name="kill_thread" value="1"><input type="hidden" name="thread_id" value="${row.id}"><button class="quiet">Kill task ${row.id}</button></form>`;
     return `<tr><td>${row.id}</td><td>${escapeHtml(row.layer)}</td><td>${row.type}</td><td>${row.status === 1 ? "running" : "pending"}</td><td class="number">${row.processed} / ${row.total}</td><td class="number">${left}</td><td>${kill}</td></tr>`;
   });
   const all = `<form class="inline" method="post" action="${escapeHtml(mount)}/rest/seed"><input type="hidden" name="kill_all" value="all"><button class="quiet">Kill all</button></form>`;
-  return `<table><thead><tr><th>Id</th><th>Layer</th><th>Type</th><th>State</th><th class="number">Tiles</th><th class="number">Left</th><th></th></tr></thead><tbody>${items.join("")}</tbody></table><p>${all}</p>`;
+  return `<table><thead><tr><th>Id</th><th>Layer</th><th>Type</th><th>State</th><th class="number">Tiles</th><th class="number">Left</th><td></td></tr></thead><tbody>${items.join("")}</tbody></table><p>${all}</p>`;
 }
 
 const option = (value: string | number, selected = false): string =>
   `<option value="${escapeHtml(String(value))}"${selected ? " selected" : ""}>${escapeHtml(String(value))}</option>`;
 
-function seedForm({ mount, chosen }: MapPageData): string {
+function seedForm({ mount, chosen }: PlainPageData): string {
   if (chosen === undefined) return "";
   const standard = defaultSubset(chosen);
   const first = Math.min(...chosen.gridSubsets.map((s) => s.zoomStart));
@@ -168,20 +100,18 @@ ${filters.join("\n")}
 </form><p class="none">Empty bounds: the whole layer.</p></section>`;
 }
 
-/** Returns the page at `/`: a map, the layers, the running tasks and a form for a new task. Pure. */
-export function mapPage(data: MapPageData): string {
+/** Returns the page for browsers without JavaScript: the running tasks, a form for a new task, the layers. Pure. */
+export function plainPage(data: PlainPageData): string {
   const m = escapeHtml(data.mount);
+  const title = data.chosen === undefined ? "" : `<h2>${escapeHtml(data.chosen.title)}</h2>`;
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Nuthatch</title>
-<link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${m}/assets/leaflet.css"><link rel="stylesheet" href="${m}/assets/page.css">
-<script src="${m}/assets/leaflet.js" defer></script><script src="${m}/assets/page.js" defer></script></head>
+<meta name="color-scheme" content="light dark"><title>Nuthatch</title>
+<link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="${m}/assets/page.css"></head>
 <body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>
-<p><a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a> · <a href="${m}/api/v1/jobs">Jobs</a> · <a href="${m}/api/v1/usage">Usage</a></p></header>
-<main><div><section class="map">${mapDiv(data)}${legendFigure(data)}</section>
-<section><h2>Running tasks</h2><div id="tasks">${taskRows(data)}</div></section></div>
-<div><section><h2>Layers</h2><table><thead><tr><th>Layer</th><th class="number">Tiles</th><th class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section>
-${seedForm(data)}</div></main></body></html>
+<p><a href="${m}/">Console (needs JavaScript)</a> · <a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a></p></header>
+<main><div><section><h2>Running tasks</h2>${taskRows(data)}<p class="none">This list is of the moment at which the page was loaded. <a href="${m}/?plain">Load it again</a></p></section>
+<section>${title}${legendFigure(data)}</section>${seedForm(data)}</div>
+<div><section><h2>Layers</h2><table><caption class="none">Stored tiles</caption><thead><tr><th scope="col">Layer</th><th scope="col" class="number">Tiles</th><th scope="col" class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section></div></main></body></html>
 `;
 }

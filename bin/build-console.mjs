@@ -1,0 +1,36 @@
+// Builds the console (ui/) into dist/ui: every name holds a hash of the content, and every file has a compressed twin.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+/**
+ * @param root the folder of the package
+ * @param outdir relative to `root`
+ */
+export async function buildConsole(root, outdir) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: [
+      { in: "ui/main.tsx", out: "console" },
+      { in: "ui/style.css", out: "console" },
+    ],
+    outdir,
+    entryNames: "[name]-[hash]",
+    chunkNames: "chunk-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    legalComments: "none",
+    tsconfig: "ui/tsconfig.json",
+    logLevel: "warning",
+  });
+  const folder = join(root, outdir);
+  for (const name of readdirSync(folder))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(readFileSync(join(folder, name)), { level: 9 }));
+}

@@ -1,0 +1,43 @@
+import { escapeHtml } from "../../lib/escape.ts";
+import { NOT_FOUND, refusalText } from "../errors.ts";
+import { type Answer, HTML_TYPE } from "../reply.ts";
+import type { PublicRequest, Route } from "../resource.ts";
+import { type ConsoleFiles, consoleFiles } from "./console-files.ts";
+
+/** Maps are drawn from `blob:` and `data:` pictures. Nothing inline runs, and nothing comes from another host. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/**
+ * The route of the console's shell: `/`, and every address of the console under `/ui/`. The shell is public and holds
+ * no data. The console asks `/api/v1` for what it shows.
+ */
+export const shellRoute: Route = {
+  resourceAt: ([first, ...more]) =>
+    first === undefined || first === "ui" ? { document: (request) => shellAnswer(request, more) } : undefined,
+};
+
+function shellAnswer({ mount, headers }: PublicRequest, more: readonly string[]): Answer {
+  // An address of the console means something to a browser only.
+  if (more.length > 0 && headers.accept !== undefined && !/text\/html|text\/\*|\*\/\*/i.test(headers.accept))
+    return refusalText(NOT_FOUND);
+  return {
+    status: 200,
+    type: HTML_TYPE,
+    body: shellPage(mount, consoleFiles()),
+    headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" },
+  };
+}
+
+function shellPage(mount: string, { script, style }: ConsoleFiles): string {
+  const m = escapeHtml(mount);
+  return `<!DOCTYPE html>
+<html lang="en" data-base="${m}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>Nuthatch</title>
+<noscript><meta http-equiv="refresh" content="0; url=${m}/?plain"></noscript>
+<link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${m}/assets/ui/${style}">
+<script type="module" src="${m}/assets/ui/${script}"></script></head>
+<body><div id="app"></div><noscript><p><a href="${m}/?plain">The page without JavaScript</a></p></noscript></body></html>
+`;
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { expect } from "vitest";
+import { launchChromium } from "../clients/chromium.ts";
+import type { TestServer } from "../support/server.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The sizes and colours in which each view is checked. */
+export const LOOKS = [
+  { look: "wide and light", width: 1400, height: 900, colorScheme: "light" },
+  { look: "wide and dark", width: 1400, height: 900, colorScheme: "dark" },
+  { look: "narrow and light", width: 390, height: 800, colorScheme: "light" },
+  { look: "narrow and dark", width: 390, height: 800, colorScheme: "dark" },
+] as const;
+export type Look = (typeof LOOKS)[number];
+
+/** A page of the console in Chromium. */
+export interface ConsolePage extends AsyncDisposable {
+  readonly page: Page;
+  /** Shows a view and waits for its title. `path` is under the server's address. */
+  open(path: string): Promise<void>;
+  /** Signs in by the form. */
+  signIn(name: string, password: string): Promise<void>;
+  /** Fails on accessibility faults of serious impact or worse, and on content that is wider than the window. */
+  expectAccessible(): Promise<void>;
+}
+
+export interface ConsoleBrowser extends AsyncDisposable {
+  page(server: Pick<TestServer, "url">, look?: Look): Promise<ConsolePage>;
+}
+
+/**
+ * Starts Chromium for pages of the console. A page fails its test when it logs an error, asks another origin, or
+ * breaks its Content-Security-Policy.
+ */
+export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
+  const browser = await launchChromium();
+  return {
+    page: (server, look = LOOKS[0]) => consolePage(browser, server.url, look),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function consolePage(browser: Browser, url: string, look: Look): Promise<ConsolePage> {
+  const { width, height, colorScheme } = look;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: "en-GB" });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("console", (message) => {
+    // Chromium logs each answer of 400 and above. The console shows them itself.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(url) && !address.startsWith("data:") && !address.startsWith("blob:"))
+      faults.push(`a request to another origin: ${address}`);
+  });
+  return {
+    page,
+    async open(path) {
+      await page.goto(url + path);
+      await page.locator("h1").first().waitFor();
+    },
+    async signIn(name, password) {
+      await page.getByLabel("Name").fill(name);
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.locator("header.top").waitFor();
+    },
+    async expectAccessible() {
+      // The policy of the page forbids foreign scripts; a script of the driver runs beside it.
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'] })");
+      const serious = violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(
+          ({ id, nodes }) =>
+            `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`,
+        );
+      expect(serious, look.look).toEqual([]);
+      const excess = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+      expect(excess, `${look.look}: the content is wider than the window`).toBeLessThanOrEqual(0);
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { type ApiRequest, asProblem, send } from "../core/api.ts";
+import { t } from "../core/i18n.ts";
+import { may, type Right } from "../core/session.ts";
+import { Commands } from "./commands.tsx";
+import { Dialog } from "./dialog.tsx";
+import { type ToastAction, toast } from "./toast.tsx";
+
+interface ActionProps<T> {
+  readonly label: string;
+  /** What the control does, when the label alone does not say it (for screen readers and the tooltip). */
+  readonly title?: string;
+  readonly request: ApiRequest;
+  /** The same action as a command line. Absent: there is none. */
+  readonly command?: string;
+  readonly need?: Right;
+  readonly kind?: "primary" | "danger" | "quiet";
+  readonly disabled?: boolean;
+  /** Asked before the request is sent. `typed`: a text that must be typed, for what cannot be undone. */
+  readonly confirm?: { readonly title: string; readonly body: ComponentChildren; readonly typed?: string };
+  /** Shown after success. */
+  readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction } | undefined;
+  readonly onDone?: (answer: T) => void;
+}
+
+/**
+ * A button that sends one request. It is not there for an account that the server would refuse. With a command, or with
+ * a confirmation, a dialog shows the request as curl and as a command line.
+ */
+export function Action<T = unknown>(props: ActionProps<T>) {
+  const { label, title, request, command, need = "operate", kind = "quiet", disabled = false, confirm } = props;
+  const busy = useSignal(false);
+  const asking = useSignal(false);
+  const typed = useSignal("");
+  if (!may(need)) return null;
+
+  const run = async (): Promise<void> => {
+    busy.value = true;
+    try {
+      const answer = await send<T>(request);
+      asking.value = false;
+      const done = props.done?.(answer);
+      if (done !== undefined) toast(done.text, { action: done.action });
+      props.onDone?.(answer);
+    } catch (error) {
+      toast(asProblem(error).message, { kind: "problem" });
+    } finally {
+      busy.value = false;
+    }
+  };
+  const begin = (): void => {
+    typed.value = "";
+    if (confirm === undefined) void run();
+    else asking.value = true;
+  };
+  return (
+    <span class="action">
+      <button
+        type="button"
+        class={kind}
+        title={title}
+        aria-label={title}
+        disabled={disabled || busy.value}
+        onClick={begin}
+      >
+        {label}
+      </button>
+      {confirm === undefined && <Commands request={request} command={command} subject={title ?? label} />}
+      {confirm !== undefined && asking.value && (
+        <Dialog title={confirm.title} onClose={() => (asking.value = false)}>
+          <div class="body">{confirm.body}</div>
+          {confirm.typed !== undefined && (
+            <label class="field">
+              <span>{t("confirm.type", { text: confirm.typed })}</span>
+              <input value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
+            </label>
+          )}
+          <Commands request={request} command={command} subject={label} isOpen />
+          <div class="buttons">
+            <button type="button" class="quiet" onClick={() => (asking.value = false)}>
+              {t("cancel")}
+            </button>
+            <button
+              type="button"
+              class={kind === "quiet" ? "primary" : kind}
+              disabled={busy.value || (confirm.typed !== undefined && typed.value !== confirm.typed)}
+              onClick={() => void run()}
+            >
+              {label}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,59 @@
+import { useSignal } from "@preact/signals";
+import type { ApiRequest } from "../core/api.ts";
+import { curlOf } from "../core/command.ts";
+import { t } from "../core/i18n.ts";
+import { CopyButton } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+
+interface CommandsProps {
+  readonly request: ApiRequest;
+  readonly command?: string | undefined;
+  /** The action, for the name of the button. */
+  readonly subject: string;
+  /** Shows the commands in place instead of behind a button. */
+  readonly isOpen?: boolean;
+}
+
+/** Shows a request as curl and as a command line of `nuthatch`, to be copied into a script. */
+export function Commands({ request, command, subject, isOpen = false }: CommandsProps) {
+  const shown = useSignal(false);
+  if (isOpen) return <CommandList request={request} command={command} />;
+  return (
+    <>
+      <button
+        type="button"
+        class="more"
+        aria-label={t("commands.of", { subject })}
+        title={t("commands.title")}
+        onClick={() => (shown.value = true)}
+      >
+        {">_"}
+      </button>
+      {shown.value && (
+        <Dialog title={t("commands.of", { subject })} onClose={() => (shown.value = false)}>
+          <CommandList request={request} command={command} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function CommandList({ request, command }: Pick<CommandsProps, "request" | "command">) {
+  const lines = [
+    { name: "curl", text: curlOf(request) },
+    ...(command === undefined ? [] : [{ name: t("commands.line"), text: command }]),
+  ];
+  return (
+    <dl class="commands">
+      {lines.map(({ name, text }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{text}</code>
+            <CopyButton text={text} subject={name} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

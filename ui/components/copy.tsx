@@ -1,0 +1,26 @@
+import { t } from "../core/i18n.ts";
+import { toast } from "./toast.tsx";
+
+/** A button that copies a text. `subject` says what, for screen readers. */
+export function CopyButton({ text, subject }: { readonly text: string; readonly subject: string }) {
+  return (
+    <button type="button" class="quiet small" aria-label={t("copy.of", { subject })} onClick={() => void copy(text)}>
+      {t("copy")}
+    </button>
+  );
+}
+
+async function copy(text: string): Promise<void> {
+  try {
+    await window.navigator.clipboard.writeText(text);
+  } catch {
+    // Pages without TLS have no clipboard: the older command works there.
+    const area = document.createElement("textarea");
+    area.value = text;
+    (document.querySelector("dialog[open]") ?? document.body).append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  toast(t("copied"));
+}

@@ -1,0 +1,170 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId } from "preact/hooks";
+import type { Problem } from "../core/api.ts";
+import { percent } from "../core/format.ts";
+import { t } from "../core/i18n.ts";
+import type { Loaded } from "../core/resource.ts";
+
+interface PageProps {
+  readonly title: string;
+  /** Controls beside the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of a view: its title is the page's, and gets the focus after a navigation. */
+export function Page({ title, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Nuthatch`;
+  }, [title]);
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1 tabIndex={-1}>{title}</h1>
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly actions?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A titled part of a view. */
+export function Panel({ title, actions, children, class: className = "" }: PanelProps) {
+  const id = useId();
+  return (
+    <section class={`panel ${className}`} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Shows a document when it is there, a problem with a way to try again, or that it is being loaded. */
+export function Loading<T>({
+  of,
+  children,
+}: {
+  readonly of: Loaded<T>;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  if (of.data !== undefined)
+    return (
+      <>
+        {of.problem !== undefined && <ProblemBox problem={of.problem} retry={of.reload} />}
+        {children(of.data)}
+      </>
+    );
+  if (of.problem !== undefined) return <ProblemBox problem={of.problem} retry={of.reload} />;
+  return (
+    <p class="soft" role="status">
+      {t("loading")}
+    </p>
+  );
+}
+
+export function ProblemBox({ problem, retry }: { readonly problem: Problem; readonly retry?: () => void }) {
+  return (
+    <div class="problem" role="alert">
+      <span>{problem.message}</span>
+      {retry !== undefined && (
+        <button type="button" class="quiet small" onClick={retry}>
+          {t("retry")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+export type Tone = "good" | "busy" | "warn" | "bad" | "plain";
+
+/** A state as a word with a mark: colour is never the only sign. */
+export function Chip({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+  const marks: Readonly<Record<Tone, string>> = { good: "✔", busy: "▶", warn: "▲", bad: "✖", plain: "●" };
+  return (
+    <span class={`chip ${tone}`}>
+      <span aria-hidden="true">{marks[tone]}</span> {children}
+    </span>
+  );
+}
+
+/** A bar from 0 to 1 with its text beside it. */
+export function Meter({
+  value,
+  label,
+  tone = "busy",
+}: {
+  readonly value: number;
+  readonly label: string;
+  readonly tone?: Tone;
+}) {
+  const now = Math.round(Math.max(0, Math.min(1, value)) * 100);
+  return (
+    <span class="meter">
+      <svg
+        viewBox="0 0 100 8"
+        preserveAspectRatio="none"
+        class={tone}
+        role="progressbar"
+        aria-label={label}
+        aria-valuenow={now}
+        aria-valuemin={0}
+        aria-valuemax={100}
+      >
+        <rect class="track" width="100" height="8" />
+        <rect class="fill" width={now} height="8" />
+      </svg>
+      <span class="number">{percent(value)}</span>
+    </span>
+  );
+}
+
+/** A small line of values, oldest first. */
+export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
+  const top = Math.max(1e-9, ...values);
+  const step = values.length < 2 ? 0 : 120 / (values.length - 1);
+  const points = values.map((value, n) => `${(n * step).toFixed(1)},${(23 - (value / top) * 22).toFixed(1)}`).join(" ");
+  return (
+    <svg class="sparkline" viewBox="0 0 120 24" preserveAspectRatio="none" role="img" aria-label={label}>
+      <polyline points={points} />
+    </svg>
+  );
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly error?: string | undefined;
+  /** Gets the id of the control, and the id of the texts that describe it. */
+  readonly children: (ids: { readonly id: string; readonly describedBy: string | undefined }) => ComponentChildren;
+}
+
+/** A labelled control with its hint and its error. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const describedBy = hint === undefined && error === undefined ? undefined : `${id}-more`;
+  return (
+    <div class={error === undefined ? "field" : "field wrong"}>
+      <label for={id}>{label}</label>
+      {children({ id, describedBy })}
+      {describedBy !== undefined && (
+        <small id={describedBy} role={error === undefined ? undefined : "alert"}>
+          {error ?? hint}
+        </small>
+      )}
+    </div>
+  );
+}
+
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}

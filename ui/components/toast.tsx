@@ -1,0 +1,62 @@
+import { signal } from "@preact/signals";
+import { t } from "../core/i18n.ts";
+
+export interface ToastAction {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly kind: "done" | "problem";
+  readonly action?: ToastAction | undefined;
+}
+
+interface ToastOptions {
+  readonly kind?: Toast["kind"];
+  readonly action?: ToastAction | undefined;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+let lastId = 0;
+/** What has an action, or tells of a problem, stays until the reader closes it or for longer. */
+const SHOWN_MS = { plain: 5_000, long: 20_000 };
+
+/** Shows a short message. Screen readers speak it. */
+export function toast(text: string, { kind = "done", action }: ToastOptions = {}): void {
+  const id = ++lastId;
+  toasts.value = [...toasts.value.slice(-3), { id, text, kind, action }];
+  setTimeout(() => close(id), kind === "problem" || action !== undefined ? SHOWN_MS.long : SHOWN_MS.plain);
+}
+
+const close = (id: number): void => {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+};
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, text, kind, action }) => (
+        <div key={id} class={`toast ${kind}`}>
+          <span>{text}</span>
+          {action !== undefined && (
+            <button
+              type="button"
+              class="quiet small"
+              onClick={() => {
+                close(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </button>
+          )}
+          <button type="button" class="quiet small" aria-label={t("close")} onClick={() => close(id)}>
+            ✕
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

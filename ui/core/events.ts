@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals";
+import type { Doc } from "./api.ts";
+import { apiAddress } from "./base.ts";
+import { parseJson } from "./json.ts";
+
+/** The events that every view listens to. `tiles` has a stream of its own (`listenToTiles`). */
+const KINDS = ["job", "forgotten", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
+export type EventKind = (typeof KINDS)[number];
+const TYPES = KINDS.filter((kind) => kind !== "forgotten").join(",");
+
+/** The state of the stream. `sinceMs`: when the connection was lost. */
+export type Connection = { readonly kind: "connecting" | "open" } | { readonly kind: "lost"; readonly sinceMs: number };
+
+export const connection = signal<Connection>({ kind: "connecting" });
+/** The jobs that have not ended, and those that have ended since the page was loaded. */
+export const liveJobs = signal<ReadonlyMap<number, Doc<"Job">>>(new Map());
+/** Grows whenever events may have been missed: what a view has read before may be old. */
+export const resyncs = signal(0);
+
+type Listener = (data: unknown) => void;
+const listeners = new Map<EventKind, Set<Listener>>();
+
+/** Calls `listener` for every event of a kind until the returned function is called. */
+export function onEvent<T>(kind: EventKind, listener: (data: T) => void): () => void {
+  const all = listeners.get(kind) ?? new Set();
+  listeners.set(kind, all);
+  all.add(listener as Listener);
+  return () => all.delete(listener as Listener);
+}
+
+const RECONNECT_MS = 2_000;
+let source: EventSource | undefined;
+let lastId = "";
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Opens the stream of events. The browser reconnects with the last id; after a refusal this module does. */
+export function openEvents(): void {
+  closeEvents();
+  const query = new URLSearchParams({ types: TYPES, ...(lastId === "" ? {} : { lastEventId: lastId }) });
+  source = new EventSource(apiAddress(`events?${query}`));
+  source.addEventListener("open", () => {
+    connection.value = { kind: "open" };
+  });
+  source.addEventListener("error", () => {
+    if (connection.value.kind !== "lost") connection.value = { kind: "lost", sinceMs: Date.now() };
+    // A status other than 200 ends the attempts of the browser.
+    if (source?.readyState === EventSource.CLOSED) timer = setTimeout(openEvents, RECONNECT_MS);
+  });
+  source.addEventListener("snapshot", (event) => {
+    lastId = event.lastEventId;
+    const { jobs } = parseJson<{ jobs: readonly Doc<"Job">[] }>(event.data);
+    liveJobs.value = new Map(jobs.map((job) => [job.id, job]));
+    resyncs.value++;
+  });
+  for (const kind of KINDS) source.addEventListener(kind, (event) => take(kind, event));
+}
+
+export function closeEvents(): void {
+  clearTimeout(timer);
+  source?.close();
+  source = undefined;
+}
+
+function take(kind: EventKind, event: MessageEvent<string>): void {
+  lastId = event.lastEventId;
+  const data = parseJson<unknown>(event.data);
+  if (kind === "job") {
+    const job = data as Doc<"Job">;
+    liveJobs.value = new Map(liveJobs.value).set(job.id, job);
+  } else if (kind === "forgotten") {
+    const jobs = new Map(liveJobs.value);
+    jobs.delete((data as { id: number }).id);
+    liveJobs.value = jobs;
+  }
+  for (const listener of [...(listeners.get(kind) ?? [])]) listener(data);
+}

@@ -1,0 +1,65 @@
+import { signal } from "@preact/signals";
+import type { en } from "../texts/en.ts";
+
+/** A text with a form for one thing and a form for several (CLDR plural categories; the others use `other`). */
+export interface Plural {
+  readonly one: string;
+  readonly other: string;
+}
+type Text = string | Plural;
+export type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Plural };
+export type Catalogue = Texts<typeof en>;
+export type TextKey = keyof Catalogue;
+
+/** The languages, by the name that their speakers use. Each catalogue is loaded when it is needed. */
+export const LANGUAGES: Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Catalogue> }>> = {
+  en: { name: "English", load: async () => (await import("../texts/en.ts")).en },
+  de: { name: "Deutsch", load: async () => (await import("../texts/de.ts")).de },
+  fr: { name: "Français", load: async () => (await import("../texts/fr.ts")).fr },
+  es: { name: "Español", load: async () => (await import("../texts/es.ts")).es },
+};
+
+const STORED = "nuthatch.language";
+export const language = signal("en");
+const catalogue = signal<Readonly<Partial<Record<string, Text>>>>({});
+
+function preferred(): string {
+  const wanted = [window.localStorage.getItem(STORED) ?? "", ...window.navigator.languages];
+  return wanted.map((tag) => tag.split("-")[0] ?? "").find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? "en";
+}
+
+/** Loads the catalogue of a language, by default of the one that the reader prefers. */
+export async function useLanguage(tag = preferred()): Promise<void> {
+  const texts = await LANGUAGES[tag]?.load();
+  if (texts === undefined) return;
+  catalogue.value = texts;
+  language.value = tag;
+  document.documentElement.lang = tag;
+}
+
+export async function chooseLanguage(tag: string): Promise<void> {
+  window.localStorage.setItem(STORED, tag);
+  await useLanguage(tag);
+}
+
+/**
+ * Returns a text in the reader's language. `{name}` in the text is replaced by the value of that name. `count` selects
+ * the plural form.
+ */
+export function t(key: TextKey, values: Readonly<Record<string, string | number | bigint>> = {}): string {
+  const text = catalogue.value[key];
+  const chosen = typeof text === "object" ? text[pluralForm(Number(values["count"] ?? 0))] : text;
+  return (chosen ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === "string" ? value : new Intl.NumberFormat(language.value).format(value);
+  });
+}
+
+const pluralForm = (count: number): keyof Plural =>
+  new Intl.PluralRules(language.value).select(count) === "one" ? "one" : "other";
+
+/** Returns the text of a key that the program makes, such as `outcome.done`; the last part if there is none. */
+export function tMaybe(key: string): string {
+  return Object.hasOwn(catalogue.value, key) ? t(key as TextKey) : key.slice(key.lastIndexOf(".") + 1);
+}

@@ -1,0 +1,44 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { TextKey } from "./i18n.ts";
+
+/** A shortcut: one key, or two keys one after the other ("g j"). */
+export interface Shortcut {
+  readonly keys: string;
+  readonly label: TextKey;
+  readonly run: () => void;
+}
+
+/** The shortcuts that work now, for the list that `?` shows. */
+export const shortcuts = signal<readonly Shortcut[]>([]);
+
+const SEQUENCE_MS = 1_200;
+let first: { readonly key: string; readonly untilMs: number } | undefined;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
+
+window.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (document.querySelector("dialog[open]") !== null) return;
+  const prefix = first !== undefined && performance.now() < first.untilMs ? `${first.key} ` : "";
+  first = undefined;
+  // The latest wins: a view's shortcut hides the frame's.
+  const found = shortcuts.value.findLast(({ keys }) => keys === prefix + event.key);
+  if (found !== undefined) {
+    event.preventDefault();
+    found.run();
+  } else if (shortcuts.value.some(({ keys }) => keys.startsWith(`${event.key} `)))
+    first = { key: event.key, untilMs: performance.now() + SEQUENCE_MS };
+});
+
+/** Makes shortcuts work while the component is shown. */
+export function useShortcuts(list: readonly Shortcut[]): void {
+  const names = list.map(({ keys }) => keys).join("|");
+  useEffect(() => {
+    shortcuts.value = [...shortcuts.value, ...list];
+    return () => {
+      shortcuts.value = shortcuts.value.filter((one) => !list.includes(one));
+    };
+  }, [names]);
+}

@@ -1,0 +1,59 @@
+import { useSignal } from "@preact/signals";
+import { Dialog } from "../components/dialog.tsx";
+import { chooseLanguage, LANGUAGES, language, t } from "../core/i18n.ts";
+import { session, signOut } from "../core/session.ts";
+import { chooseTheme, type Theme, theme } from "../core/theme.ts";
+
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+/** The account, the language and the colours. */
+export function AccountMenu() {
+  const isOpen = useSignal(false);
+  const account = session.value;
+  return (
+    <>
+      <button type="button" class="quiet" aria-label={t("account")} onClick={() => (isOpen.value = true)}>
+        {account.kind === "user" ? account.name : "☰"}
+      </button>
+      {isOpen.value && (
+        <Dialog title={t("account")} onClose={() => (isOpen.value = false)}>
+          <p>
+            {account.kind === "user"
+              ? t("account.user", { name: account.name, roles: account.roles.join(", ") })
+              : t("account.open")}
+          </p>
+          <div class="field">
+            <label for="language">{t("language")}</label>
+            <select
+              id="language"
+              value={language.value}
+              onChange={(event) => void chooseLanguage(event.currentTarget.value)}
+            >
+              {Object.entries(LANGUAGES).map(([tag, { name }]) => (
+                <option key={tag} value={tag} lang={tag}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </div>
+          <fieldset class="field">
+            <legend>{t("theme")}</legend>
+            {THEMES.map((one) => (
+              <label key={one} class="choice">
+                <input type="radio" name="theme" checked={theme.value === one} onChange={() => chooseTheme(one)} />
+                {t(`theme.${one}`)}
+              </label>
+            ))}
+          </fieldset>
+          {account.kind === "user" && (
+            <div class="buttons">
+              <button type="button" class="quiet" onClick={() => void signOut()}>
+                {t("signOut")}
+              </button>
+            </div>
+          )}
+        </Dialog>
+      )}
+    </>
+  );
+}

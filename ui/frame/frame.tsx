@@ -1,0 +1,103 @@
+import { computed, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { Link } from "../components/link.tsx";
+import { connection, liveJobs } from "../core/events.ts";
+import { timeOfDay } from "../core/format.ts";
+import { t } from "../core/i18n.ts";
+import { useShortcuts } from "../core/keys.ts";
+import { navigate, place, segments } from "../core/router.ts";
+import { may } from "../core/session.ts";
+import { navigation } from "../routes.ts";
+import { AccountMenu } from "./account-menu.tsx";
+import { KeyList } from "./key-list.tsx";
+
+const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
+
+/** The frame of every view: navigation, what runs, the account, and whether the page is live. */
+export function Frame({ children }: { readonly children: ComponentChildren }) {
+  const keysShown = useSignal(false);
+  useShortcuts([
+    ...navigation.map(({ name, label, key }) => ({ keys: `g ${key}`, label, run: () => navigate(`/${name}`) })),
+    { keys: "n", label: "new" as const, run: () => navigate("/new") },
+    { keys: "?", label: "keys" as const, run: () => (keysShown.value = true) },
+  ]);
+  return (
+    <>
+      <a class="skip" href="#main">
+        {t("skip")}
+      </a>
+      <header class="top">
+        <Link to="/" class="brand">
+          Nuthatch
+        </Link>
+        <Link to="/jobs?state=running" class="running">
+          {t("running", { count: running.value })}
+        </Link>
+        <span class="spring" />
+        {may("operate") && (
+          <Link to="/new" class="button primary">
+            {t("new")}
+          </Link>
+        )}
+        <button
+          type="button"
+          class="quiet"
+          aria-label={t("keys")}
+          title={t("keys")}
+          onClick={() => (keysShown.value = true)}
+        >
+          ?
+        </button>
+        <AccountMenu />
+      </header>
+      <Navigation />
+      <main id="main" tabIndex={-1}>
+        <ConnectionNotice />
+        {children}
+      </main>
+      {keysShown.value && <KeyList onClose={() => (keysShown.value = false)} />}
+    </>
+  );
+}
+
+/** How many views the bar of a narrow screen shows; the others are behind "More". */
+const IN_BAR = 4;
+
+function Navigation() {
+  const isOpen = useSignal(false);
+  const [current = ""] = segments.value;
+  const shown = place.value;
+  useEffect(() => {
+    isOpen.value = false;
+  }, [shown]);
+  return (
+    <nav class={isOpen.value ? "views open" : "views"} aria-label={t("nav")}>
+      <ul>
+        {navigation.map(({ name, label }, n) => (
+          <li key={name} class={n < IN_BAR ? undefined : "further"}>
+            <Link to={`/${name}`} current={name === current}>
+              {t(label)}
+            </Link>
+          </li>
+        ))}
+        <li class="open-more">
+          <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+            {t("nav.more")}
+          </button>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+function ConnectionNotice() {
+  const state = connection.value;
+  const text =
+    state.kind === "lost" ? t("connection.lost", { time: timeOfDay(new Date(state.sinceMs).toISOString()) }) : "";
+  return (
+    <div role="status" class={text === "" ? "hidden" : "notice warn"}>
+      {text}
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Catalogue } from "../core/i18n.ts";
+import { activity } from "./de/activity.ts";
+import { coverage } from "./de/coverage.ts";
+import { frame } from "./de/frame.ts";
+import { jobs } from "./de/jobs.ts";
+import { layers } from "./de/layers.ts";
+import { map } from "./de/map.ts";
+import { newJob } from "./de/new-job.ts";
+import { overview } from "./de/overview.ts";
+import { quota } from "./de/quota.ts";
+import { schedules } from "./de/schedules.ts";
+import { settings } from "./de/settings.ts";
+import { truncations } from "./de/truncations.ts";
+import { upstreams } from "./de/upstreams.ts";
+
+export const de: Catalogue = {
+  ...activity,
+  ...coverage,
+  ...frame,
+  ...jobs,
+  ...layers,
+  ...map,
+  ...newJob,
+  ...overview,
+  ...quota,
+  ...schedules,
+  ...settings,
+  ...truncations,
+  ...upstreams,
+};

@@ -1,0 +1,30 @@
+import { activity } from "./en/activity.ts";
+import { coverage } from "./en/coverage.ts";
+import { frame } from "./en/frame.ts";
+import { jobs } from "./en/jobs.ts";
+import { layers } from "./en/layers.ts";
+import { map } from "./en/map.ts";
+import { newJob } from "./en/new-job.ts";
+import { overview } from "./en/overview.ts";
+import { quota } from "./en/quota.ts";
+import { schedules } from "./en/schedules.ts";
+import { settings } from "./en/settings.ts";
+import { truncations } from "./en/truncations.ts";
+import { upstreams } from "./en/upstreams.ts";
+
+/** All texts in English. The texts of a view stand in a file of their own; every language has the same files. */
+export const en = {
+  ...activity,
+  ...coverage,
+  ...frame,
+  ...jobs,
+  ...layers,
+  ...map,
+  ...newJob,
+  ...overview,
+  ...quota,
+  ...schedules,
+  ...settings,
+  ...truncations,
+  ...upstreams,
+};

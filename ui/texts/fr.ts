@@ -1,0 +1,30 @@
+import type { Catalogue } from "../core/i18n.ts";
+import { activity } from "./fr/activity.ts";
+import { coverage } from "./fr/coverage.ts";
+import { frame } from "./fr/frame.ts";
+import { jobs } from "./fr/jobs.ts";
+import { layers } from "./fr/layers.ts";
+import { map } from "./fr/map.ts";
+import { newJob } from "./fr/new-job.ts";
+import { overview } from "./fr/overview.ts";
+import { quota } from "./fr/quota.ts";
+import { schedules } from "./fr/schedules.ts";
+import { settings } from "./fr/settings.ts";
+import { truncations } from "./fr/truncations.ts";
+import { upstreams } from "./fr/upstreams.ts";
+
+export const fr: Catalogue = {
+  ...activity,
+  ...coverage,
+  ...frame,
+  ...jobs,
+  ...layers,
+  ...map,
+  ...newJob,
+  ...overview,
+  ...quota,
+  ...schedules,
+  ...settings,
+  ...truncations,
+  ...upstreams,
+};
