@@ -33,7 +33,12 @@ const pathsOf = async (service: ActivityService, limit: number): Promise<readonl
 
 test("50,000 entries are kept, none is lost between two writes, and old ones go", async () => {
   let now = 0;
-  const service = new ActivityService({ db, now: () => now, fault: (error) => expect(error).toBeUndefined() });
+  const service = new ActivityService({
+    db,
+    now: () => now,
+    fault: (error) => expect(error).toBeUndefined(),
+    written: () => {},
+  });
   for (let n = 0; n < 50_003; n++) await service.recordActivity(entry(n));
   const kept = await pathsOf(service, 100_000);
   expect([kept.length, kept[0], kept.at(-1)]).toEqual([50_000, "/50002", "/3"]);
@@ -43,7 +48,12 @@ test("50,000 entries are kept, none is lost between two writes, and old ones go"
 });
 
 test("entries stay when the next id is raised, as after a restore of the database", async () => {
-  const service = new ActivityService({ db, now: () => 0, fault: (error) => expect(error).toBeUndefined() });
+  const service = new ActivityService({
+    db,
+    now: () => 0,
+    fault: (error) => expect(error).toBeUndefined(),
+    written: () => {},
+  });
   await service.recordActivity(entry(1));
   service.flush();
   db.exec("UPDATE sqlite_sequence SET seq = seq + 1000000");

@@ -42,14 +42,21 @@ export class ActivityService {
   readonly #db: Database;
   readonly #now: () => number;
   readonly #fault: (error: unknown) => void;
+  readonly #written: (entry: ActivityRow) => void;
   #waiting: ActivityEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param parts `fault` is called when entries could not be written */
-  constructor(parts: { readonly db: Database; readonly now: () => number; readonly fault: (error: unknown) => void }) {
+  /** @param parts `fault` is called when entries could not be written, `written` with each entry that was */
+  constructor(parts: {
+    readonly db: Database;
+    readonly now: () => number;
+    readonly fault: (error: unknown) => void;
+    readonly written: (entry: ActivityRow) => void;
+  }) {
     this.#db = parts.db;
     this.#now = parts.now;
     this.#fault = parts.fault;
+    this.#written = parts.written;
   }
 
   /** Adds an entry. It is written with others a moment later. */
@@ -76,21 +83,22 @@ export class ActivityService {
     if (entries.length === 0) return;
     this.#waiting = [];
     try {
-      this.#db.transaction(() => this.#write(entries));
+      for (const row of this.#db.transaction(() => this.#write(entries))) this.#written(row);
     } catch (error) {
       this.#fault(error);
     }
   }
 
-  #write(entries: readonly ActivityEntry[]): void {
+  #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
     const insert = this.#db.prepare(
       `INSERT INTO activity (time_ms, user, address, method, path, status, reason, job_id, request_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    for (const { timeMs, user, address, method, path, status, reason, jobId, requestId } of entries) {
+    const rows = entries.map((entry) => {
+      const { timeMs, user, address, method, path, status, reason, jobId, requestId } = entry;
       const values: SqlValue[] = [timeMs, user, address, method, path, status, reason, jobId, requestId];
-      insert.run(...values);
-    }
+      return { ...entry, id: insert.run(...values).lastInsertRowid };
+    });
     // By their number, not by their ids: after a restore of the database the next id is far above the last one.
     this.#db
       .prepare(
@@ -98,6 +106,7 @@ export class ActivityService {
            OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
       )
       .run(this.#now() - LONGEST_MS);
+    return rows;
   }
 }
 

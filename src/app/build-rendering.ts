@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Configuration } from "../config/configuration.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import { remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
@@ -35,9 +36,10 @@ export function buildRendering(parts: {
   readonly instance: string;
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
+  readonly publish: (event: ServerEvent) => void;
   readonly log: Logger;
 }) {
-  const { configuration, storeRoot, instance, coordinator, memory, log } = parts;
+  const { configuration, storeRoot, instance, coordinator, memory, publish, log } = parts;
   const cores = availableParallelism();
   let lastReadMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
@@ -66,9 +68,16 @@ export function buildRendering(parts: {
     usersActive,
     now: elapsedMs,
   });
-  const upstreamLimits = new UpstreamLimits(elapsedMs, (upstream, isDown, { lastError }) => {
-    if (isDown) log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
-    else log.info("an upstream is back", { upstream });
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
+    const { lastError } = health;
+    if (state === "down")
+      log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
+    else if (before === "down") log.info("an upstream is back", { upstream });
+    // In a later turn, when the health has recorded the answer that has changed the state.
+    setImmediate(() => {
+      const view = upstreamLimits.views().find((one) => one.upstream === upstream);
+      if (view !== undefined) publish({ kind: "upstream", upstream: view });
+    });
   });
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();

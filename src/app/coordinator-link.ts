@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
+import type { ServerEvent } from "../coordinator/server-event.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { JobEvent } from "../plan/job-request.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { CoordinatorData } from "./coordinator-thread.ts";
 import { type CoordinatorMethods, RENDER_GATE, type ServerMethods } from "./process-methods.ts";
@@ -9,7 +9,7 @@ import { type CoordinatorMethods, RENDER_GATE, type ServerMethods } from "./proc
 /** The parts of the server that the coordinator calls. */
 export interface CalledParts {
   readonly renders: RenderGate;
-  readonly jobEvent: (event: JobEvent) => void;
+  readonly publish: (event: ServerEvent) => void;
 }
 
 /** The coordinator's thread, and the channel to it. */
@@ -27,7 +27,7 @@ export class CoordinatorLink {
     this.#worker = new Worker(new URL("./coordinator-thread.js", import.meta.url), { workerData: data });
     this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
       ...localMethods(() => this.#called?.renders, RENDER_GATE),
-      jobEvent: (event) => this.#called?.jobEvent(event),
+      publish: (event) => this.#called?.publish(event),
       log: (level, sentence, fields) => log[level](sentence, fields),
     });
     this.#worker.on("error", (error) =>

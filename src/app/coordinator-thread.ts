@@ -117,7 +117,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           now: Date.now,
           monotonicNow: () => performance.timeOrigin + performance.now(),
           random: Math.random,
-          publish: (event) => channel.note("jobEvent", [event]),
+          publish: (event) => channel.note("publish", [event]),
           log,
         });
         claimed.adopted();

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
@@ -10,7 +11,6 @@ import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { JobEvent } from "../plan/job-request.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import { forwardOperations } from "./operations-channel.ts";
 import {
@@ -159,7 +159,7 @@ export class ServingPool implements ServingProcesses {
     return Promise.all([...this.#members].map((member) => call(member).catch(() => undefined)));
   }
 
-  publish(event: JobEvent): void {
+  publish(event: ServerEvent): void {
     for (const { channel } of this.#members) channel.note("publish", [event]);
   }
 

@@ -1,6 +1,7 @@
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
@@ -10,7 +11,6 @@ import type { Sendings } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import type { JobEvent } from "../plan/job-request.ts";
 import type { Reserve } from "../render/admission.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { RenderGate } from "../render/render-order.ts";
@@ -57,7 +57,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
 
 /** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderGate {
-  jobEvent(event: JobEvent): void;
+  publish(event: ServerEvent): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -83,7 +83,7 @@ export interface ServingProcesses extends MemoryTiles {
    * @throws Error when the address is not available
    */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
-  publish(event: JobEvent): void;
+  publish(event: ServerEvent): void;
   metrics(): Promise<ServingMetrics>;
   /** Returns how users' requests for tiles were answered since the last call. */
   collectTraffic(): Promise<TrafficByLayer>;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
@@ -40,11 +41,13 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const apply = async (next: Configuration): Promise<readonly string[]> => {
     const removed = next.layers.length === 0 ? configuration.layers.length : 0;
     const { merged, ignored } = mergeReloaded(next, configuration);
+    const isChanged = !isDeepStrictEqual(merged, configuration);
     configuration = merged;
     rendering.renders.configure(merged.layers);
     rendering.renderers.configure(merged.layers);
     await serving.configure(merged);
     const { abortedJobs } = await coordinator.channel.call("configure", merged);
+    if (isChanged) serving.publish({ kind: "configuration", layers: merged.layers.length });
     if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
     return ignored;
   };

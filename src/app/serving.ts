@@ -4,7 +4,8 @@ import { TileCache } from "../cache/tile-cache.ts";
 import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { JobEvents } from "../http/api/events/job-events.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
+import { ServerEvents } from "../http/api/events/server-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf } from "../http/auth/throttle.ts";
 import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
@@ -18,7 +19,6 @@ import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.t
 import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { JobEvent } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
@@ -46,7 +46,7 @@ export class Serving implements ServingProcesses {
   readonly #http: HttpServer;
   readonly #reader: TileCache;
   readonly #tileProtocols: TileProtocols;
-  readonly #jobEvents: JobEvents;
+  readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
   readonly #useTimer: NodeJS.Timeout;
   #configuration: Configuration;
@@ -68,7 +68,7 @@ export class Serving implements ServingProcesses {
     this.#catalogue = catalogueOf(configuration.layers);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
     this.#memory.keepLayers(this.#catalogue.layers.keys());
-    this.#jobEvents = new JobEvents(parts.eventsId);
+    this.#events = new ServerEvents(parts.eventsId);
     const authenticator = new Authenticator(configuration.users);
     this.#authenticator = authenticator;
     const renders: UserRenders = {
@@ -121,7 +121,7 @@ export class Serving implements ServingProcesses {
       catalogue: () => this.#catalogue,
       jobOptions: () => this.#configuration.jobs,
       operations,
-      jobEvents: this.#jobEvents,
+      events: this.#events,
       metrics: () => core.metrics(),
       traffic: (query) => core.traffic(query),
       upstreams: () => core.upstreams(),
@@ -145,8 +145,8 @@ export class Serving implements ServingProcesses {
     if (report !== undefined) this.#core.used(report);
   }
 
-  publish(event: JobEvent): void {
-    this.#jobEvents.publish(event);
+  publish(event: ServerEvent): void {
+    this.#events.publish(event);
   }
 
   async metrics(): Promise<ServingMetrics> {
@@ -155,7 +155,7 @@ export class Serving implements ServingProcesses {
       tiles: this.#reader.counts,
       times: this.#tileProtocols.times.view(),
       memory: { bytes, limitBytes },
-      listeners: this.#jobEvents.listeners,
+      listeners: this.#events.listeners,
     };
   }
 
@@ -201,7 +201,7 @@ export class Serving implements ServingProcesses {
     clearInterval(this.#useTimer);
     this.#reportReads();
     // End the requests that wait for a job or listen to events: they would delay the close for minutes.
-    this.#jobEvents.close();
+    this.#events.close();
     await this.#http.close(graceMs);
     this.#changes.close();
   }

@@ -61,7 +61,15 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   let built: ServingProcesses | undefined;
   // The processes that serve are built last, as they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
-  const rendering = buildRendering({ configuration, storeRoot, instance, coordinator, memory: serving, log });
+  const rendering = buildRendering({
+    configuration,
+    storeRoot,
+    instance,
+    coordinator,
+    memory: serving,
+    publish: (event) => serving.publish(event),
+    log,
+  });
   const refuseStart = async ({ message, isConfiguration }: StartRefusal): Promise<never> => {
     await coordinator.close();
     throw new StartError(message, { isConfiguration });
@@ -74,7 +82,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
   built = buildServing(configuration, { storeRoot, instance }, serverSide, log);
   coordinator.attach({
     renders: rendering.renders,
-    jobEvent: (event) => {
+    publish: (event) => {
       serving.publish(event);
       telemetry?.jobEvent(event);
     },

@@ -10,9 +10,10 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import type { ServerEvent } from "../coordinator/server-event.ts";
 import { type TraceContext, traceIdOf } from "../lib/trace-context.ts";
 import { ownVersion } from "../lib/version.ts";
-import type { JobEvent, JobView } from "../plan/job-request.ts";
+import type { JobView } from "../plan/job-request.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 
 export type Telemetry = ReturnType<typeof startTelemetry>;
@@ -36,7 +37,7 @@ export function startTelemetry() {
      */
     traced: (renders: UserRenders) => tracedRenders(renders, tracer),
     /** Reports a job that has ended as a span of the job's duration. */
-    jobEvent: (event: JobEvent) => reportJob(event, tracer),
+    jobEvent: (event: ServerEvent) => reportJob(event, tracer),
     close: (): Promise<void> =>
       Promise.race([provider.shutdown(), new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS))]),
   };
@@ -98,7 +99,7 @@ function traceOf(span: Span, parent: TraceContext | undefined): TraceContext {
   return parent?.tracestate === undefined ? { traceparent } : { traceparent, tracestate: parent.tracestate };
 }
 
-function reportJob(event: JobEvent, tracer: Tracer): void {
+function reportJob(event: ServerEvent, tracer: Tracer): void {
   if (event.kind !== "job") return;
   const { job } = event;
   if (job.endedAt === null) return;

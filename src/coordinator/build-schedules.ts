@@ -16,11 +16,12 @@ export function buildSchedules(
   { runner, jobs }: { readonly runner: JobRunner; readonly jobs: JobStore },
   counter: JobCounter,
 ) {
-  const { db, jobOptions: options, state } = context;
+  const { db, jobOptions: options, publish, state } = context;
   const persist = (also?: () => void): void => state.write(also);
+  const changed = (name: string): void => publish({ kind: "schedule", name });
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ ...context, runner, hours: (name) => schedules.hours(name) });
-  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist });
+  const runs = new ScheduleRuns({ ...context, schedules, runner, windows, counter, options, persist, changed });
   const parts = {
     ...context,
     schedules,
@@ -28,6 +29,7 @@ export function buildSchedules(
     windows,
     options,
     persist,
+    changed,
     endings: (ids: readonly number[]) => jobs.endings(ids),
   };
   return { windows, scheduler: new Scheduler(parts), service: new ScheduleService(parts) };

@@ -53,7 +53,11 @@ export function buildServices(context: ServiceContext): {
     metrics: new MetricsService({ ...context, ...jobs }),
     coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
     sessions: new SessionService(context),
-    activity: new ActivityService({ ...context, fault: (error) => context.state.fault(error) }),
+    activity: new ActivityService({
+      ...context,
+      fault: (error) => context.state.fault(error),
+      written: (entry) => publish({ kind: "activity", entry }),
+    }),
   };
   return { services, schedules };
 }

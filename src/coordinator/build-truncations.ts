@@ -22,6 +22,7 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
     truncations: records,
     ledgerTruncations,
     sweep: () => reclaim.sweep(),
+    changed: (truncation) => context.publish({ kind: "truncation", truncation }),
     restored: (pyramids) => {
       adoption.restored(pyramids);
       adoption.start(adoptedLayers(catalogue()));

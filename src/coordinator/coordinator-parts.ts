@@ -4,7 +4,7 @@ import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobOptions } from "../plan/job-options.ts";
-import type { JobEvent } from "../plan/job-request.ts";
+
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
@@ -13,6 +13,7 @@ import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Store } from "../store/store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
+import type { ServerEvent } from "./server-event.ts";
 import type { StateWriter } from "./state-writer.ts";
 
 /** The parts from which a coordinator is built. */
@@ -39,8 +40,8 @@ export interface CoordinatorParts {
   readonly monotonicNow: () => number;
   readonly random: () => number;
   readonly webhooks: () => readonly Webhook[];
-  /** Called with each job event after it has been persisted. */
-  readonly publish: (event: JobEvent) => void;
+  /** Called with each event after it has been persisted. */
+  readonly publish: (event: ServerEvent) => void;
   readonly log: Logger;
 }
 

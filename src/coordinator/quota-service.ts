@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";
 import type { QuotaStore } from "../quota/quota-store.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
-export interface QuotaServiceParts extends Pick<BuildContext, "gate" | "catalogue" | "initialQuota" | "log"> {
+export interface QuotaServiceParts
+  extends Pick<BuildContext, "gate" | "catalogue" | "initialQuota" | "publish" | "log"> {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
 }
@@ -25,9 +27,11 @@ export class QuotaService {
 
   /** Applies a configuration that was reloaded. */
   layersChanged(): void {
-    const { quota, enforcer, initialQuota } = this.#parts;
+    const { quota, enforcer, initialQuota, publish } = this.#parts;
+    const before = quota.current;
     quota.reread(initialQuota());
     this.start();
+    if (!isDeepStrictEqual(quota.current, before)) publish({ kind: "quota", quota: quota.current });
     void enforcer.cleanUp();
   }
 
@@ -40,11 +44,14 @@ export class QuotaService {
    * `by`: the account.
    */
   async changeQuota(change: QuotaChange, by: string | null): Promise<QuotaConfiguration> {
-    const { quota, enforcer, gate, log } = this.#parts;
+    const { quota, enforcer, gate, publish, log } = this.#parts;
     const before = quota.current;
     const changed = quota.save(applyQuotaChange(before, change));
     const difference = quotaDifference(before, changed);
-    if (Object.keys(difference.after).length > 0) log.info("the quota was changed", { user: by, ...difference });
+    if (Object.keys(difference.after).length > 0) {
+      log.info("the quota was changed", { user: by, ...difference });
+      publish({ kind: "quota", quota: changed });
+    }
     enforcer.schedule();
     // Batches with reservations under the old limits end first, so that the next write is under the new limits.
     if (changed.enabled) await gate.endBatches();

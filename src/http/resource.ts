@@ -6,7 +6,7 @@ import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
-import type { JobEvents } from "./api/events/job-events.ts";
+import type { ServerEvents } from "./api/events/server-events.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
@@ -44,7 +44,7 @@ export interface RouteOptions {
   readonly jobOptions: () => JobOptions;
   readonly operations: Operations;
   readonly authenticator: Authenticator;
-  readonly jobEvents: JobEvents;
+  readonly events: ServerEvents;
   readonly metrics: () => Promise<ServerMetrics>;
   readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;

@@ -5,7 +5,7 @@ import { FairLine, SharedTurn } from "../lib/fair-line.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import { type FailureClass, isOutage } from "../source/source.ts";
 import { LatencyLimit } from "./latency-limit.ts";
-import { UpstreamHealth } from "./upstream-health.ts";
+import { type UpstreamAnswering, UpstreamHealth } from "./upstream-health.ts";
 
 /**
  * The most users that wait for a connection. If there are more, one user of the client with the most waiting users is
@@ -74,20 +74,21 @@ export class UpstreamLimit {
   #nextProbeMs = 0;
 
   readonly #unused: () => void;
-  readonly #changed: (isDown: boolean) => void;
-  #wasDown = false;
+  readonly #changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void;
+  #reported: UpstreamAnswering = "unknown";
   readonly health = new UpstreamHealth();
 
   /** `unused` is called when the last connection has been released and no request waits for one. */
   /**
    * @param now measures durations, ms
-   * @param changed called when the upstream counts as down, and when it answers again
+   * @param changed called when the upstream has answered for the first time, when it counts as down, and when it
+   *   answers again
    */
   constructor(
     { connections, jobConnections = connections }: ConnectionOptions,
     now: () => number = elapsedMs,
     unused: () => void = () => {},
-    changed: (isDown: boolean) => void = () => {},
+    changed: (state: UpstreamAnswering, before: UpstreamAnswering) => void = () => {},
   ) {
     this.#unused = unused;
     this.#changed = changed;
@@ -252,9 +253,11 @@ export class UpstreamLimit {
   }
 
   #reportChange(): void {
-    if (this.#down === this.#wasDown) return;
-    this.#wasDown = this.#down;
-    this.#changed(this.#wasDown);
+    const state = this.#down ? "down" : "up";
+    const before = this.#reported;
+    if (state === before) return;
+    this.#reported = state;
+    this.#changed(state, before);
   }
 
   /**

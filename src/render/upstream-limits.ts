@@ -3,7 +3,7 @@ import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts"
 import { elapsedMs } from "../lib/elapsed.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { addressesOf, originOf, serversOf } from "../source/http/servers.ts";
-import type { UpstreamHealthView } from "./upstream-health.ts";
+import type { UpstreamAnswering, UpstreamHealthView } from "./upstream-health.ts";
 import { UpstreamLimit, type UpstreamLimitState } from "./upstream-limit.ts";
 
 export interface UpstreamState extends UpstreamLimitState {
@@ -23,6 +23,14 @@ export interface UpstreamView extends UpstreamHealthView {
   readonly pausedUntilMs: number | undefined;
 }
 
+/** The change of an upstream's state. */
+export type UpstreamChanged = (change: {
+  readonly upstream: string;
+  readonly state: UpstreamAnswering;
+  readonly before: UpstreamAnswering;
+  readonly health: UpstreamHealthView;
+}) => void;
+
 /** An address would need escapes in a path, which some proxies decode. */
 const idOf = (upstream: string): string => createHash("sha256").update(upstream).digest("hex").slice(0, 12);
 
@@ -38,16 +46,14 @@ export class UpstreamLimits {
   /** The servers of each upstream that has several, by upstream. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
-  readonly #changed: (upstream: string, isDown: boolean, health: UpstreamHealthView) => void;
+  readonly #changed: UpstreamChanged;
 
   /**
    * @param now measures durations, ms
-   * @param changed called when an upstream counts as down, and when it answers again
+   * @param changed called when an upstream has answered for the first time, when it counts as down, and when it answers
+   *   again
    */
-  constructor(
-    now: () => number = elapsedMs,
-    changed: (upstream: string, isDown: boolean, health: UpstreamHealthView) => void = () => {},
-  ) {
+  constructor(now: () => number = elapsedMs, changed: UpstreamChanged = () => {}) {
     this.#now = now;
     this.#changed = changed;
   }
@@ -91,7 +97,7 @@ export class UpstreamLimits {
       connections,
       this.#now,
       () => this.#dropUnconfigured(key),
-      (isDown) => this.#changed(key, isDown, limit.health.view(isDown)),
+      (state, before) => this.#changed({ upstream: key, state, before, health: limit.health.view(state === "down") }),
     );
     return limit;
   }

@@ -25,6 +25,8 @@ export interface ScheduleRunsParts {
   readonly options: () => JobOptions;
   /** Writes everything that changed, in one transaction. */
   readonly persist: (also?: () => void) => void;
+  /** Called with the name of a schedule that was changed or removed, or that has run. */
+  readonly changed: (name: string) => void;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -67,7 +69,7 @@ export class ScheduleRuns {
   }
 
   async #runDue(name: string, nowMs: number): Promise<void> {
-    const { schedules, persist, log } = this.#parts;
+    const { schedules, persist, changed, log } = this.#parts;
     const schedule = schedules.find(name);
     const dueMs = schedule?.nextMs ?? null;
     if (this.#closing || schedule === undefined || dueMs === null || dueMs > nowMs) return;
@@ -80,6 +82,7 @@ export class ScheduleRuns {
     };
     const skip = (result: "skipped" | "refused", reason: string, thenMs = nextMs): void => {
       persist(() => write({ ...when, result, reason }, thenMs));
+      changed(name);
       log.warn("a run of a schedule did not take place", { schedule: name, result, reason });
     };
     const lateMs = nowMs - dueMs;
@@ -144,6 +147,7 @@ export class ScheduleRuns {
     const { runner, windows } = this.#parts;
     const made = jobs.map((job) => windows.begun({ ...job, origin: { by }, retryOf: null, schedule: name }));
     const submitted = runner.submitAll(made, also);
+    this.#parts.changed(name);
     await runner.endings.supersedeFor(submitted.jobIds);
     return submitted;
   }

@@ -9,7 +9,7 @@ import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleServiceParts
-  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "now">,
+  extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "changed" | "now">,
     ScheduleHealthParts {
   readonly schedules: ScheduleStore;
   readonly runs: Pick<ScheduleRuns, "plan" | "count" | "now">;
@@ -95,7 +95,7 @@ export class ScheduleService {
 
   /** Adds or replaces a schedule. A paused schedule stays paused, and the records of its runs stay. */
   #put(name: string, plan: SchedulePlan, by: string | null): { readonly view: ScheduleView; readonly isNew: boolean } {
-    const { schedules, persist, now } = this.#parts;
+    const { schedules, persist, changed, now } = this.#parts;
     const before = schedules.find(name);
     const nowMs = now();
     const schedule = {
@@ -108,14 +108,16 @@ export class ScheduleService {
       nextMs: before?.nextMs === null ? null : (nextTime(plan.time, nowMs) ?? null),
     };
     persist(() => schedules.put(schedule));
+    changed(name);
     return { view: this.#view(schedule), isNew: before === undefined };
   }
 
   /** Removes a schedule. Its jobs stay. */
   async removeSchedule(name: string): Promise<Result<null, Refusal>> {
-    const { schedules, persist } = this.#parts;
+    const { schedules, persist, changed } = this.#parts;
     if (schedules.hours(name) === undefined) return refuse(unknownSchedule(name));
     persist(() => schedules.delete(name));
+    changed(name);
     return ok(null);
   }
 
@@ -134,11 +136,12 @@ export class ScheduleService {
   }
 
   #setNext(name: string, nextOf: (schedule: Schedule) => number | null): Result<ScheduleView, Refusal> {
-    const { schedules, persist } = this.#parts;
+    const { schedules, persist, changed } = this.#parts;
     const schedule = schedules.find(name);
     if (schedule === undefined) return refuse(unknownSchedule(name));
     const nextMs = nextOf(schedule);
     persist(() => schedules.setNext(name, nextMs));
+    changed(name);
     return ok(this.#view({ ...schedule, nextMs }));
   }
 

@@ -91,6 +91,8 @@ function live() {
   const schedules = new ScheduleStore(db);
   const windows = new RunWindows({ runner, hours: (name) => schedules.hours(name), now, log });
   const { counter, ledger } = nothingStored;
+  const changes: string[] = [];
+  const changed = (name: string): void => void changes.push(name);
   const runs = new ScheduleRuns({
     schedules,
     runner,
@@ -100,15 +102,17 @@ function live() {
     ledger,
     options,
     persist,
+    changed,
     now,
     log,
   });
-  const scheduler = new Scheduler({ schedules, runs, windows, persist, now, log });
+  const scheduler = new Scheduler({ schedules, runs, windows, persist, changed, now, log });
   const service = new ScheduleService({
     schedules,
     runs,
     options,
     persist,
+    changed,
     now,
     endings: (ids) => jobs.endings(ids),
   });
@@ -131,6 +135,8 @@ function live() {
     scheduler,
     service,
     jobService,
+    /** The names of the schedules that were reported as changed, in order. */
+    changes,
     jobs: () => runner.active.list({ limit: 100 }).map((job) => job.id),
   };
 }
@@ -268,6 +274,8 @@ test("while the job before has not ended a run is skipped and recorded, and an o
   expect((await runsOf(life))[0]).toBe("now job 2");
   await cancelAll(life);
   expect(await lookAt(life, "2026-05-01T15:00Z")).toBe(3);
+  // Added, run at 13:00, skipped at 14:00, run by an operator, run at 15:00.
+  expect(life.changes).toEqual(Array(5).fill("nightly"));
 });
 
 test("a layer that has gone is recorded, and the schedule goes on when it is back", async () => {

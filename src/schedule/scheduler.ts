@@ -2,7 +2,8 @@ import { Slices } from "../lib/slices.ts";
 import { nextTime } from "./cron.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
 
-export interface SchedulerParts extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "now" | "log"> {
+export interface SchedulerParts
+  extends Pick<ScheduleRunsParts, "schedules" | "windows" | "persist" | "changed" | "now" | "log"> {
   readonly runs: Pick<ScheduleRuns, "due" | "close">;
 }
 
@@ -77,7 +78,7 @@ export class Scheduler {
    * times that have been run already are not repeated.
    */
   async #bringForward(nowMs: number): Promise<void> {
-    const { schedules, persist } = this.#parts;
+    const { schedules, persist, changed } = this.#parts;
     const slices = new Slices();
     for (const { name, time, nextMs, lastDueMs } of schedules.times()) {
       if (slices.isOver) await slices.next();
@@ -85,7 +86,9 @@ export class Scheduler {
       const next = nextTime(time, isRepeated ? lastDueMs : nowMs);
       if (nextMs === null || next === undefined || next >= nextMs) continue;
       // An operator may have paused, replaced or removed the schedule meanwhile.
-      if (schedules.nextMs(name) === nextMs) persist(() => schedules.setNext(name, next));
+      if (schedules.nextMs(name) !== nextMs) continue;
+      persist(() => schedules.setNext(name, next));
+      changed(name);
     }
   }
 

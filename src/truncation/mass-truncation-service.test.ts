@@ -56,6 +56,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     undoSeconds: () => undoSeconds,
     sweep: () => undefined,
     restored: () => undefined,
+    changed: () => undefined,
     now,
     monotonicNow,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },

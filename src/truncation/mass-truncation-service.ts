@@ -24,6 +24,8 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly sweep: () => void;
   /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
+  /** Called with a truncation that was made or undone, or of which the space was reclaimed. */
+  readonly changed: (truncation: MassTruncationView) => void;
   /** ms since 1970 by the wall clock. */
   readonly now: () => number;
   /** ms by the monotonic clock. */
@@ -96,6 +98,7 @@ export class MassTruncationService {
     const { id: truncationId, layer, type, mode, parameters, tiles, bytes, undoUntil } = made;
     const scope = { truncationId, layer, type, mode, ...(parameters === null ? {} : { parameters }) };
     this.#parts.log.info("a layer was truncated", { ...scope, tiles, bytes, undoUntil, user: by });
+    this.#parts.changed(made);
     return made;
   }
 
@@ -249,7 +252,7 @@ export class MassTruncationService {
 
   /** Logs an undo that has ended, and returns its truncation. */
   #undone(id: number, by: string | null): MassTruncationView {
-    const view = this.#view(id);
+    const view = this.#reported(id);
     const { layer, mode, tiles, discarded } = view;
     this.#parts.log.info("a truncation was undone", { truncationId: id, layer, mode, tiles, discarded, user: by });
     return view;
@@ -306,6 +309,7 @@ export class MassTruncationService {
         }
       });
       for (const id of ids) this.#undoable.delete(id);
+      for (const id of ids) this.#reported(id);
     } finally {
       for (const id of ids) store.discard(String(id));
       sweep();
@@ -332,6 +336,13 @@ export class MassTruncationService {
       chosen.map(([id]) => id),
       null,
     );
+  }
+
+  /** Reports the change of a truncation, and returns it. */
+  #reported(id: number): MassTruncationView {
+    const view = this.#view(id);
+    this.#parts.changed(view);
+    return view;
   }
 
   #view(id: number): MassTruncationView {

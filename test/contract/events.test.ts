@@ -26,6 +26,10 @@ describe("refusals", () => {
     '\n> GET /api/v1/events?job=x\n< 400 application/problem+json\n<\n< {any}"detail":"job: expected the id of a job, got \\"x\\""{any}',
   );
   transcript(
+    "a type that does not exist",
+    '\n> GET /api/v1/events?types=job,jobs\n< 400 application/problem+json\n<\n< {any}"detail":"types: expected a list of job, truncation, schedule, upstream, quota, configuration, activity, got \\"job,jobs\\""{any}',
+  );
+  transcript(
     "another method",
     "\n> POST /api/v1/events\n< 405 application/problem+json\n< Allow: GET, HEAD, OPTIONS\n<\n< {any}GET, HEAD, OPTIONS{any}",
   );

@@ -50,7 +50,8 @@ test("a listener gets every state of a job in order, and after a reconnect conti
   expect(all.slice(0, live.length - 1)).toEqual(live.slice(1));
   const ids = all.map(({ id }) => Number(id.split("-").at(-1)));
   expect(ids[0]).toBeGreaterThan(0);
-  expect(ids).toEqual(ids.map((_, n) => (ids[0] ?? 0) + n));
+  // Events of other types have the numbers between them. test/engine/server-events.test.ts counts all.
+  expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   const states = all.map(jobOf).filter(({ id }) => id === second);
   expect(states[0]).toMatchObject({ state: "pending", outcome: null });
   expect(states.at(-1)).toMatchObject({ state: "done", outcome: "done" });

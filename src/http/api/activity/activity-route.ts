@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { isoTime } from "../../../lib/iso-time.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { decodeQuery, page } from "../query-fields.ts";
+import { activityDocument } from "./activity-document.ts";
 
 export const activityQuery = z.object(page(1_000, 100, "the id of an entry"));
 
@@ -13,6 +13,6 @@ export const activityResource = ({ operations }: Pick<RouteOptions, "operations"
     if (!query.ok) return query;
     const entries = await operations.activity(query.value.limit, query.value.after);
     return documentAnswer("Activity", {
-      activity: entries.map(({ timeMs, ...entry }) => ({ ...entry, time: isoTime(timeMs) })),
+      activity: entries.map(activityDocument),
     });
   });

@@ -6,6 +6,7 @@ import { layer, layerSummaries, layers } from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
+  activityEntry,
   configurationCheck,
   coverage,
   coverageLevels,
@@ -55,6 +56,7 @@ export const documents = {
   ConfigurationCheck: configurationCheck,
   Users: users,
   Activity: activity,
+  ActivityEntry: activityEntry,
   Coverage: coverage,
   CoverageLevels: coverageLevels,
   Session: session,

@@ -55,22 +55,20 @@ export const quota = z.object({
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
 });
 
-export const activity = z.object({
-  activity: z.array(
-    z.object({
-      id: int64,
-      time: moment,
-      user: textOrNull.meta({ description: "null: an open server, or nobody. Of a refused log-in: the given name" }),
-      address: text,
-      method: text,
-      path: text,
-      status: whole,
-      reason: textOrNull.meta({ description: "null: the request was not refused" }),
-      jobId: int64.nullable().meta({ description: "The job that was made" }),
-      requestId: text,
-    }),
-  ),
+export const activityEntry = z.object({
+  id: int64,
+  time: moment,
+  user: textOrNull.meta({ description: "null: an open server, or nobody. Of a refused log-in: the given name" }),
+  address: text,
+  method: text,
+  path: text,
+  status: whole,
+  reason: textOrNull.meta({ description: "null: the request was not refused" }),
+  jobId: int64.nullable().meta({ description: "The job that was made" }),
+  requestId: text,
 });
+
+export const activity = z.object({ activity: z.array(activityEntry) });
 
 const runs = z.array(whole);
 

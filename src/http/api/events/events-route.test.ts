@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import type { Exchange } from "../../resource.ts";
 import { eventsResource } from "./events-route.ts";
-import { JobEvents } from "./job-events.ts";
+import { ServerEvents } from "./server-events.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -26,9 +26,9 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
 });
 
 /** Listens to the events of job 1. `parts` grows as the stream is sent. */
-async function listen(events: JobEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
+async function listen(events: ServerEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
-  const resource = eventsResource({ jobEvents: events, operations: { jobs: async () => [] } });
+  const resource = eventsResource({ events: events, operations: { jobs: async () => [] } });
   const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
   const body = answer === undefined || "ok" in answer ? undefined : answer.body;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
@@ -46,7 +46,7 @@ async function listen(events: JobEvents): Promise<{ readonly parts: string[]; re
 }
 
 test("a stream whose filter leaves out all that happens has a comment every 15 s, with the last id", async () => {
-  const events = new JobEvents("aa");
+  const events = new ServerEvents("aa");
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   expect(parts.splice(0)).toEqual(["retry: 2000\n\n", expect.stringContaining("event: snapshot\nid: aa-0\n")]);
@@ -70,7 +70,7 @@ test("a stream whose filter leaves out all that happens has a comment every 15 s
 });
 
 test("a stream that is sent events has no comment between them, and one where nothing happens has", async () => {
-  const events = new JobEvents("aa");
+  const events = new ServerEvents("aa");
   const { parts, stop } = await listen(events);
   await vi.advanceTimersByTimeAsync(0);
   parts.length = 0;

@@ -1,13 +1,14 @@
 import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
+import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/json-text.ts";
-import type { JobEvent, JobView } from "../../../plan/job-request.ts";
+import type { JobView } from "../../../plan/job-request.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { reader } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id, layer } from "../query-fields.ts";
-import type { JobEvents } from "./job-events.ts";
+import type { ServerEvents } from "./server-events.ts";
 
 /**
  * The longest silence of a stream: 15 s, less a second for the transmission. Most proxies close a connection after a
@@ -19,9 +20,25 @@ const RETRY_MS = 2_000;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<RouteOptions, "jobEvents"> & { readonly operations: Pick<Operations, "jobs"> };
+type EventParts = Pick<RouteOptions, "events"> & { readonly operations: Pick<Operations, "jobs"> };
+
+/** The types that a client can request. `job` includes the removal of a job from the history. */
+const TYPES = ["job", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
+type EventType = (typeof TYPES)[number];
+const isType = (word: string): word is EventType => TYPES.some((type) => type === word);
+
+const types = text
+  .transform((given, context): ReadonlySet<EventType> => {
+    const words = given.split(",").map((word) => word.trim());
+    if (words.every(isType)) return new Set(words.filter(isType));
+    context.addIssue({ code: "custom", message: `a list of ${TYPES.join(", ")}` });
+    return z.NEVER;
+  })
+  .exactOptional()
+  .meta({ description: `A list of ${TYPES.join(", ")}, with commas between them. Absent: job` });
 
 export const eventsQuery = z.object({
+  types,
   layer,
   job: id("the id of a job"),
   // Clients may also send the header Last-Event-ID. The OpenAPI document does not have it: code generators would give
@@ -35,7 +52,7 @@ type Wanted = z.output<typeof eventsQuery>;
  * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
  * longer has these events, the client gets a snapshot again.
  */
-export function eventsResource({ operations, jobEvents: events }: EventParts): Resource {
+export function eventsResource({ operations, events }: EventParts): Resource {
   return reader(async (exchange) => {
     const wanted = decodeQuery(eventsQuery, exchange);
     if (!wanted.ok) return wanted;
@@ -54,7 +71,7 @@ export function eventsResource({ operations, jobEvents: events }: EventParts): R
 
 async function* stream(
   operations: EventParts["operations"],
-  events: JobEvents,
+  events: ServerEvents,
   wanted: Wanted,
   from: number | undefined,
   signal: AbortSignal,
@@ -94,8 +111,27 @@ const heartbeat = (id: string): string => `: still here\nid: ${id}\n\n`;
 
 const message = (event: string, id: string, data: string): string => `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
-const isWanted = (event: JobEvent, wanted: Wanted): boolean =>
-  event.kind === "job" ? isOf(event.job, wanted) : wanted.job === undefined || event.id === wanted.job;
+const STANDARD_TYPES: ReadonlySet<EventType> = new Set<EventType>(["job"]);
+
+/** Returns whether a client wants an event. A layer or job that it requests excludes no event without one. */
+function isWanted(event: ServerEvent, wanted: Wanted): boolean {
+  const { types: requested = STANDARD_TYPES } = wanted;
+  if (!requested.has(event.kind === "forgotten" ? "job" : event.kind)) return false;
+  switch (event.kind) {
+    case "job":
+      return isOf(event.job, wanted);
+    case "forgotten":
+      return wanted.job === undefined || event.id === wanted.job;
+    case "truncation":
+      return wanted.layer === undefined || event.truncation.layer === wanted.layer;
+    case "schedule":
+    case "upstream":
+    case "quota":
+    case "configuration":
+    case "activity":
+      return true;
+  }
+}
 
 const isOf = (view: JobView, wanted: Wanted): boolean =>
   (wanted.layer === undefined || view.layer === wanted.layer) && (wanted.job === undefined || view.id === wanted.job);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import type { RouteOptions } from "../../resource.ts";
 import { wholeNumber } from "../query-fields.ts";
@@ -13,7 +14,7 @@ export const waitQuery = z.object({ wait: wholeNumber(0, 120, 0, "seconds, ") })
 export async function waitForJob(
   id: number,
   waitMs: number,
-  { operations, jobEvents: events }: Pick<RouteOptions, "operations" | "jobEvents">,
+  { operations, events }: Pick<RouteOptions, "operations" | "events">,
   signal: AbortSignal,
 ): Promise<JobView | undefined> {
   const deadline = performance.now() + waitMs;
@@ -27,14 +28,15 @@ export async function waitForJob(
     await events.next(seen, leftMs, signal);
     for (; seen < events.last; seen++) {
       const next = events.at(seen + 1);
-      const mayHaveEnded =
-        next === "gone" ||
-        (next?.event.kind === "job"
-          ? next.event.job.id === id && next.event.job.outcome !== null
-          : next?.event.id === id);
-      if (!mayHaveEnded) continue;
+      if (next !== "gone" && (next === undefined || !isEndOf(id, next.event))) continue;
       const job = await operations.job(id);
       if (job === undefined || job.outcome !== null) return job;
     }
   }
+}
+
+/** Returns whether an event reports that a job has ended or was removed from the history. */
+function isEndOf(id: number, event: ServerEvent): boolean {
+  if (event.kind === "job") return event.job.id === id && event.job.outcome !== null;
+  return event.kind === "forgotten" && event.id === id;
 }

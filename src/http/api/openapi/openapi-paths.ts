@@ -116,7 +116,7 @@ export const paths = {
   "/events": {
     get: operation(
       "listenToJobs",
-      "Server-sent events: snapshot (first), job (a change), forgotten (taken out of the history)",
+      "Server-sent events: snapshot (first), job (a change), forgotten (taken out of the history), and those of other types",
       {
         parameters: queryParameters(eventsQuery),
         answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },

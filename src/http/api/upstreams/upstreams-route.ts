@@ -1,11 +1,8 @@
-import { isoTime } from "../../../lib/iso-time.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
-import { LATENCY_WINDOW_MS } from "../../../render/upstream-health.ts";
-import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing, reader } from "../api-answer.ts";
-import type { Documents } from "../documents/documents.ts";
+import { upstreamDocument } from "./upstream-document.ts";
 
 const unknownUpstream = (id: string): Refusal => ({
   code: "not_found",
@@ -37,30 +34,3 @@ export const probeResource = ({ probeUpstream }: RouteOptions, id: string): Reso
       upstream: upstreamDocument(upstream),
     });
   });
-
-function upstreamDocument(view: UpstreamView): Documents["Upstream"] {
-  const { id, upstream, layers, state, sinceMs, lastError, connections, waiting, latency, pausedUntilMs } = view;
-  return {
-    id,
-    origin: upstream,
-    layers,
-    state,
-    since: isoTime(sinceMs),
-    lastError:
-      lastError === undefined
-        ? null
-        : { at: isoTime(lastError.atMs), class: lastError.failure, message: lastError.message },
-    connections,
-    waiting,
-    latency:
-      latency === undefined
-        ? null
-        : {
-            windowSeconds: LATENCY_WINDOW_MS / 1000,
-            requests: latency.requests,
-            p50Ms: Math.round(latency.p50Ms),
-            p95Ms: Math.round(latency.p95Ms),
-          },
-    pausedUntil: pausedUntilMs === undefined ? null : isoTime(pausedUntilMs),
-  };
-}

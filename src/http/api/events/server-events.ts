@@ -1,10 +1,11 @@
+import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import { jsonText } from "../../../lib/json-text.ts";
-import type { JobEvent } from "../../../plan/job-request.ts";
 import { parseId } from "../../query.ts";
+import { eventData } from "./event-data.ts";
 
 /** An event and its serialized data, which is made once for all listeners. */
 interface Numbered {
-  readonly event: JobEvent;
+  readonly event: ServerEvent;
   readonly data: string;
 }
 
@@ -12,11 +13,11 @@ interface Numbered {
 const MOST_STORED = 1_000;
 
 /**
- * The events of jobs since the start of the server, numbered in order. Only the last ones are stored. Listeners have no
+ * The events since the start of the server, numbered in order. Only the last ones are stored. Listeners have no
  * buffers: a listener asks for the event after the last number that it has seen. A listener that is too slow gets
  * "gone".
  */
-export class JobEvents {
+export class ServerEvents {
   /** Identifies this start of the server: event numbers of an earlier start are not valid. */
   readonly #instance: string;
   readonly #stored: Numbered[] = [];
@@ -29,8 +30,8 @@ export class JobEvents {
     this.#instance = instance;
   }
 
-  publish(event: JobEvent): void {
-    this.#stored.push({ event, data: jsonText(event.kind === "job" ? event.job : { id: event.id }) });
+  publish(event: ServerEvent): void {
+    this.#stored.push({ event, data: jsonText(eventData(event)) });
     if (this.#stored.length > MOST_STORED) {
       this.#stored.shift();
       this.#first++;

@@ -1,0 +1,20 @@
+import type { ActivityRow } from "../activity/activity-service.ts";
+import type { JobEvent } from "../plan/job-request.ts";
+import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { UpstreamView } from "../render/upstream-limits.ts";
+import type { MassTruncationView } from "../truncation/mass-truncation.ts";
+
+/** A change of the server that clients of the event stream are told of. A persisted change is published after its commit. */
+export type ServerEvent =
+  | JobEvent
+  /** A truncation was made or undone, or its space was reclaimed. */
+  | { readonly kind: "truncation"; readonly truncation: MassTruncationView }
+  /** A schedule was put, paused, resumed or removed, or a run of it was made or skipped. */
+  | { readonly kind: "schedule"; readonly name: string }
+  /** The state of an upstream has changed. */
+  | { readonly kind: "upstream"; readonly upstream: UpstreamView }
+  /** The quota was changed by a request or a reload. */
+  | { readonly kind: "quota"; readonly quota: QuotaConfiguration }
+  /** A reload has changed the configuration, which has so many layers now. */
+  | { readonly kind: "configuration"; readonly layers: number }
+  | { readonly kind: "activity"; readonly entry: ActivityRow };

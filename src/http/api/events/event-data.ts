@@ -1,0 +1,33 @@
+import type { ServerEvent } from "../../../coordinator/server-event.ts";
+import { activityDocument } from "../activity/activity-document.ts";
+import type { Documents } from "../documents/documents.ts";
+import { upstreamDocument } from "../upstreams/upstream-document.ts";
+
+/** The data of an event: a document, or the few fields that tell the client what to read again. */
+type EventData =
+  | Documents["Job" | "Truncation" | "Upstream" | "Quota" | "ActivityEntry"]
+  | { readonly id: number }
+  | { readonly name: string }
+  | { readonly layers: number };
+
+/** Returns the data of an event, as clients receive it. */
+export function eventData(event: ServerEvent): EventData {
+  switch (event.kind) {
+    case "job":
+      return event.job;
+    case "forgotten":
+      return { id: event.id };
+    case "truncation":
+      return event.truncation;
+    case "schedule":
+      return { name: event.name };
+    case "upstream":
+      return upstreamDocument(event.upstream);
+    case "quota":
+      return event.quota;
+    case "configuration":
+      return { layers: event.layers };
+    case "activity":
+      return activityDocument(event.entry);
+  }
+}
