@@ -68,7 +68,7 @@ export const launchChromium = (): Promise<Browser> =>
     args: [
       // CI runs as root.
       "--no-sandbox",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
       "--force-color-profile=srgb",
       // WebGL, which MapLibre needs, on machines without a GPU.
       "--use-angle=swiftshader",

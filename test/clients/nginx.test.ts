@@ -82,7 +82,7 @@ describe.skipIf(!hasNginx)(`the server behind nginx with TLS and a path${reason}
   });
 
   test("a browser submits the seed form and a classic request, and another site's page does not", async () => {
-    const page = await exchange(`${base}/`, { headers: { Authorization: user, Accept: "text/html" } });
+    const page = await exchange(`${base}/?plain`, { headers: { Authorization: user, Accept: "text/html" } });
     const action = /<form class="fields" method="post" action="([^"]*)"/.exec(page.body.toString("utf8"))?.[1] ?? "";
     expect(new URL(action, nginx.origin).href).toMatch(`${base}/rest/seed/`);
     const submit = (origin: string, site: string) =>

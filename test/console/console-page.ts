@@ -46,7 +46,12 @@ export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
 
 async function consolePage(browser: Browser, url: string, look: Look): Promise<ConsolePage> {
   const { width, height, colorScheme } = look;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, locale: "en-GB" });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    locale: "en-GB",
+    ignoreHTTPSErrors: true,
+  });
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => {
