@@ -82,6 +82,7 @@ export const OPERATIONS = {
   },
   usage: {
     usage: CALL,
+    usageHistory: CALL,
     verify: CALL,
     verification: CALL,
     cancelVerification: CALL,

@@ -64,7 +64,7 @@ export class PeriodicWork {
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
       this.#lastTrimMs = steadyMs;
-      state.write(() => trend.sample(ledger.total, nowMs));
+      state.write(() => trend.sample(ledger.total, ledger.byLayer, nowMs));
       void this.#once("disk", async () => this.#diskFull.look(await quota.disk.last()));
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);

@@ -2,7 +2,7 @@ import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
-import type { UsageTrend } from "../quota/usage-trend.ts";
+import type { UsageSample, UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
@@ -15,6 +15,14 @@ export interface UsageServiceParts
   readonly trend: UsageTrend;
   readonly accesses: AccessLog;
   readonly counts: () => EnforcerCounts;
+}
+
+export interface UsageHistoryQuery {
+  /** Undefined: all layers together. */
+  readonly layer: string | undefined;
+  /** ms since 1970. */
+  readonly sinceMs: number;
+  readonly stepMs: number;
 }
 
 /**
@@ -46,6 +54,18 @@ export class UsageService {
       diskSpace,
     };
     return usageView(from, options);
+  }
+
+  /** Returns the usage at the end of each step since a time; that of the running step is the present one. */
+  async usageHistory(history: UsageHistoryQuery): Promise<readonly UsageSample[]> {
+    const { ledger, trend, recounted, now } = this.#parts;
+    const { layer, sinceMs, stepMs } = history;
+    await recounted();
+    const nowMs = now();
+    const { tiles, bytes, allocated } = layer === undefined ? ledger.total : ledger.sumOf(layer);
+    const step = Math.floor(nowMs / stepMs);
+    const samples = trend.samples(layer, sinceMs, stepMs).filter(({ atMs }) => Math.floor(atMs / stepMs) < step);
+    return [...samples, { atMs: nowMs, tiles, bytes, allocated }];
   }
 
   /** Begins to compare the ledger with the store. Returns false when a comparison is running already. */

@@ -55,6 +55,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/truncations/1": { GET: "read", DELETE: "operate" },
   "/api/v1/truncations/1/undo": { POST: "operate" },
   "/api/v1/usage": { GET: "read" },
+  "/api/v1/usage/history": { GET: "read" },
   "/api/v1/usage/verification": { GET: "read", POST: "operate", DELETE: "operate" },
   "/api/v1/usage/simulation": { GET: "read" },
   "/api/v1/events": { GET: "read" },

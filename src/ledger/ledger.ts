@@ -191,6 +191,10 @@ export class Ledger {
     return this.#in.tileSets.total;
   }
 
+  get byLayer(): ReadonlyMap<string, Readonly<Sum>> {
+    return this.#in.tileSets.byLayer;
+  }
+
   sumOf(layer: string): Readonly<Sum> {
     return this.#in.tileSets.sumOf(layer);
   }

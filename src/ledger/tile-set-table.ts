@@ -191,6 +191,11 @@ export class TileSetTable {
     return this.#byLayer.get(layer) ?? emptySum();
   }
 
+  /** The sums of the layers that have had tiles, by name. */
+  get byLayer(): ReadonlyMap<string, Readonly<Sum>> {
+    return this.#byLayer;
+  }
+
   get total(): Readonly<Sum> {
     return this.#total;
   }

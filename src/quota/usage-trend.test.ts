@@ -11,13 +11,54 @@ test("the trend is that of what the quota counts, and samples from before alloca
   db.prepare("INSERT INTO usage_sample VALUES (?, ?)").run(HOUR, 1000);
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
-  const now = { bytes: 3000n, allocated: 24_576n };
+  const now = { tiles: 6n, bytes: 3000n, allocated: 24_576n };
   expect(trend.view(now, "content", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 2000 });
   expect(trend.view(now, "allocated", 2 * HOUR)).toBeUndefined();
-  trend.sample(now, 2 * HOUR);
+  trend.sample(now, new Map(), 2 * HOUR);
   // Samples are ten minutes apart.
-  trend.sample({ bytes: 9000n, allocated: 90_000n }, 2 * HOUR + MINUTE);
-  const later = { bytes: 4000n, allocated: 32_768n };
+  trend.sample({ tiles: 9n, bytes: 9000n, allocated: 90_000n }, new Map(), 2 * HOUR + MINUTE);
+  const later = { tiles: 8n, bytes: 4000n, allocated: 32_768n };
   expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: 2 * HOUR, bytesPerDay: 24 * 8192 });
+  db.close();
+});
+
+const usage = (tiles: number) => ({ tiles: BigInt(tiles), bytes: BigInt(tiles * 10), allocated: BigInt(tiles * 4096) });
+
+test("the history has the last sample of each step, of all layers and of each, for thirty days", () => {
+  const db = openDatabase(":memory:");
+  db.migrate([usageTrendMigrations]);
+  const trend = new UsageTrend(db);
+  for (let n = 0; n < 6 * 6; n++)
+    trend.sample(usage(100 + n), new Map([["a", usage(n)]]), 100 * HOUR + n * 10 * MINUTE);
+  expect(trend.samples(undefined, 0, 10 * MINUTE)).toHaveLength(36);
+  expect(trend.samples(undefined, 104 * HOUR, HOUR)).toEqual([
+    { atMs: 104 * HOUR + 50 * MINUTE, ...usage(129) },
+    { atMs: 105 * HOUR + 50 * MINUTE, ...usage(135) },
+  ]);
+  // The layers are sampled once an hour. One that a sample lacks had no tiles.
+  const ofLayer = (name: string) => trend.samples(name, 103 * HOUR, HOUR);
+  const hours = [103, 104, 105].map((hour) => hour * HOUR);
+  expect(ofLayer("a")).toEqual([18, 24, 30].map((tiles, i) => ({ atMs: hours[i], ...usage(tiles) })));
+  expect(ofLayer("b")).toEqual(hours.map((atMs) => ({ atMs, ...usage(0) })));
+  // Another process goes on where this one has stopped.
+  new UsageTrend(db).sample(usage(1), new Map([["a", usage(1)]]), 105 * HOUR + 59 * MINUTE);
+  expect(trend.samples("a", 0, MINUTE)).toHaveLength(6);
+  expect(trend.samples(undefined, 0, MINUTE)).toHaveLength(36);
+  trend.sample(usage(7), new Map(), 105 * HOUR + 30 * 24 * HOUR);
+  expect(trend.samples(undefined, 0, MINUTE).map(({ atMs }) => atMs / HOUR)).toEqual([
+    ...[0, 1, 2, 3, 4, 5].map((n) => 105 + n / 6),
+    105 + 30 * 24,
+  ]);
+  db.close();
+});
+
+test("of more layers than a sample holds those with the most bytes are sampled, and the others are not known", () => {
+  const db = openDatabase(":memory:");
+  db.migrate([usageTrendMigrations]);
+  const trend = new UsageTrend(db);
+  trend.sample(usage(9), new Map(Array.from({ length: 400 }, (_, i) => [`l${i}`, usage(i)])), HOUR);
+  expect(trend.samples("l399", 0, HOUR)).toEqual([{ atMs: HOUR, ...usage(399) }]);
+  expect(trend.samples("l99", 0, HOUR)).toEqual([]);
+  expect(trend.samples("l100", 0, HOUR)).toHaveLength(1);
   db.close();
 });

@@ -1,4 +1,4 @@
-import { bigInt, type Database, int, type Migrations } from "../state/database.ts";
+import { bigInt, bigIntOrNull, type Database, int, type Migrations } from "../state/database.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
 
 export const usageTrendMigrations: Migrations = {
@@ -7,11 +7,20 @@ export const usageTrendMigrations: Migrations = {
     "CREATE TABLE usage_sample (at_ms INTEGER PRIMARY KEY, bytes INTEGER NOT NULL);",
     // Null in samples from before: they have no trend of allocated bytes.
     "ALTER TABLE usage_sample ADD COLUMN allocated INTEGER;",
+    // `layers` is the number of layers that were sampled with this sample; null: none was.
+    `ALTER TABLE usage_sample ADD COLUMN tiles INTEGER;
+    ALTER TABLE usage_sample ADD COLUMN layers INTEGER;
+    CREATE TABLE usage_layer_sample (
+      at_ms INTEGER NOT NULL, layer TEXT NOT NULL,
+      tiles INTEGER NOT NULL, bytes INTEGER NOT NULL, allocated INTEGER NOT NULL,
+      PRIMARY KEY (at_ms, layer)
+    ) WITHOUT ROWID;`,
   ],
 };
 
-/** The usage of all layers. */
+/** The usage of all layers, or of one. */
 interface Usage {
+  readonly tiles: bigint;
   readonly bytes: bigint;
   readonly allocated: bigint;
 }
@@ -21,27 +30,96 @@ export interface Trend {
   readonly bytesPerDay: number;
 }
 
+/** The usage at one time. Null in samples of older versions, which did not keep it. */
+export interface UsageSample {
+  readonly atMs: number;
+  readonly tiles: bigint | null;
+  readonly bytes: bigint;
+  readonly allocated: bigint | null;
+}
+
 const SAMPLE_MS = 10 * 60_000;
+const LAYERS_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 const STORED_MS = 30 * DAY_MS;
 
-/** Records how usage grows: one sample every ten minutes, for thirty days. */
+/** The layers of one sample: those with the most bytes. Thirty days of so many layers take some 15 MB. */
+const MOST_LAYERS = 300;
+
+/**
+ * Records how usage grows: one sample every ten minutes, and one of the layers every hour, for thirty days.
+ */
 export class UsageTrend {
   readonly #db: Database;
   #lastMs: number;
+  #lastLayersMs: number;
 
   constructor(db: Database) {
     this.#db = db;
-    const last = db.prepare("SELECT at_ms FROM usage_sample ORDER BY at_ms DESC LIMIT 1").get();
-    this.#lastMs = last === undefined ? 0 : int(last, "at_ms");
+    const last = (condition: string): number => {
+      const row = db.prepare(`SELECT at_ms FROM usage_sample WHERE ${condition} ORDER BY at_ms DESC LIMIT 1`).get();
+      return row === undefined ? 0 : int(row, "at_ms");
+    };
+    this.#lastMs = last("1 = 1");
+    this.#lastLayersMs = last("layers IS NOT NULL");
   }
 
   /** Adds a sample inside the caller's transaction. Does nothing while the last sample is young. */
-  sample({ bytes, allocated }: Usage, nowMs: number): void {
+  sample({ tiles, bytes, allocated }: Usage, byLayer: ReadonlyMap<string, Usage>, nowMs: number): void {
     if (nowMs - this.#lastMs < SAMPLE_MS) return;
     this.#lastMs = nowMs;
-    this.#db.prepare("INSERT OR REPLACE INTO usage_sample VALUES (?, ?, ?)").run(nowMs, bytes, allocated);
-    this.#db.prepare("DELETE FROM usage_sample WHERE at_ms < ?").run(nowMs - STORED_MS);
+    const layers = nowMs - this.#lastLayersMs < LAYERS_MS ? null : this.#sampleLayers(byLayer, nowMs);
+    this.#db
+      .prepare("INSERT OR REPLACE INTO usage_sample (at_ms, tiles, bytes, allocated, layers) VALUES (?, ?, ?, ?, ?)")
+      .run(nowMs, tiles, bytes, allocated, layers);
+    for (const table of ["usage_sample", "usage_layer_sample"])
+      this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - STORED_MS);
+  }
+
+  /** Returns the number of layers that were sampled. */
+  #sampleLayers(byLayer: ReadonlyMap<string, Usage>, nowMs: number): number {
+    this.#lastLayersMs = nowMs;
+    const largest = [...byLayer]
+      .filter(([, { tiles }]) => tiles > 0n)
+      .sort(([, a], [, b]) => Number(b.bytes - a.bytes))
+      .slice(0, MOST_LAYERS);
+    const insert = this.#db.prepare("INSERT OR REPLACE INTO usage_layer_sample VALUES (?, ?, ?, ?, ?)");
+    for (const [layer, { tiles, bytes, allocated }] of largest) insert.run(nowMs, layer, tiles, bytes, allocated);
+    return largest.length;
+  }
+
+  /**
+   * Returns the last sample of each step since a time, oldest first. A layer that a sample lacks had no tiles, unless
+   * the sample has the most layers: then its usage is not known, and it is left out.
+   * @param layer undefined: all layers together
+   */
+  samples(layer: string | undefined, sinceMs: number, stepMs: number): readonly UsageSample[] {
+    // The row of a group is the one of the greatest at_ms, as SQLite has it for max().
+    const step = "GROUP BY at_ms / CAST(? AS INTEGER) ORDER BY at_ms";
+    const rows =
+      layer === undefined
+        ? this.#db
+            .prepare(`SELECT max(at_ms) AS at_ms, tiles, bytes, allocated FROM usage_sample WHERE at_ms >= ? ${step}`, {
+              bigints: true,
+            })
+            .all(sinceMs, stepMs)
+        : this.#db
+            .prepare(
+              `SELECT max(at_ms) AS at_ms, tiles, bytes, allocated FROM (
+                SELECT s.at_ms, coalesce(l.tiles, 0) AS tiles, coalesce(l.bytes, 0) AS bytes,
+                  coalesce(l.allocated, 0) AS allocated
+                FROM usage_sample s LEFT JOIN usage_layer_sample l ON l.at_ms = s.at_ms AND l.layer = ?
+                WHERE s.at_ms >= ? AND (l.layer IS NOT NULL OR s.layers < ${MOST_LAYERS})
+              ) ${step}`,
+              { bigints: true },
+            )
+            .all(layer, sinceMs, stepMs);
+    return rows.map((row) => ({
+      atMs: int(row, "at_ms"),
+      tiles: bigIntOrNull(row, "tiles"),
+      bytes: bigInt(row, "bytes"),
+      allocated: bigIntOrNull(row, "allocated"),
+    }));
   }
 
   /**

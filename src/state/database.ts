@@ -287,6 +287,8 @@ export function bytes(row: Row, column: string): Uint8Array {
 }
 
 export const intOrNull = (row: Row, column: string): number | null => (row[column] === null ? null : int(row, column));
+export const bigIntOrNull = (row: Row, column: string): bigint | null =>
+  row[column] === null ? null : bigInt(row, column);
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column);
 

@@ -64,6 +64,7 @@ test("answers have the form that the document describes", async () => {
     ["/status", "Status"],
     ["/stats?by=layer", "Stats"],
     ["/usage", "Usage"],
+    ["/usage/history?layer=ws:roads", "UsageHistory"],
     ["/quota", "Quota"],
     ["/users", "Users"],
     ["/session", "Session"],

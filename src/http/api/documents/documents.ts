@@ -17,6 +17,7 @@ import {
   simulation,
   status,
   usage,
+  usageHistory,
   users,
   verification,
 } from "./server-documents.ts";
@@ -51,6 +52,7 @@ export const documents = {
   Upstreams: z.object({ upstreams: z.array(upstream) }),
   UpstreamProbe: upstreamProbe,
   Usage: usage,
+  UsageHistory: usageHistory,
   Quota: quota,
   Reload: reload,
   ConfigurationCheck: configurationCheck,

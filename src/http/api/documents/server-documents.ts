@@ -42,6 +42,16 @@ export const usage = z.object({
     .exactOptional(),
 });
 
+const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });
+
+export const usageHistory = z.object({
+  layer: textOrNull,
+  step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]),
+  series: z
+    .array(z.object({ at: moment, tiles: numberOrNull, bytes: bigint64, bytesOnDisk: numberOrNull }))
+    .meta({ description: "The last sample of each step; the last entry is the present usage" }),
+});
+
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 
 /** The fields of the classic `cacheQuotaConfiguration`. */

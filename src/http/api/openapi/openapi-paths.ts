@@ -9,7 +9,7 @@ import { waitQuery } from "../jobs/wait-for-job.ts";
 import { layersQuery } from "../layers/layers-route.ts";
 import { statsQuery } from "../stats/stats-route.ts";
 import { truncationsQuery } from "../truncations/truncations-route.ts";
-import { usageQuery, verificationQuery } from "../usage/usage-route.ts";
+import { historyQuery, usageQuery, verificationQuery } from "../usage/usage-route.ts";
 import { queryParameters } from "./openapi-json.ts";
 import { answer, created, operation } from "./openapi-parts.ts";
 
@@ -334,6 +334,13 @@ export const paths = {
     get: operation("getUsage", "Tiles and bytes kept, by layer", {
       parameters: queryParameters(usageQuery),
       answers: { 200: answer("Usage") },
+      failures: [400, 404],
+    }),
+  },
+  "/usage/history": {
+    get: operation("getUsageHistory", "Tiles and bytes kept in the last 30 days, of all layers or one", {
+      parameters: queryParameters(historyQuery),
+      answers: { 200: answer("UsageHistory") },
       failures: [400, 404],
     }),
   },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
@@ -12,7 +13,7 @@ import {
 import type { WhatIf } from "../../../quota/what-if.ts";
 import { operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeQuery, layer, yesOrNo } from "../query-fields.ts";
+import { decodeQuery, decodeStrictQuery, layer, moment, yesOrNo } from "../query-fields.ts";
 
 export const usageQuery = z.object({ by: z.enum(["tileSet"]).optional(), layer });
 
@@ -28,11 +29,40 @@ export function usageResource({ operations }: RouteOptions): Resource {
 
 export const verificationQuery = z.object({ repair: yesOrNo.default(false).meta({ default: false }), layer });
 
-/** Returns the resource `usage/verification` or `usage/simulation`; undefined for another word. */
+/** Returns a resource below `usage`; undefined for an unknown word. */
 export function usagePartResource(parts: RouteOptions, part: string): Resource | undefined {
   if (part === "verification") return verificationResource(parts);
+  if (part === "history") return historyResource(parts);
   return part === "simulation" ? simulationResource(parts) : undefined;
 }
+
+/** The steps of a history, in ms. */
+const STEPS = { PT10M: 600_000, PT1H: 3_600_000, PT6H: 21_600_000, P1D: 86_400_000 } as const;
+
+export const historyQuery = z.object({
+  layer: layer.meta({ description: "Absent: all layers together" }),
+  step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]).default("PT1H").meta({ default: "PT1H" }),
+  since: moment("A time, or an age such as P7D. Absent: all samples, which are kept for 30 days"),
+});
+
+/** `usage/history`: the stored tiles and bytes of the last days, from the samples. */
+const historyResource = ({ operations }: RouteOptions): Resource =>
+  reader(async (exchange) => {
+    const query = decodeStrictQuery(historyQuery, exchange);
+    if (!query.ok) return query;
+    const { layer: name, step, since = 0 } = query.value;
+    const samples = await operations.usageHistory({ layer: name, sinceMs: since, stepMs: STEPS[step] });
+    return documentAnswer("UsageHistory", {
+      layer: name ?? null,
+      step,
+      series: samples.map(({ atMs, tiles, bytes, allocated }) => ({
+        at: isoTime(atMs),
+        tiles,
+        bytes,
+        bytesOnDisk: allocated,
+      })),
+    });
+  });
 
 /**
  * `usage/verification`: POST starts a comparison of the ledger with the store, GET returns its progress, DELETE cancels
