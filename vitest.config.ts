@@ -10,7 +10,7 @@ process.env["NUTHATCH_TEST_SEED"] = seed;
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "ui/**/*.test.ts", "test/**/*.test.ts"],
     // Files by size: the longest runs do not begin when all others have ended.
     sequence: { shuffle: { tests: true, files: false } },
     setupFiles: ["test/random-setup.ts"],

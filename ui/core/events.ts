@@ -12,8 +12,10 @@ const TYPES = KINDS.filter((kind) => kind !== "forgotten").join(",");
 export type Connection = { readonly kind: "connecting" | "open" } | { readonly kind: "lost"; readonly sinceMs: number };
 
 export const connection = signal<Connection>({ kind: "connecting" });
-/** The jobs that have not ended, and those that have ended since the page was loaded. */
+/** The jobs that have not ended, and the last ones that have ended since the page was loaded. */
 export const liveJobs = signal<ReadonlyMap<number, Doc<"Job">>>(new Map());
+/** The same jobs, one change ahead of what the views show. */
+const jobs = new Map<number, Doc<"Job">>();
 /** Grows whenever events may have been missed: what a view has read before may be old. */
 export const resyncs = signal(0);
 
@@ -48,8 +50,9 @@ export function openEvents(): void {
   });
   source.addEventListener("snapshot", (event) => {
     lastId = event.lastEventId;
-    const { jobs } = parseJson<{ jobs: readonly Doc<"Job">[] }>(event.data);
-    liveJobs.value = new Map(jobs.map((job) => [job.id, job]));
+    jobs.clear();
+    for (const job of parseJson<{ jobs: readonly Doc<"Job">[] }>(event.data).jobs) jobs.set(job.id, job);
+    showJobs();
     resyncs.value++;
   });
   for (const kind of KINDS) source.addEventListener(kind, (event) => take(kind, event));
@@ -66,11 +69,30 @@ function take(kind: EventKind, event: MessageEvent<string>): void {
   const data = parseJson<unknown>(event.data);
   if (kind === "job") {
     const job = data as Doc<"Job">;
-    liveJobs.value = new Map(liveJobs.value).set(job.id, job);
+    // The job that changed last is the last of the map.
+    jobs.delete(job.id);
+    jobs.set(job.id, job);
+    showJobsSoon();
   } else if (kind === "forgotten") {
-    const jobs = new Map(liveJobs.value);
     jobs.delete((data as { id: number }).id);
-    liveJobs.value = jobs;
+    showJobsSoon();
   }
   for (const listener of [...(listeners.get(kind) ?? [])]) listener(data);
+}
+
+/** A thousand jobs change a thousand times a second: views are rendered four times a second. */
+const SHOW_MS = 250;
+const MOST_ENDED = 100;
+let showTimer: ReturnType<typeof setTimeout> | undefined;
+
+function showJobsSoon(): void {
+  showTimer ??= setTimeout(showJobs, SHOW_MS);
+}
+
+function showJobs(): void {
+  clearTimeout(showTimer);
+  showTimer = undefined;
+  const ended = [...jobs.values()].filter(({ state }) => state === "done" || state === "aborted");
+  for (const { id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) jobs.delete(id);
+  liveJobs.value = new Map(jobs);
 }
