@@ -88,7 +88,7 @@ export const OPERATIONS = {
     cancelVerification: CALL,
     simulate: CALL_READS_FIRST,
   },
-  quota: { quota: CALL, changeQuota: CALL_READS_FIRST },
+  quota: { quota: CALL, previewQuota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
   coverage: { coverage: UNTIL, coverageLevels: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },

@@ -3,12 +3,18 @@ import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";
 import type { QuotaStore } from "../quota/quota-store.ts";
+import { wouldEvict } from "../quota/would-evict.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 export interface QuotaServiceParts
-  extends Pick<BuildContext, "gate" | "catalogue" | "initialQuota" | "publish" | "log"> {
+  extends Pick<BuildContext, "ledger" | "eviction" | "gate" | "catalogue" | "initialQuota" | "publish" | "log"> {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
+}
+
+/** The quota as a change would leave it. */
+export interface QuotaPreview extends QuotaConfiguration {
+  readonly wouldEvict: { readonly tiles: bigint; readonly bytes: bigint; readonly bytesOnDisk: bigint };
 }
 
 /** The operations on the quota. */
@@ -58,6 +64,14 @@ export class QuotaService {
     // Evicts after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
     return changed;
+  }
+
+  /** Returns the quota after a change, and what the change would evict. Changes nothing. */
+  async previewQuota(change: QuotaChange): Promise<QuotaPreview> {
+    const { quota, ledger, eviction } = this.#parts;
+    const changed = applyQuotaChange(quota.current, change);
+    const { tiles, bytes, allocated } = wouldEvict(changed, eviction(), ledger.byLayer);
+    return { ...changed, wouldEvict: { tiles, bytes, bytesOnDisk: allocated } };
   }
 
   /** Removes quotas of unknown layers, so that a client can always PUT back what a GET has answered. */

@@ -65,7 +65,8 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     const answer = await answerTo(requested, outcome);
     const { user, refusal, isRead } = outcome;
     const logIn = refusal?.logIn;
-    if ((mayChange(requested.request) && !isRead) || logIn !== undefined) {
+    const hasOnlyRead = isRead || answer.isPreview === true;
+    if ((mayChange(requested.request) && !hasOnlyRead) || logIn !== undefined) {
       const { request, target, requestId } = requested;
       const { method = "GET" } = request;
       const jobId = answer.headers?.["X-Job-Id"];

@@ -10,6 +10,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** The account that the request signed in, for the record of activity. */
   readonly signedIn?: string;
+  /** True: the request asked what a change would do, and nothing was changed, so it is not recorded as a change. */
+  readonly isPreview?: true;
   /** Fields of the request that the resource does not know and has ignored, for the log. */
   readonly ignored?: readonly string[];
 }

@@ -9,7 +9,7 @@ import { leftOnDisk } from "./disk-reserve.ts";
 import type { DiskSpaceMonitor } from "./disk-space-monitor.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
-import { type Limit, limitsOf } from "./limits.ts";
+import { type Limit, limitsOf, waterMarks } from "./limits.ts";
 import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
@@ -289,10 +289,8 @@ export class Enforcer {
   /** Cleans up for one limit. Ends early when the configuration changes, as the change requests the next clean-up. */
   async #cleanUp(limit: Limit, configuration: QuotaConfiguration): Promise<void> {
     const { eviction, options, log } = this.#parts;
-    const { highWaterPercent, lowWaterPercent } = options();
-    const share = (percent: number): bigint => (limit.bytes * BigInt(Math.round(percent * 1000))) / 100_000n;
-    if (this.#used(limit) <= share(highWaterPercent)) return;
-    const target = share(lowWaterPercent);
+    const { high, low: target } = waterMarks(limit, options());
+    if (this.#used(limit) <= high) return;
     this.#sources?.giveUpTruncated(limit.layer);
     this.#cleanUps++;
     const before = eviction.tiles;

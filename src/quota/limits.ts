@@ -1,4 +1,5 @@
 import { onceEach } from "../lib/once-each.ts";
+import type { EvictionOptions } from "./eviction-options.ts";
 import { quotaBytes } from "./quota-bytes.ts";
 import type { ExpirationPolicy, LayerQuota, QuotaConfiguration } from "./quota-configuration.ts";
 
@@ -19,6 +20,15 @@ const layerLimit = ({ layer, expirationPolicyName, quota }: LayerQuota): Limit =
   policy: expirationPolicyName,
   stages: [(other) => other === layer],
 });
+
+/** Returns the usage above which a clean-up for a limit begins, and that at which it ends. */
+export function waterMarks(
+  { bytes }: Limit,
+  { highWaterPercent, lowWaterPercent }: Pick<EvictionOptions, "highWaterPercent" | "lowWaterPercent">,
+): { readonly high: bigint; readonly low: bigint } {
+  const share = (percent: number): bigint => (bytes * BigInt(Math.round(percent * 1000))) / 100_000n;
+  return { high: share(highWaterPercent), low: share(lowWaterPercent) };
+}
 
 /** Returns the limits of a configuration, the same object for the same configuration. */
 export const limitsOf = onceEach(({ globalQuota, globalExpirationPolicyName, layerQuotas }: QuotaConfiguration) => {

@@ -167,6 +167,62 @@ describe("/api/v1/quota", () => {
     );
 });
 
+describe("a dry run of a change", () => {
+  const send = (method: string, query: string, body: string, credentials = "root:root") =>
+    fetch(`${at().url}/api/v1/quota${query}`, {
+      method,
+      headers: { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` },
+      body,
+    });
+  const read = async <T>(path: string): Promise<T> =>
+    (
+      await fetch(`${at().url}/api/v1/${path}`, {
+        headers: { Authorization: `Basic ${Buffer.from("view:view").toString("base64")}` },
+      })
+    ).json() as Promise<T>;
+
+  test("tells the quota that would be and what it would evict, changes nothing and is no activity", async () => {
+    await Promise.all(
+      ["0/0/0", "1/0/0", "2/0/0", "2/3/3"].map((tile) => fetch(`${at().url}/xyz/ws:roads/${tile}.png`)),
+    );
+    interface Usage {
+      readonly total: { readonly tiles: number; readonly bytes: number };
+      readonly bytesOnDisk: number;
+    }
+    // The other tiles of a metatile follow the answer.
+    await expect.poll(async () => (await read<Usage>("usage")).total.tiles).toBe(1 + 4 + 16);
+    const { total, bytesOnDisk } = await read<Usage>("usage");
+    for (const method of ["PUT", "PATCH"]) {
+      const answer = await send(method, "?dryRun=true", '{"enabled":true,"globalQuota":{"value":8,"units":"KiB"}}');
+      expect(answer.status).toBe(200);
+      const preview = (await answer.json()) as { readonly wouldEvict: Record<string, number> };
+      expect(preview).toMatchObject({ enabled: true, globalQuota: { value: "8", units: "KiB" }, layerQuotas: [] });
+      expect(preview.wouldEvict["bytesOnDisk"]).toBe(bytesOnDisk - 8192);
+      expect(preview.wouldEvict["tiles"]).toBe(Math.ceil((total.tiles * (bytesOnDisk - 8192)) / bytesOnDisk));
+      expect(preview.wouldEvict["bytes"]).toBeLessThan(total.bytes);
+    }
+    expect(JSON.stringify(await read("quota"))).toBe(DEFAULT);
+    expect((await read<Usage>("usage")).total).toEqual(total);
+    const { activity } = await read<{ readonly activity: readonly { readonly requestId: string }[] }>("activity");
+    expect(JSON.stringify(activity)).not.toContain("dryRun");
+    const puts = activity.length;
+    await send("PUT", "?dryRun=true", "{}");
+    expect((await read<{ readonly activity: readonly object[] }>("activity")).activity).toHaveLength(puts);
+  });
+
+  test.each([
+    ["?dryRun=yes", "{}", "root:root", 400, 'dryRun: expected true or false, got \\"yes\\"'],
+    ["?dryrun=true", '{"enabled":true}', "root:root", 400, "dryrun: unknown field of the query, expected dryRun"],
+    ["?dryRun=true", '{"globalQota":{}}', "root:root", 400, "globalQota: unknown field"],
+    ["?dryRun=true", '{"globalQuota":{"value":"1e18"}}', "root:root", 400, "globalQuota: expected at most"],
+    ["?dryRun=true", "{}", "op:op", 403, "forbidden"],
+  ] as const)("%s with %s of %s is %i", async (query, body, credentials, status, words) => {
+    const answer = await send("PUT", query, body, credentials);
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
+    expect(JSON.stringify(await read("quota"))).toBe(DEFAULT);
+  });
+});
+
 describe("/api/v1/users and /api/v1/reload", () => {
   transcript(
     "accounts are listed with their roles and the place that names them",

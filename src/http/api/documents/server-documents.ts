@@ -65,6 +65,12 @@ export const quota = z.object({
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
 });
 
+export const quotaPreview = quota.extend({
+  wouldEvict: z.object({ ...sum, bytesOnDisk }).meta({
+    description: "By averages of the layers. What the quota counts is exact to a cell, without pins and floors",
+  }),
+});
+
 export const activityEntry = z.object({
   id: int64,
   time: moment,

@@ -7,6 +7,7 @@ import { failuresQuery } from "../jobs/failures-route.ts";
 import { jobsQuery } from "../jobs/jobs-route.ts";
 import { waitQuery } from "../jobs/wait-for-job.ts";
 import { layersQuery } from "../layers/layers-route.ts";
+import { quotaQuery } from "../quota/quota-route.ts";
 import { statsQuery } from "../stats/stats-route.ts";
 import { truncationsQuery } from "../truncations/truncations-route.ts";
 import { historyQuery, usageQuery, verificationQuery } from "../usage/usage-route.ts";
@@ -50,7 +51,8 @@ const onSchedule = action("Schedule", name, [404]);
 const quotaChange = (operationId: string, summary: string) =>
   operation(operationId, summary, {
     body: "QuotaChange",
-    answers: { 200: answer("Quota") },
+    parameters: queryParameters(quotaQuery),
+    answers: { 200: answer("Quota", "QuotaPreview") },
     failures: [400, 404, 413],
   });
 const onTruncation = action("Truncation", id, [404, 409]);

@@ -1,19 +1,32 @@
+import * as z from "zod";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import type { QuotaChange } from "../../../quota/quota-configuration.ts";
 import { checkQuotaSize } from "../../../quota/quota-validation.ts";
-import { changeQuota } from "../../quota-change.ts";
+import { changeQuota, previewQuota } from "../../quota-change.ts";
 import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
+import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
 import { quotaChangeSchema } from "./quota-document.ts";
+
+export const quotaQuery = z.object({
+  dryRun: yesOrNo
+    .default(false)
+    .meta({ default: false, description: "true: changes nothing, and tells what the change would evict" }),
+});
 
 /** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. */
 export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  const change = administering(async ({ body, by, catalogue: { layers } }: Exchange): Promise<Reply> => {
-    const decoded = await body((bytes) => decodeQuota(bytes, layers));
-    return decoded.ok ? viewAnswer("Quota", await changeQuota(operations, decoded.value, by)) : decoded;
+  const change = administering(async (exchange: Exchange): Promise<Reply> => {
+    const query = decodeStrictQuery(quotaQuery, exchange);
+    if (!query.ok) return query;
+    const decoded = await exchange.body((bytes) => decodeQuota(bytes, exchange.catalogue.layers));
+    if (!decoded.ok) return decoded;
+    if (!query.value.dryRun) return viewAnswer("Quota", await changeQuota(operations, decoded.value, exchange.by));
+    const preview = await previewQuota(operations, decoded.value);
+    return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
   });
   return {
     methods: {

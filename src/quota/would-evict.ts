@@ -1,0 +1,64 @@
+import type { EvictionOptions } from "./eviction-options.ts";
+import { type Limit, limitsOf, waterMarks } from "./limits.ts";
+import type { QuotaConfiguration } from "./quota-configuration.ts";
+import { countedSize } from "./quota-count.ts";
+
+interface Usage {
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  readonly allocated: bigint;
+}
+
+const NOTHING: Usage = { tiles: 0n, bytes: 0n, allocated: 0n };
+
+const plus = (a: Usage, b: Usage): Usage => ({
+  tiles: a.tiles + b.tiles,
+  bytes: a.bytes + b.bytes,
+  allocated: a.allocated + b.allocated,
+});
+
+/**
+ * Returns what a clean-up would evict under a quota. The size that the quota counts is exact to a cell; the other
+ * numbers assume tiles of the average size of the layers concerned. Pins and floors are not looked at: they may keep
+ * tiles that are counted here.
+ * @param byLayer the usage of each layer with tiles
+ */
+export function wouldEvict(
+  quota: QuotaConfiguration,
+  options: Pick<EvictionOptions, "count" | "highWaterPercent" | "lowWaterPercent">,
+  byLayer: ReadonlyMap<string, Usage>,
+): Usage {
+  if (!quota.enabled) return NOTHING;
+  const counted = (usage: Usage): bigint => countedSize(usage, options.count);
+  /** Returns the part of a usage whose counted size is `size`, at most all of it. */
+  const part = (usage: Usage, size: bigint): Usage => {
+    const whole = counted(usage);
+    if (size >= whole) return usage;
+    const share = (value: bigint): bigint => (value * size + whole - 1n) / whole;
+    return { tiles: share(usage.tiles), bytes: share(usage.bytes), allocated: share(usage.allocated) };
+  };
+  const excess = (limit: Limit, used: bigint): bigint => {
+    const { high, low } = waterMarks(limit, options);
+    return used > high ? used - low : 0n;
+  };
+  const { ofLayer, global } = limitsOf(quota);
+  let evicted = NOTHING;
+  let limited = NOTHING;
+  let others = NOTHING;
+  for (const [layer, usage] of byLayer) {
+    const limit = ofLayer.get(layer);
+    if (limit === undefined) others = plus(others, usage);
+    else {
+      const ofThis = part(usage, excess(limit, counted(usage)));
+      evicted = plus(evicted, ofThis);
+      limited = plus(limited, {
+        tiles: usage.tiles - ofThis.tiles,
+        bytes: usage.bytes - ofThis.bytes,
+        allocated: usage.allocated - ofThis.allocated,
+      });
+    }
+  }
+  const rest = excess(global, counted(limited) + counted(others));
+  const first = part(others, rest);
+  return plus(plus(evicted, first), part(limited, rest - counted(first)));
+}
