@@ -9,6 +9,7 @@ import { JobService } from "./job-service.ts";
 import { MetricsService } from "./metrics-service.ts";
 import type { Services } from "./operations.ts";
 import { QuotaService } from "./quota-service.ts";
+import { TileChanges } from "./tile-changes.ts";
 import { UsageService } from "./usage-service.ts";
 
 /** The parts that services use. */
@@ -52,6 +53,7 @@ export function buildServices(context: ServiceContext): {
     quota: new QuotaService({ ...context, ...quota }),
     metrics: new MetricsService({ ...context, ...jobs }),
     coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
+    tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
     sessions: new SessionService(context),
     activity: new ActivityService({
       ...context,

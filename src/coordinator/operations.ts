@@ -8,6 +8,7 @@ import type { EstimateService } from "./estimate-service.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
 import type { QuotaService } from "./quota-service.ts";
+import type { TileChanges } from "./tile-changes.ts";
 import type { UsageService } from "./usage-service.ts";
 
 /** The services of the coordinator. */
@@ -20,6 +21,7 @@ export interface Services {
   readonly quota: QuotaService;
   readonly metrics: MetricsService;
   readonly coverage: CoverageService;
+  readonly tiles: TileChanges;
   readonly sessions: SessionService;
   readonly activity: ActivityService;
 }
@@ -91,6 +93,7 @@ export const OPERATIONS = {
   quota: { quota: CALL, previewQuota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
   coverage: { coverage: UNTIL, coverageLevels: UNTIL },
+  tiles: { tileChanges: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, closeSession: CALL },
 } as const satisfies {
@@ -111,6 +114,7 @@ export interface Operations
     Offered<"quota">,
     Offered<"metrics">,
     Offered<"coverage">,
+    Offered<"tiles">,
     Offered<"activity">,
     Offered<"sessions"> {}
 

@@ -24,10 +24,16 @@ export class CellWriters {
   readonly #watch: WriteWatch;
   /** The number of writers with open cells, by layer. Has no entry for 0. */
   readonly #writers = new Map<string, number>();
+  #observer: ((cells: readonly CellPosition[]) => void) | undefined;
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
     this.#watch = new WriteWatch(internals);
+  }
+
+  /** Has a function called with the cells that writers open and close, in place of the one before. Undefined: none. */
+  observe(observer: ((cells: readonly CellPosition[]) => void) | undefined): void {
+    this.#observer = observer;
   }
 
   /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
@@ -79,7 +85,9 @@ export class CellWriters {
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#in.marks.mark(block, cell)) mustCommit = true;
     }
-    return { mustCommit, cells: cells.map(({ tileSet, block, cell }) => cellPosition(tileSet, block, cell)) };
+    const positions = cells.map(({ tileSet, block, cell }) => cellPosition(tileSet, block, cell));
+    this.#observer?.(positions);
+    return { mustCommit, cells: positions };
   }
 
   close(open: OpenCells): void {
@@ -98,6 +106,7 @@ export class CellWriters {
       // A cell in doubt is not counted while it is open. The last writer has closed this one.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
     }
+    this.#observer?.(open.cells);
   }
 
   /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */

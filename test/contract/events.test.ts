@@ -27,7 +27,7 @@ describe("refusals", () => {
   );
   transcript(
     "a type that does not exist",
-    '\n> GET /api/v1/events?types=job,jobs\n< 400 application/problem+json\n<\n< {any}"detail":"types: expected a list of job, truncation, schedule, upstream, quota, configuration, activity, got \\"job,jobs\\""{any}',
+    '\n> GET /api/v1/events?types=job,jobs\n< 400 application/problem+json\n<\n< {any}"detail":"types: expected a list of job, tiles, truncation, schedule, upstream, quota, configuration, activity, got \\"job,jobs\\""{any}',
   );
   transcript(
     "another method",

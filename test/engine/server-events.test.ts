@@ -146,3 +146,38 @@ test("all types share one numbering: a client that reconnects with other types m
   expect(new Set(standard.messages.map(({ event }) => event))).toEqual(new Set(["job"]));
   for (const stream of [all, again, standard]) await stream.stop();
 });
+
+test("tiles that are stored or fail are sent as cells, without a number, at most twice a second", async () => {
+  const server = await start();
+  const { upstream } = running;
+  if (upstream === undefined) throw new Error("no upstream");
+  const stream = await listen(server, `types=tiles&layer=${encodeURIComponent(LAYER)}`);
+  interface Change {
+    readonly z: number;
+    readonly cells: readonly (readonly [number, number])[];
+  }
+  const changes = () => stream.dataOf("tiles").flatMap((data) => data.changes as readonly Change[]);
+  const hasCell = (z: number, cx: number, cy: number) => async () =>
+    changes().some((one) => one.z === z && one.cells.some(([x, y]) => x === cx && y === cy)) || undefined;
+  expect(await tile(server, 9)).toBe(200);
+  // Row 0 of an XYZ address is the top one: row 511 from the bottom.
+  await until("the stored cell", hasCell(9, 0, 31));
+  expect(changes()[0]).toMatchObject({ layer: LAYER, gridSet: "EPSG:900913", format: "image/png", parameters: {} });
+  upstream.behaviour = (_, response) => {
+    response.writeHead(404).end();
+    return "handled";
+  };
+  await tile(server, 8);
+  await until("the failed cell", hasCell(8, 0, 15));
+  upstream.behaviour = () => "render";
+  const before = stream.dataOf("tiles").length;
+  const begunMs = performance.now();
+  const { id } = await send(server, "POST", "/jobs", { layer: LAYER, gridSet: "EPSG:4326", zoomStop: 5 });
+  const done = await send(server, "GET", `/jobs/${id}?wait=60`);
+  expect(done.outcome).toBe("done");
+  await until("the last level", async () => changes().some(({ z }) => z === 5) || undefined);
+  const sent = stream.dataOf("tiles").length - before;
+  expect(sent).toBeLessThanOrEqual(Math.ceil((performance.now() - begunMs) / 500) + 1);
+  expect(new Set(stream.messages.filter(({ event }) => event === "tiles").map((one) => one.id)).size).toBe(1);
+  await stream.stop();
+});

@@ -30,8 +30,9 @@ const openApiResource = reader(async ({ base }) => {
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
-  // One resource serves all requests, because it counts the estimates in progress.
+  // One resource of each serves all requests: they count the estimates in progress, and share requests for changes.
   const estimates = estimateResource(parts);
+  const events = eventsResource(parts);
   const collections: ReadonlyMap<string, () => Resource> = new Map([
     ["jobs", () => jobsResource(parts)],
     ["schedules", () => schedulesResource(parts)],
@@ -40,7 +41,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["quota", () => quotaResource(parts)],
     ["reload", () => reloadResource(parts)],
     ["users", () => usersResource(parts)],
-    ["events", () => eventsResource(parts)],
+    ["events", () => events],
     ["estimate", () => estimates],
     ["layers", layersResource],
     ["stats", () => statsResource(parts)],

@@ -28,7 +28,10 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
 /** Listens to the events of job 1. `parts` grows as the stream is sent. */
 async function listen(events: ServerEvents): Promise<{ readonly parts: string[]; readonly stop: () => Promise<void> }> {
   const aborter = new AbortController();
-  const resource = eventsResource({ events: events, operations: { jobs: async () => [] } });
+  const resource = eventsResource({
+    events: events,
+    operations: { jobs: async () => [], tileChanges: async () => [] },
+  });
   const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
   const body = answer === undefined || "ok" in answer ? undefined : answer.body;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");

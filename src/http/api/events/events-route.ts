@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
+import type { TileChange } from "../../../coordinator/tile-changes.ts";
 import { jsonText } from "../../../lib/json-text.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
@@ -9,6 +10,7 @@ import { reader } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id, layer } from "../query-fields.ts";
 import type { ServerEvents } from "./server-events.ts";
+import { TileChangeFeed } from "./tile-change-feed.ts";
 
 /**
  * The longest silence of a stream: 15 s, less a second for the transmission. Most proxies close a connection after a
@@ -20,10 +22,10 @@ const RETRY_MS = 2_000;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<RouteOptions, "events"> & { readonly operations: Pick<Operations, "jobs"> };
+type EventParts = Pick<RouteOptions, "events"> & { readonly operations: Pick<Operations, "jobs" | "tileChanges"> };
 
 /** The types that a client can request. `job` includes the removal of a job from the history. */
-const TYPES = ["job", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
+const TYPES = ["job", "tiles", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
 type EventType = (typeof TYPES)[number];
 const isType = (word: string): word is EventType => TYPES.some((type) => type === word);
 
@@ -50,9 +52,14 @@ type Wanted = z.output<typeof eventsQuery>;
 /**
  * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the jobs that have not ended; each
  * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
- * longer has these events, the client gets a snapshot again.
+ * longer has these events, the client gets a snapshot again. One resource serves all requests, because its streams share
+ * the requests for changes of tiles.
  */
 export function eventsResource({ operations, events }: EventParts): Resource {
+  const tiles = new TileChangeFeed(
+    (signal) => operations.tileChanges(signal),
+    () => events.wake(),
+  );
   return reader(async (exchange) => {
     const wanted = decodeQuery(eventsQuery, exchange);
     if (!wanted.ok) return wanted;
@@ -64,17 +71,40 @@ export function eventsResource({ operations, events }: EventParts): Resource {
       type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
-      body: stream(operations, events, wanted.value, from, signal),
+      body: withTiles(tiles, wanted.value, (changes) =>
+        stream(operations, events, wanted.value, { from, changes, signal }),
+      ),
     };
   });
+}
+
+/** Yields a stream, with a listener to changes of tiles while it lasts if the client wants them. */
+async function* withTiles(
+  tiles: TileChangeFeed,
+  { types: requested, layer: ofLayer }: Wanted,
+  streamOf: (changes: () => readonly TileChange[]) => AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  const listener = requested?.has("tiles") === true ? tiles.listen(ofLayer) : undefined;
+  try {
+    yield* streamOf(() => listener?.take() ?? []);
+  } finally {
+    listener?.end();
+  }
+}
+
+interface StreamFrom {
+  /** The number of the last event that the client has; undefined: none. */
+  readonly from: number | undefined;
+  /** Returns the changes of tiles since the last call. They have no numbers, and are not sent again. */
+  readonly changes: () => readonly TileChange[];
+  readonly signal: AbortSignal;
 }
 
 async function* stream(
   operations: EventParts["operations"],
   events: ServerEvents,
   wanted: Wanted,
-  from: number | undefined,
-  signal: AbortSignal,
+  { from, changes: take, signal }: StreamFrom,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   let seen = from;
@@ -83,6 +113,11 @@ async function* stream(
     if (seen === undefined) {
       seen = events.last;
       yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));
+      sentMs = performance.now();
+    }
+    const changes = take();
+    if (changes.length > 0) {
+      yield `event: tiles\ndata: ${jsonText({ changes })}\n\n`;
       sentMs = performance.now();
     }
     const silenceMs = performance.now() - sentMs;

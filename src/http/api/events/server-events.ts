@@ -70,7 +70,7 @@ export class ServerEvents {
     return this.#closed;
   }
 
-  /** Resolves when there is an event after `number`, when the time is over, when the signal fires, or on close. */
+  /** Resolves when there is an event after `number`, on `wake`, when the time is over, when the signal fires, or on close. */
   next(number: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.last > number || this.#closed || signal.aborted || timeoutMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -84,6 +84,11 @@ export class ServerEvents {
       signal.addEventListener("abort", done, { once: true });
       this.#waiting.add(done);
     });
+  }
+
+  /** Resolves all waits: listeners have something besides a numbered event. */
+  wake(): void {
+    this.#endWaits();
   }
 
   /** Resolves all waits. Later calls of `next` resolve at once. */

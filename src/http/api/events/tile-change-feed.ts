@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { MOST_CELLS, type TileChange } from "../../../coordinator/tile-changes.ts";
+
+/** After a failure, changes are requested again after this time. */
+const RETRY_MS = 1_000;
+
+/** The changes that one listener has not been sent yet, by level of a tile set. */
+export interface TileListener {
+  /** Returns the changes since the last call. */
+  take(): readonly TileChange[];
+  end(): void;
+}
+
+/** Requests the changes of tiles while there are listeners, and passes them on. */
+export class TileChangeFeed {
+  readonly #request: (signal: AbortSignal) => Promise<readonly TileChange[]>;
+  readonly #wake: () => void;
+  readonly #listeners = new Set<(change: TileChange) => void>();
+  #requesting: AbortController | undefined;
+
+  /** @param wake called when listeners have new changes */
+  constructor(request: (signal: AbortSignal) => Promise<readonly TileChange[]>, wake: () => void) {
+    this.#request = request;
+    this.#wake = wake;
+  }
+
+  /** Begins to keep changes for a listener, of one layer or of all. Call `end` in any case. */
+  listen(layer: string | undefined): TileListener {
+    let kept = new Map<string, TileChange>();
+    const add = (change: TileChange): void => {
+      if (layer !== undefined && change.layer !== layer) return;
+      const { cells: _, ...level } = change;
+      const key = JSON.stringify(level);
+      const before = kept.get(key);
+      kept.set(key, before === undefined ? change : merged(before, change));
+    };
+    this.#listeners.add(add);
+    if (this.#requesting === undefined) {
+      this.#requesting = new AbortController();
+      void this.#run(this.#requesting.signal);
+    }
+    return {
+      take: () => {
+        const changes = [...kept.values()];
+        kept = new Map();
+        return changes;
+      },
+      end: () => {
+        this.#listeners.delete(add);
+        if (this.#listeners.size > 0) return;
+        this.#requesting?.abort();
+        this.#requesting = undefined;
+      },
+    };
+  }
+
+  /** Passes changes on until the signal fires. Never rejects. */
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const changes = await this.#request(signal);
+        for (const add of this.#listeners) for (const change of changes) add(change);
+        if (changes.length > 0) this.#wake();
+      } catch {
+        // The coordinator has not begun yet, or has ended. The listeners' other events tell what is wrong.
+        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+/** Returns two changes of one level as one. A slow listener thus keeps a bounded number of cells. */
+function merged(before: TileChange, { cells }: TileChange): TileChange {
+  if (before.cells === null || cells === null || before.cells.length + cells.length > MOST_CELLS)
+    return { ...before, cells: null };
+  return { ...before, cells: [...before.cells, ...cells] };
+}
