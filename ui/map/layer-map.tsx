@@ -1,0 +1,167 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ProblemBox } from "../components/parts.tsx";
+import { asProblem, type Doc, type Problem } from "../core/api.ts";
+import { t } from "../core/i18n.ts";
+import { place, setQuery } from "../core/router.ts";
+import { theme } from "../core/theme.ts";
+import { findSubset, tileTemplate } from "./grid.ts";
+import { MapBar } from "./map-bar.tsx";
+import type { MapPosition, MapSurface } from "./map-surface.ts";
+
+interface LayerMapProps {
+  /** The document of `GET /api/v1/layers/NAME`. */
+  readonly layer: Doc<"Layer">;
+  readonly gridSet: string;
+  /** A format of the layer. Without pictures, such as vector tiles, the map shows borders and overlays only. */
+  readonly format: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Looks only at what is stored, and shows no switch for it. */
+  readonly storedOnly?: boolean;
+  /** Hides the pictures. */
+  readonly withoutPictures?: boolean;
+  /** What the map shows, for screen readers. */
+  readonly label: string;
+  /**
+   * Called when the map is there, and again after a change of the layer or the grid set. It may add overlays and
+   * listeners. What it returns is called before the map is closed.
+   */
+  readonly onOpen?: (surface: MapSurface) => (() => void) | undefined;
+  /** Shown beside the switches. */
+  readonly children?: ComponentChildren;
+}
+
+/**
+ * A map of one layer in the CRS of one of its grid sets, with the tiles of this server. It fills the width of its parent.
+ *
+ * The address keeps what the reader chose: `at` (x, y and resolution), `borders` and `stored`; a view needs to do
+ * nothing for it, and has one map. OpenLayers is loaded when the first map is shown.
+ *
+ *     <LayerMap layer={layer} gridSet="EPSG:900913" format="image/png" parameters={{ STYLES: "a" }} label={layer.title} />
+ */
+export function LayerMap(props: LayerMapProps) {
+  const { layer, gridSet, format, parameters = {}, storedOnly = false, withoutPictures = false, label } = props;
+  const target = useRef<HTMLDivElement>(null);
+  const [surface, setSurface] = useState<MapSurface>();
+  const [problem, setProblem] = useState<Problem>();
+  const [failedTiles, setFailedTiles] = useState(0);
+  const subset = findSubset(layer, gridSet);
+  const { query } = place.value;
+  const isStoredOnly = storedOnly || query.get("stored") === "1";
+  const hasBorders = query.get("borders") === "1";
+  const template = withoutPictures || !format.startsWith("image/") ? undefined : tileTemplate(layer, gridSet, format);
+  const values = JSON.stringify(parameters);
+
+  useEffect(() => {
+    const element = target.current;
+    if (element === null || subset === undefined) return undefined;
+    let close = (): void => {};
+    let isGone = false;
+    import("./open-map.ts").then(
+      ({ openMap }) => {
+        if (isGone) return;
+        const opened = openMap(element, subset, parsePlace(query.get("at")));
+        const stops = [
+          keepPlace(opened),
+          opened.onTileError(() => setFailedTiles((n) => n + 1)),
+          props.onOpen?.(opened),
+        ];
+        setSurface(opened);
+        close = () => {
+          for (const stop of stops) stop?.();
+          opened.close();
+        };
+      },
+      (error: unknown) => setProblem(asProblem(error)),
+    );
+    return () => {
+      isGone = true;
+      setSurface(undefined);
+      close();
+    };
+  }, [layer.name, gridSet, subset === undefined]);
+
+  useEffect(() => {
+    setFailedTiles(0);
+    surface?.setTiles(template === undefined ? undefined : { template, parameters, storedOnly: isStoredOnly });
+  }, [surface, template, values, isStoredOnly]);
+  useEffect(() => surface?.setBorders(hasBorders), [surface, hasBorders]);
+  useEffect(() => {
+    const scheme = window.matchMedia("(prefers-color-scheme: dark)");
+    const recolour = (): void => surface?.recolour();
+    recolour();
+    scheme.addEventListener("change", recolour);
+    return () => scheme.removeEventListener("change", recolour);
+  }, [surface, theme.value]);
+
+  if (subset === undefined) return <p class="empty">{t("map.noGridSet", { gridSet })}</p>;
+  return (
+    <div class="map">
+      <div class="map-frame">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
+        <div ref={target} class="map-target" tabIndex={0} role="application" aria-label={label} title={t("map.keys")} />
+        <div class="map-buttons">
+          <button type="button" class="quiet" aria-label={t("map.zoomIn")} onClick={() => surface?.zoom(1)}>
+            +
+          </button>
+          <button type="button" class="quiet" aria-label={t("map.zoomOut")} onClick={() => surface?.zoom(-1)}>
+            −
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={t("map.fit")}
+            title={t("map.fit")}
+            onClick={() => surface?.fit(subset.bounds)}
+          >
+            ⤢
+          </button>
+        </div>
+        {!format.startsWith("image/") && !withoutPictures && <p class="map-note">{t("map.noPictures", { format })}</p>}
+      </div>
+      {problem !== undefined && <ProblemBox problem={problem} />}
+      <MapBar surface={surface} subset={subset} failedTiles={failedTiles} />
+      <div class="map-switches">
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={hasBorders}
+            onChange={() => setQuery({ borders: hasBorders ? undefined : "1" })}
+          />
+          {t("map.borders")}
+        </label>
+        {!storedOnly && (
+          <label class="choice" title={t("map.storedOnly.why")}>
+            <input
+              type="checkbox"
+              checked={isStoredOnly}
+              onChange={() => setQuery({ stored: isStoredOnly ? undefined : "1" })}
+            />
+            {t("map.storedOnly")}
+          </label>
+        )}
+        {props.children}
+      </div>
+    </div>
+  );
+}
+
+/** Writes the place of the map into the address after each move but the first. */
+function keepPlace(surface: MapSurface): () => void {
+  const first = placeText(surface.position());
+  return surface.onMove((position) => {
+    const text = placeText(position);
+    const isKept = place.value.query.get("at") !== null;
+    if (text !== first || isKept) setQuery({ at: text });
+  });
+}
+
+const placeText = ({ centre, resolution }: MapPosition): string =>
+  [...centre.map((one) => Number(one.toPrecision(9))), Number(resolution.toPrecision(6))].join(",");
+
+function parsePlace(text: string | null): Pick<MapPosition, "centre" | "resolution"> | undefined {
+  const [x = Number.NaN, y = Number.NaN, resolution = Number.NaN] = (text ?? "").split(",").map(Number);
+  return text !== null && [x, y, resolution].every(Number.isFinite) && resolution > 0
+    ? { centre: [x, y], resolution }
+    : undefined;
+}

@@ -1,0 +1,67 @@
+import type { Doc } from "../core/api.ts";
+import type { Box, GridSubset, TileAddress } from "./grid.ts";
+
+/** Where a map looks. */
+export interface MapPosition {
+  readonly centre: readonly [number, number];
+  /** Units of the grid set per CSS pixel. */
+  readonly resolution: number;
+  /** The level whose tiles are shown. */
+  readonly z: number;
+  readonly box: Box;
+}
+
+/** What the pointer is over. `tile` undefined: the layer has no tile there. */
+export interface MapPointer {
+  readonly at: readonly [number, number];
+  readonly tile: TileAddress | undefined;
+}
+
+/** The pictures that a map shows. */
+export interface ShownTiles {
+  readonly template: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Only tiles that are stored: nothing is rendered. */
+  readonly storedOnly: boolean;
+}
+
+/** The squares of a level, as `GET /api/v1/coverage` answers. */
+export type Squares = Doc<"Coverage">;
+export type SquareState = "kept" | "stale" | "failed" | "drawing";
+
+/** Polygons in the CRS of the grid set: rings of positions, x first, the first ring of a polygon is its outline. */
+export type Polygons = readonly (readonly (readonly (readonly [number, number])[])[])[];
+
+export type DrawnShape = "box" | "polygon";
+
+/** A map that is open. Coordinates are in units of the grid set, x first. */
+export interface MapSurface {
+  readonly subset: GridSubset;
+  position(): MapPosition;
+  /** Shows a box as large as it fits. */
+  fit(box: Box): void;
+  /** Shows a place, such as `position` told it. */
+  show(place: Pick<MapPosition, "centre" | "resolution">): void;
+  /** Goes to the next finer (1) or coarser (-1) resolution. */
+  zoom(step: 1 | -1): void;
+  /** undefined: no pictures. */
+  setTiles(tiles: ShownTiles | undefined): void;
+  /** Shows the borders of the tiles, with z/x/y as in XYZ addresses. */
+  setBorders(isShown: boolean): void;
+  /** Shows the states of tiles; undefined: none. */
+  setSquares(squares: Squares | undefined): void;
+  /** Shows the requested area; undefined: none. */
+  setArea(area: Polygons | undefined): void;
+  /** Marks one tile; undefined: none. */
+  setMark(tile: TileAddress | undefined): void;
+  /** Lets the reader draw. Resolves with the polygons, or undefined after `signal` or Escape. */
+  draw(shape: DrawnShape, signal: AbortSignal): Promise<Polygons | undefined>;
+  /** Reads the colours of the page again. */
+  recolour(): void;
+  /** Each returns a function that ends it. */
+  onMove(listener: (position: MapPosition) => void): () => void;
+  onPointer(listener: (pointer: MapPointer | undefined) => void): () => void;
+  onClick(listener: (pointer: MapPointer) => void): () => void;
+  onTileError(listener: () => void): () => void;
+  close(): void;
+}
