@@ -16,7 +16,7 @@ const modules = [
   "jobs",
   "schedule",
   "webhook",
-  "session",
+  "account",
   "activity",
   "coordinator",
   "http",

@@ -1,4 +1,5 @@
-import type { CompatOptions, KeptUser, ServerOptions } from "../http/options.ts";
+import type { KeptUser } from "../account/user.ts";
+import type { CompatOptions, ServerOptions } from "../http/options.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { JobOptions } from "../plan/job-options.ts";

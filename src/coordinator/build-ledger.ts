@@ -1,3 +1,4 @@
+import { sessionMigrations } from "../account/session-service.ts";
 import { activityMigrations } from "../activity/activity-service.ts";
 import { jobMigrations } from "../jobs/job-migrations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -8,7 +9,6 @@ import { accessLogMigrations } from "../quota/access-log.ts";
 import { quotaMigrations } from "../quota/quota-store.ts";
 import { usageTrendMigrations } from "../quota/usage-trend.ts";
 import { scheduleMigrations } from "../schedule/schedule-store.ts";
-import { sessionMigrations } from "../session/session-service.ts";
 import { clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import { makeShrinkable } from "../state/free-space.ts";

@@ -1,6 +1,6 @@
+import { SessionService } from "../account/session-service.ts";
 import { ActivityService } from "../activity/activity-service.ts";
 import { JobCounter } from "../plan/job-counter.ts";
-import { SessionService } from "../session/session-service.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
 import { CoverageService } from "./coverage-service.ts";

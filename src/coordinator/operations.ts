@@ -1,7 +1,7 @@
+import type { SessionService } from "../account/session-service.ts";
 import type { ActivityService } from "../activity/activity-service.ts";
 import type { Sending, Sendings } from "../lib/channel.ts";
 import type { ScheduleService } from "../schedule/schedule-service.ts";
-import type { SessionService } from "../session/session-service.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import type { CoverageService } from "./coverage-service.ts";
 import type { EstimateService } from "./estimate-service.ts";

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { KeptUser } from "../account/user.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -12,7 +13,7 @@ import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
 import type { ServerMetrics } from "./metrics/metrics-sample.ts";
-import type { CompatOptions, KeptUser } from "./options.ts";
+import type { CompatOptions } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
 import type { Address, Target } from "./request.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { Role } from "../account/user.ts";
 import { openApi } from "./api/openapi/openapi.ts";
 import { type Caller, forbiddenTo, type Need } from "./auth/rights.ts";
-import type { Role } from "./options.ts";
 import { allowOf, type RouteOptions } from "./resource.ts";
 import { createRouting } from "./routes.ts";
 

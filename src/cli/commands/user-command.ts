@@ -1,6 +1,6 @@
 import { chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { ROLES, type Role } from "../../http/options.ts";
+import { ROLES, type Role } from "../../account/user.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addPasswordFlag, hashNewPassword, type PasswordFlags } from "./new-password.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import type { User } from "../../http/options.ts";
+import type { User } from "../../account/user.ts";
 import type { Result } from "../../lib/result.ts";
 import { addUser, hasAdministrator, listUsers, removeUser, userLine } from "./users-file.ts";
 

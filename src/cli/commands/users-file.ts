@@ -1,5 +1,5 @@
 import { Document, isSeq, isMap as isYamlMap, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
-import type { Role, User } from "../../http/options.ts";
+import type { Role, User } from "../../account/user.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 

@@ -1,4 +1,4 @@
-import { ROLES } from "../../http/options.ts";
+import { ROLES } from "../../account/user.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
 import { type Answer, requestAnswer } from "../client/answer.ts";
 import type { ServerClient } from "../client/server-client.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { KeptUser, User, UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
-import type { KeptUser, User, UserPlace } from "../../http/options.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";

@@ -1,7 +1,7 @@
 import { scryptSync } from "node:crypto";
 import bcrypt from "bcryptjs";
 import { beforeAll, expect, test } from "vitest";
-import type { User } from "../options.ts";
+import type { User } from "../../account/user.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
 import { hashPassword } from "./password.ts";
 import { mayDo } from "./rights.ts";

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { User } from "../options.ts";
+import type { User } from "../../account/user.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
 import { type Clock, realClock, type Sender, Throttle } from "./throttle.ts";

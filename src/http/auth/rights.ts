@@ -1,5 +1,5 @@
+import type { Role, User } from "../../account/user.ts";
 import type { Refusal } from "../../lib/refusal.ts";
-import type { Role, User } from "../options.ts";
 import { decodeBasic } from "./basic.ts";
 import type { Checked } from "./credentials.ts";
 

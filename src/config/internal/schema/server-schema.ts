@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import * as z from "zod";
-import { ROLES } from "../../../http/options.ts";
+import { ROLES } from "../../../account/user.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
 import { either, expected, hasControlCharacter, list, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { ROLES, USER_PLACES } from "../../../account/user.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { ROLES, USER_PLACES } from "../../options.ts";
 import { anyObject, bigint64, int64, moment, momentOrNull, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
