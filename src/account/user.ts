@@ -1,3 +1,4 @@
+/** The roles, each with more rights than the next. */
 export const ROLES = ["admin", "operator", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 

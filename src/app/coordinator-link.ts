@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Accounts } from "../account/account-service.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -10,6 +11,7 @@ import { type CoordinatorMethods, RENDER_GATE, type ServerMethods } from "./proc
 export interface CalledParts {
   readonly renders: RenderGate;
   readonly publish: (event: ServerEvent) => void;
+  readonly accountsChanged: (accounts: Accounts) => void;
 }
 
 /** The coordinator's thread, and the channel to it. */
@@ -28,6 +30,7 @@ export class CoordinatorLink {
     this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
       ...localMethods(() => this.#called?.renders, RENDER_GATE),
       publish: (event) => this.#called?.publish(event),
+      accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
       log: (level, sentence, fields) => log[level](sentence, fields),
     });
     this.#worker.on("error", (error) =>

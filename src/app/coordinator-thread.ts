@@ -112,6 +112,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           undoSeconds: () => configuration.store.undoSeconds,
           sharedStore: () => configuration.store.shared,
           webhooks: () => configuration.webhooks,
+          configuredUsers: () => configuration.users,
+          accountsChanged: (accounts) => channel.note("accountsChanged", [accounts]),
           boot: bootId(),
           stateLoss: loss,
           now: Date.now,
@@ -120,6 +122,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           publish: (event) => channel.note("publish", [event]),
           log,
         });
+        // Before the answer, so that no request with a token is refused by a server that is ready.
+        opened.services.accounts.usersChanged();
         claimed.adopted();
         markBegun(claimed, log);
         return { kind: "begun" };
@@ -141,7 +145,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     async configure(next) {
       configuration = next;
       catalogue = catalogueOf(next.layers);
-      return { abortedJobs: (await opened?.layersChanged()) ?? 0 };
+      return { abortedJobs: (await opened?.reconfigured()) ?? 0 };
     },
     async stop(graceMs) {
       await opened?.stop(graceMs);

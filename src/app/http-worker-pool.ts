@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
@@ -53,6 +54,7 @@ export class ServingPool implements ServingProcesses {
   readonly #first: readonly Promise<Member>[];
   #configuration: Configuration;
   #readiness: Readiness = STARTING;
+  #accounts: Accounts = NO_ACCOUNTS;
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
   /** Replacements that could not serve since the last one that could. */
@@ -98,6 +100,7 @@ export class ServingPool implements ServingProcesses {
             configuration: this.#configuration,
             expiredBefore: this.#expiredBefore,
             readiness: this.#readiness,
+            accounts: this.#accounts,
             // An HTTP worker that starts later has not received the earlier events.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
@@ -161,6 +164,11 @@ export class ServingPool implements ServingProcesses {
 
   publish(event: ServerEvent): void {
     for (const { channel } of this.#members) channel.note("publish", [event]);
+  }
+
+  setAccounts(accounts: Accounts): void {
+    this.#accounts = accounts;
+    for (const { channel } of this.#members) channel.note("setAccounts", [accounts]);
   }
 
   async metrics(): Promise<ServingMetrics> {

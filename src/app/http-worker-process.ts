@@ -20,7 +20,7 @@ function startServing(): void {
   };
   const methods: HttpWorkerMethods = {
     ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
-    begin({ configuration, readiness, eventsId, expiredBefore, storeRoot, instance }) {
+    begin({ configuration, readiness, accounts, eventsId, expiredBefore, storeRoot, instance }) {
       begun = new Serving({
         configuration,
         eventsId,
@@ -33,6 +33,7 @@ function startServing(): void {
         log: createLogger(),
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
+      begun.setAccounts(accounts);
       void begun.ready(readiness);
     },
     applied: () => {},

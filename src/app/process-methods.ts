@@ -1,3 +1,4 @@
+import type { Accounts } from "../account/account-service.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
@@ -58,6 +59,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
 /** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderGate {
   publish(event: ServerEvent): void;
+  accountsChanged(accounts: Accounts): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -69,6 +71,7 @@ export interface ServingData {
   readonly eventsId: string;
   /** The times of `expireBefore`, by layer. */
   readonly expiredBefore: ReadonlyMap<string, number>;
+  readonly accounts: Accounts;
   readonly storeRoot: string;
   readonly instance: string;
 }
@@ -84,6 +87,8 @@ export interface ServingProcesses extends MemoryTiles {
    */
   listen(host: string, port: number): Promise<{ readonly port: number }>;
   publish(event: ServerEvent): void;
+  /** Replaces the accounts that the state database has. */
+  setAccounts(accounts: Accounts): void;
   metrics(): Promise<ServingMetrics>;
   /** Returns how users' requests for tiles were answered since the last call. */
   collectTraffic(): Promise<TrafficByLayer>;
@@ -175,6 +180,7 @@ export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
   expireBefore: "note",
   listen: "call",
   publish: "note",
+  setAccounts: "note",
   metrics: "call",
   collectTraffic: "call",
   configure: "call",

@@ -1,3 +1,4 @@
+import type { Accounts } from "../account/account-service.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
@@ -7,7 +8,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { ServerEvents } from "../http/api/events/server-events.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
-import { networkOf } from "../http/auth/throttle.ts";
+import { networkOf, realClock } from "../http/auth/throttle.ts";
 import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
@@ -69,7 +70,12 @@ export class Serving implements ServingProcesses {
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#events = new ServerEvents(parts.eventsId);
-    const authenticator = new Authenticator(configuration.users);
+    const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
+    const authenticator = new Authenticator(configuration.users, realClock, (id) => {
+      operations
+        .apiTokenUsed(id)
+        .catch((error: unknown) => log.warn("the use of a token is not recorded", { token: id, error: String(error) }));
+    });
     this.#authenticator = authenticator;
     const renders: UserRenders = {
       ...localMethods(() => core.renders, USER_RENDERS),
@@ -88,7 +94,6 @@ export class Serving implements ServingProcesses {
       now: Date.now,
     });
     this.#reader = reader;
-    const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
     this.#tileProtocols = new TileProtocols({
       catalogue: () => this.#catalogue,
@@ -147,6 +152,10 @@ export class Serving implements ServingProcesses {
 
   publish(event: ServerEvent): void {
     this.#events.publish(event);
+  }
+
+  setAccounts({ tokens }: Accounts): void {
+    this.#authenticator.setTokens(tokens);
   }
 
   async metrics(): Promise<ServingMetrics> {

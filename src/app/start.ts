@@ -86,6 +86,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       serving.publish(event);
       telemetry?.jobEvent(event);
     },
+    accountsChanged: (accounts) => serving.setAccounts(accounts),
   });
   const address = await listen(serving, configuration);
   log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });

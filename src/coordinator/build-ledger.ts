@@ -1,3 +1,4 @@
+import { accountMigrations } from "../account/account-service.ts";
 import { sessionMigrations } from "../account/session-service.ts";
 import { activityMigrations } from "../activity/activity-service.ts";
 import { jobMigrations } from "../jobs/job-migrations.ts";
@@ -32,6 +33,7 @@ export function migrate(db: Database): void {
     webhookMigrations,
     clockMigrations,
     sessionMigrations,
+    accountMigrations,
     activityMigrations,
   ]);
 }

@@ -1,3 +1,4 @@
+import { AccountService } from "../account/account-service.ts";
 import { SessionService } from "../account/session-service.ts";
 import { ActivityService } from "../activity/activity-service.ts";
 import { JobCounter } from "../plan/job-counter.ts";
@@ -60,6 +61,7 @@ export function buildServices(context: ServiceContext): {
       fault: (error) => context.state.fault(error),
       written: (entry) => publish({ kind: "activity", entry }),
     }),
+    accounts: new AccountService(context),
   };
   return { services, schedules };
 }

@@ -125,6 +125,8 @@ function live(
     monotonicNow: () => performance.now(),
     random: () => 0.5,
     webhooks: () => [],
+    configuredUsers: () => [],
+    accountsChanged: () => undefined,
     publish: () => undefined,
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     ...parts,

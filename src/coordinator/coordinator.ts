@@ -71,9 +71,10 @@ export class Coordinator {
     quota.accesses.add(report, now());
   }
 
-  /** Applies a new catalogue after a reload. Returns the number of jobs that were aborted, as their layers are gone. */
-  async layersChanged(): Promise<number> {
+  /** Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone. */
+  async reconfigured(): Promise<number> {
     const { catalogue, jobs, adoption, deliveries } = this.#parts;
+    this.services.accounts.usersChanged();
     deliveries.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();

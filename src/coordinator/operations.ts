@@ -1,3 +1,4 @@
+import type { AccountService } from "../account/account-service.ts";
 import type { SessionService } from "../account/session-service.ts";
 import type { ActivityService } from "../activity/activity-service.ts";
 import type { Sending, Sendings } from "../lib/channel.ts";
@@ -23,6 +24,7 @@ export interface Services {
   readonly coverage: CoverageService;
   readonly tiles: TileChanges;
   readonly sessions: SessionService;
+  readonly accounts: AccountService;
   readonly activity: ActivityService;
 }
 
@@ -96,6 +98,7 @@ export const OPERATIONS = {
   tiles: { tileChanges: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, closeSession: CALL },
+  accounts: { apiTokens: CALL, makeApiToken: CALL, deleteApiToken: CALL, apiTokenUsed: CALL },
 } as const satisfies {
   readonly [S in keyof Services]: {
     readonly [M in keyof Services[S]]?: OperationRow & { readonly sending: Sendings<Services[S]>[M] };
@@ -116,7 +119,8 @@ export interface Operations
     Offered<"coverage">,
     Offered<"tiles">,
     Offered<"activity">,
-    Offered<"sessions"> {}
+    Offered<"sessions">,
+    Offered<"accounts"> {}
 
 type Row = OperationRow & { readonly service: keyof Services };
 

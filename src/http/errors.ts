@@ -24,6 +24,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unknown_job: 404,
   unknown_schedule: 404,
   unknown_truncation: 404,
+  unknown_token: 404,
   not_found: 404,
   outside_coverage: 404,
   no_tile: 404,

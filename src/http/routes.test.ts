@@ -67,6 +67,8 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/quota": { GET: "read", PUT: "administer", PATCH: "administer" },
   "/api/v1/reload": { POST: "administer" },
   "/api/v1/configuration/check": { POST: "administer" },
+  "/api/v1/tokens": { GET: "read", POST: "none" },
+  "/api/v1/tokens/1": { DELETE: "none" },
   "/api/v1/users": { GET: "read" },
   "/api/v1/upstreams": { GET: "read" },
   "/api/v1/upstreams/1": { GET: "read" },

@@ -11,6 +11,7 @@ export type RefusalCode =
   | "unknown_job"
   | "unknown_schedule"
   | "unknown_truncation"
+  | "unknown_token"
   | "too_large" // the body exceeds the limit
   | "not_found"
   | "method_not_allowed"
@@ -134,6 +135,7 @@ export const unknownTruncation = (id: number): Refusal => ({
   code: "unknown_truncation",
   message: `Unknown truncation: ${id}`,
 });
+export const unknownToken = (id: number): Refusal => ({ code: "unknown_token", message: `Unknown token: ${id}` });
 export const unknownSchedule = (name: string): Refusal => ({
   code: "unknown_schedule",
   message: `Unknown schedule: ${name}`,

@@ -17,6 +17,7 @@ import { scheduleActionResource, scheduleResource, schedulesResource } from "./s
 import { sessionResource } from "./session/session-route.ts";
 import { statsResource } from "./stats/stats-route.ts";
 import { statusResource } from "./status/status-route.ts";
+import { tokenResource, tokensResource } from "./tokens/tokens-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { probeResource, upstreamResource, upstreamsResource } from "./upstreams/upstreams-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
@@ -50,6 +51,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["activity", () => activityResource(parts)],
     ["coverage", () => coverageResource(parts)],
     ["session", () => sessionResource(parts)],
+    ["tokens", () => tokensResource(parts)],
     ["openapi.json", () => openApiResource],
   ]);
   return {
@@ -83,6 +85,8 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
       return action === undefined ? jobResource(parts, id) : jobActionResource(parts, id, action);
     case "batches":
       return action === undefined ? batchResource(parts, id) : batchActionResource(parts, id, action);
+    case "tokens":
+      return action === undefined ? tokenResource(parts, id) : undefined;
     case "truncations":
       if (action === undefined) return truncationResource(parts, id);
       return action === "undo" ? undoResource(parts, id) : undefined;

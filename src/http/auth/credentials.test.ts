@@ -1,6 +1,7 @@
 import { scryptSync } from "node:crypto";
 import bcrypt from "bcryptjs";
 import { beforeAll, expect, test } from "vitest";
+import { digestOfToken, newTokenText } from "../../account/api-token.ts";
 import type { User } from "../../account/user.ts";
 import { Authenticator, type Checked } from "./credentials.ts";
 import { hashPassword } from "./password.ts";
@@ -265,4 +266,28 @@ test("a pair that came while the same one of a client that leaves was waiting is
   expect((await left).kind).toBe("throttled");
   expect((await right).kind).toBe("user");
   await Promise.all(held);
+});
+
+test("a token has the user that it belongs to, until it ends, its user is gone, or it is revoked", async () => {
+  const used: number[] = [];
+  const clock = quickClock();
+  const authenticator = new Authenticator(users, clock, (id) => used.push(id));
+  const [text, expired] = [newTokenText(), newTokenText()];
+  const token = { id: 7, user: "ann", role: "viewer", digest: digestOfToken(text), expiresMs: null } as const;
+  authenticator.setTokens([token, { ...token, id: 8, digest: digestOfToken(expired), expiresMs: Date.now() }]);
+  const check = (header: string) => authenticator.check(header, "a", stays());
+  expect(await check(`Bearer ${text}`)).toEqual({ kind: "user", user: { ...users[0], roles: ["viewer"] }, tokenId: 7 });
+  expect(await check(`Bearer ${text}`)).toMatchObject({ kind: "user" });
+  expect([used, clock.slept], "reported once, not delayed").toEqual([[7], []]);
+  clock.pass(60_001);
+  await check(`Bearer ${text}`);
+  expect(used, "a minute later").toEqual([7, 7]);
+  for (const header of [`Bearer ${expired}`, `Bearer ${newTokenText()}`, `Basic ${text}`])
+    expect((await check(header)).kind, header).toBe("wrong");
+  expect(clock.slept, "as wrong passwords").toEqual([50, 100, 200]);
+  authenticator.setUsers([]);
+  expect((await check(`Bearer ${text}`)).kind).toBe("wrong");
+  authenticator.setUsers(users);
+  authenticator.setTokens([]);
+  expect((await check(`Bearer ${text}`)).kind).toBe("wrong");
 });

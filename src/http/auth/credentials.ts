@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../account/api-token.ts";
 import type { User } from "../../account/user.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
@@ -8,7 +9,8 @@ import { type Clock, realClock, type Sender, Throttle } from "./throttle.ts";
 export type Checked =
   /** The request has no credentials. */
   | { readonly kind: "anonymous" }
-  | { readonly kind: "user"; readonly user: User }
+  /** `tokenId`: the request has the API token, and `user` has the roles of the token. */
+  | { readonly kind: "user"; readonly user: User; readonly tokenId?: number }
   | { readonly kind: "wrong" }
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number };
 
@@ -17,10 +19,12 @@ export type Checked =
  * request.
  */
 const BELIEVED_MS = 300_000;
+/** The use of a token is reported at most once in this time. */
+const USE_REPORTED_MS = 60_000;
 const THROTTLED: Checked = { kind: "throttled", retryAfterSeconds: 1 };
 
 /**
- * Checks Basic credentials. Right credentials are never delayed. Wrong credentials of one address are answered more and
+ * Checks Basic credentials and API tokens. Right credentials are never delayed. Wrong credentials of one address are answered more and
  * more slowly, and only a limited number waits at a time. An attempt that was hashed always gets the result of its
  * comparison. An unknown name takes the same time as a wrong password.
  */
@@ -38,17 +42,20 @@ export class Authenticator {
    */
   readonly #known = new Set<string>();
   #oneOfEach: readonly string[] = [];
+  #tokens: ReadonlyMap<string, ApiToken> = new Map();
+  /** The ids of the tokens whose use was reported lately. */
+  readonly #used: LRUCache<number, true>;
+  readonly #tokenUsed: (id: number) => void;
   readonly #clock: Clock;
   readonly #throttle: Throttle;
   readonly #verifying = new Map<string, Promise<boolean | undefined>>();
 
-  constructor(users: readonly User[], clock: Clock = realClock) {
-    this.#believed = new LRUCache({
-      max: 1000,
-      ttl: BELIEVED_MS,
-      ttlResolution: 0,
-      perf: { now: () => clock.now() },
-    });
+  /** @param tokenUsed called with the id of a token in use, at most once a minute */
+  constructor(users: readonly User[], clock: Clock = realClock, tokenUsed: (id: number) => void = () => {}) {
+    const bounds = { max: 1000, ttlResolution: 0, perf: { now: () => clock.now() } };
+    this.#believed = new LRUCache({ ...bounds, ttl: BELIEVED_MS });
+    this.#used = new LRUCache({ ...bounds, ttl: USE_REPORTED_MS });
+    this.#tokenUsed = tokenUsed;
     this.#clock = clock;
     this.#throttle = new Throttle(clock);
     this.setUsers(users);
@@ -62,6 +69,11 @@ export class Authenticator {
     this.#known.clear();
   }
 
+  /** Replaces the API tokens. */
+  setTokens(tokens: readonly ApiToken[]): void {
+    this.#tokens = new Map(tokens.map((token) => [token.digest, token]));
+  }
+
   usersConfigured(): boolean {
     return this.#users.size > 0;
   }
@@ -72,8 +84,27 @@ export class Authenticator {
    */
   async check(header: string | undefined, address: string, gone: AbortSignal): Promise<Checked> {
     if (header === undefined) return { kind: "anonymous" };
+    const token = bearerToken(header);
+    if (token !== undefined) return this.#userOfToken(token) ?? this.#unhashed(address);
     const pair = decodeBasic(header);
     return pair === undefined ? this.#unhashed(address) : this.checkPair(pair, address, gone);
+  }
+
+  /**
+   * Returns the user of an API token; undefined: there is no such token, or it has expired. The text has 256 random bits,
+   * so it needs no slow hash, and the time of the look-up by its digest reveals nothing of the others.
+   */
+  #userOfToken(token: string): Checked | undefined {
+    const found = this.#tokens.get(digestOfToken(token));
+    const user = found === undefined ? undefined : this.#users.get(found.user);
+    if (found === undefined || user === undefined) return undefined;
+    const { id, role, expiresMs } = found;
+    if (expiresMs !== null && expiresMs <= Date.now()) return undefined;
+    if (!this.#used.has(id)) {
+      this.#used.set(id, true);
+      this.#tokenUsed(id);
+    }
+    return { kind: "user", user: { ...user, roles: rolesOfToken(user.roles, role) }, tokenId: id };
   }
 
   /** Returns the user of a name, whose password the caller has checked before. */

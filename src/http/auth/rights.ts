@@ -19,8 +19,11 @@ const MAY: Readonly<Record<Role, readonly Right[]>> = {
 export type Caller =
   /** No users are configured, and the Host header names this server. */
   | { readonly kind: "local" }
-  /** `csrfToken`: the caller has a session, and a change must carry this token. Absent: the caller sent Basic. */
-  | { readonly kind: "user"; readonly user: User; readonly csrfToken?: string }
+  /**
+   * `csrfToken`: the caller has a session, and a change must carry this token. `tokenId`: the caller sent an API token.
+   * Neither: the caller sent Basic.
+   */
+  | { readonly kind: "user"; readonly user: User; readonly csrfToken?: string; readonly tokenId?: number }
   /** Users are configured, and the request is not authenticated: it has no right to any resource. */
   | { readonly kind: "nobody" };
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
 import { layer, layerSummaries, layers } from "./layer-documents.ts";
@@ -64,6 +65,8 @@ export const documents = {
   Coverage: coverage,
   CoverageLevels: coverageLevels,
   Session: session,
+  Tokens: z.object({ tokens: z.array(token) }),
+  NewToken: newToken,
   Verification: verification,
   Simulation: simulation,
   WebhookDelivery: z.object({ id: text.meta({ format: "uuid" }), event: z.enum(JOB_MOMENTS), sentAt: moment, job }),

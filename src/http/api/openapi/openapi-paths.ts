@@ -329,6 +329,23 @@ export const paths = {
     }),
     delete: operation("signOut", "Ends the session, if there is one", { answers: gone, failures: [403] }),
   },
+  "/tokens": {
+    get: operation("listTokens", "The caller's API tokens; those of all users for an administrator", {
+      answers: { 200: answer("Tokens") },
+    }),
+    post: operation("createToken", "Makes an API token of the caller; its text is shown this once", {
+      body: "TokenRequest",
+      answers: { 201: { ...answer("NewToken"), description: "Created" } },
+      failures: [400, 403, 409, 413],
+    }),
+  },
+  "/tokens/{id}": {
+    delete: operation("deleteToken", "Revokes an API token at once", {
+      parameters: [id],
+      answers: gone,
+      failures: [403, 404, 409],
+    }),
+  },
   "/users": {
     get: operation("listUsers", "The accounts of the server with their roles", { answers: { 200: answer("Users") } }),
   },

@@ -5,6 +5,7 @@ import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { signInSchema } from "../session/session-document.ts";
+import { tokenRequestSchema } from "../tokens/token-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
 import { operation, ref } from "./openapi-parts.ts";
@@ -32,6 +33,7 @@ const schemas = {
   SchedulePreviewRequest: requestJson(schedulePreviewSchema),
   QuotaChange: requestJson(quotaChangeSchema),
   SignIn: requestJson(signInSchema),
+  TokenRequest: requestJson(tokenRequestSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 
@@ -58,6 +60,7 @@ const webhooks = {
 
 const securitySchemes = {
   basic: { type: "http", scheme: "basic" },
+  token: { type: "http", scheme: "bearer", description: "An API token of /tokens" },
   session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
 };
 
@@ -72,7 +75,7 @@ export const openApi = (base: string): unknown => ({
   },
   servers: [{ url: `${base}/api/v1` }],
   components: { schemas, securitySchemes },
-  security: [{ basic: [] }, { session: [] }, {}],
+  security: [{ basic: [] }, { token: [] }, { session: [] }, {}],
   webhooks,
   paths,
 });

@@ -1,0 +1,163 @@
+import { conflict, type Refusal, unknownToken } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { type Database, int, intOrNull, type Migrations, type Row, text } from "../state/database.ts";
+import { type ApiToken, type ApiTokenView, digestOfToken, newTokenText } from "./api-token.ts";
+import { ROLES, type Role, type User } from "./user.ts";
+
+export const accountMigrations: Migrations = {
+  module: "account",
+  steps: [
+    `CREATE TABLE api_token (
+       id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
+       role TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER, used_ms INTEGER
+     );`,
+  ],
+};
+
+/** The most tokens of one user. */
+const MOST_TOKENS = 100;
+/** An expired token is listed for this time. */
+const EXPIRED_LISTED_MS = 30 * 86_400_000;
+
+/** The accounts that the state database has, as every process that answers requests knows them. */
+export interface Accounts {
+  readonly tokens: readonly ApiToken[];
+}
+
+export const NO_ACCOUNTS: Accounts = { tokens: [] };
+
+export interface AccountParts {
+  readonly db: Database;
+  readonly now: () => number;
+  /** Returns the users that the configuration names. */
+  readonly configuredUsers: () => readonly Pick<User, "name">[];
+  /** Called with the accounts after each change, before the change is answered. */
+  readonly accountsChanged: (accounts: Accounts) => void;
+}
+
+/** A requested token. */
+export interface NewToken extends Pick<ApiToken, "user" | "role" | "expiresMs"> {
+  readonly name: string;
+}
+
+/** Stores API tokens. Every process that answers requests learns of each change before the change is answered. */
+export class AccountService {
+  readonly #parts: AccountParts;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends the accounts, without the tokens of users that are gone. Called at the start and after a reload. */
+  usersChanged(): void {
+    const { db, accountsChanged } = this.#parts;
+    const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
+    // An open server has no users, and the tokens count for nothing. They are kept for the next configuration.
+    if (gone.length > 0 && this.#parts.configuredUsers().length > 0)
+      db.transaction(() => {
+        for (const user of gone) db.prepare("DELETE FROM api_token WHERE user = ?").run(user);
+      });
+    accountsChanged(this.#accounts());
+  }
+
+  #hasUser(name: string): boolean {
+    return this.#parts.configuredUsers().some((user) => user.name === name);
+  }
+
+  #accounts(): Accounts {
+    return { tokens: this.#tokens() };
+  }
+
+  #tokens(): readonly ApiToken[] {
+    return this.#parts.db.prepare("SELECT * FROM api_token").all().map(tokenOf);
+  }
+
+  /** Makes a change in a transaction, and sends the accounts. */
+  #change(write: () => void): void {
+    this.#parts.db.transaction(write);
+    this.#parts.accountsChanged(this.#accounts());
+  }
+
+  /**
+   * Returns tokens, the newest first.
+   * @param user undefined: those of all users
+   */
+  async apiTokens(user: string | undefined): Promise<readonly ApiTokenView[]> {
+    return this.#parts.db
+      .prepare("SELECT * FROM api_token WHERE ? IS NULL OR user = ? ORDER BY id DESC")
+      .all(user ?? null, user ?? null)
+      .map(viewOf);
+  }
+
+  /** Makes a token. Its text is returned once, and only a digest of it is stored. */
+  async makeApiToken({
+    name,
+    user,
+    role,
+    expiresMs,
+  }: NewToken): Promise<Result<{ readonly text: string; readonly view: ApiTokenView }, Refusal>> {
+    const { db, now } = this.#parts;
+    // A reload may have removed the user since the request was permitted.
+    if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
+    const nowMs = now();
+    const made = db.prepare(
+      "SELECT count(*) AS n FROM api_token WHERE user = ? AND (expires_ms IS NULL OR expires_ms >= ?)",
+    );
+    const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
+    if (Number(count) >= MOST_TOKENS)
+      return refuse(conflict(`A user has at most ${MOST_TOKENS} tokens; delete one that is not used any more.`));
+    const tokenText = newTokenText();
+    this.#change(() => {
+      db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
+      db.prepare("INSERT INTO api_token (digest, name, user, role, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)").run(
+        digestOfToken(tokenText),
+        name,
+        user,
+        role,
+        nowMs,
+        expiresMs,
+      );
+    });
+    const row = db.prepare("SELECT * FROM api_token WHERE digest = ?").get(digestOfToken(tokenText));
+    if (row === undefined) throw new Error("a token that was made is not there");
+    return ok({ text: tokenText, view: viewOf(row) });
+  }
+
+  /**
+   * Deletes a token.
+   * @param user undefined: whoever has it
+   */
+  async deleteApiToken(id: number, user: string | undefined): Promise<Result<null, Refusal>> {
+    const { db } = this.#parts;
+    const row = db.prepare("SELECT user FROM api_token WHERE id = ?").get(id);
+    if (row === undefined || (user !== undefined && text(row, "user") !== user)) return refuse(unknownToken(id));
+    this.#change(() => db.prepare("DELETE FROM api_token WHERE id = ?").run(id));
+    return ok(null);
+  }
+
+  /** Records that a token is in use. */
+  async apiTokenUsed(id: number): Promise<void> {
+    const { db, now } = this.#parts;
+    db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(now(), id));
+  }
+}
+
+const tokenOf = (row: Row): ApiToken => ({
+  id: int(row, "id"),
+  user: text(row, "user"),
+  role: roleOf(row),
+  digest: text(row, "digest"),
+  expiresMs: intOrNull(row, "expires_ms"),
+});
+
+function viewOf(row: Row): ApiTokenView {
+  const { digest: _, ...token } = tokenOf(row);
+  return { ...token, name: text(row, "name"), createdMs: int(row, "made_ms"), usedMs: intOrNull(row, "used_ms") };
+}
+
+function roleOf(row: Row): Role {
+  const given = text(row, "role");
+  const role = ROLES.find((known) => known === given);
+  if (role === undefined) throw new TypeError(`the database holds the role ${given} of an account`);
+  return role;
+}

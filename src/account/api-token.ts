@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from "node:crypto";
+import { ROLES, type Role } from "./user.ts";
+
+/** An API token, as every process that answers requests knows it. */
+export interface ApiToken {
+  readonly id: number;
+  /** The user whose rights the token has, as far as its role allows. */
+  readonly user: string;
+  readonly role: Role;
+  /** The SHA-256 of the token's text, in base64url. The text itself is stored nowhere. */
+  readonly digest: string;
+  /** ms since 1970; null: the token has no end. */
+  readonly expiresMs: number | null;
+}
+
+/** An API token as people see it. Times in ms since 1970. */
+export interface ApiTokenView extends Omit<ApiToken, "digest"> {
+  /** What its owner calls it. */
+  readonly name: string;
+  readonly createdMs: number;
+  /** To the minute; null: it was never used. */
+  readonly usedMs: number | null;
+}
+
+const PREFIX = "nht_";
+const FORM = new RegExp(`^bearer +(${PREFIX}[\\w-]{43}) *$`, "i");
+
+/** Returns the text of a new token: 256 random bits behind a prefix by which scanners for leaked secrets find it. */
+export const newTokenText = (): string => PREFIX + randomBytes(32).toString("base64url");
+
+/** Returns the text of the token in `Authorization: Bearer TOKEN` (RFC 6750); undefined for anything else. */
+export const bearerToken = (header: string): string | undefined => FORM.exec(header)?.[1];
+
+export const digestOfToken = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** Returns whether a user with these roles may do all that a role allows. The roles are ordered by their rights. */
+export const includesRole = (roles: readonly Role[], role: Role): boolean =>
+  ROLES.slice(0, ROLES.indexOf(role) + 1).some((stronger) => roles.includes(stronger));
+
+/** Returns the roles of a user's token: the token's role, or those of the user where they allow less. */
+export const rolesOfToken = (roles: readonly Role[], role: Role): readonly Role[] =>
+  includesRole(roles, role) ? [role] : roles;

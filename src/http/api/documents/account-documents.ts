@@ -1,0 +1,17 @@
+import * as z from "zod";
+import { ROLES } from "../../../account/user.ts";
+import { int64, moment, momentOrNull, text } from "./fields.ts";
+
+export const token = z.object({
+  id: int64,
+  name: text,
+  user: text,
+  role: z.enum(ROLES),
+  createdAt: moment,
+  expiresAt: momentOrNull.meta({ description: "null: never" }),
+  lastUsedAt: momentOrNull.meta({ description: "To the minute; null: never" }),
+});
+
+export const newToken = token.extend({
+  token: text.meta({ description: "For Authorization: Bearer; shown this once" }),
+});

@@ -1,0 +1,88 @@
+import { type ApiTokenView, includesRole } from "../../../account/api-token.ts";
+import { isoTime, isoTimeOrNull } from "../../../lib/iso-time.ts";
+import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { decodeBy } from "../../../lib/schema.ts";
+import { type Caller, mayDo } from "../../auth/rights.ts";
+import { anybody, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
+import { parseObject, withoutNulls } from "../json-body.ts";
+import { tokenRequestSchema } from "./token-document.ts";
+
+type UserCaller = Extract<Caller, { readonly kind: "user" }>;
+
+/** `tokens`: GET lists the caller's API tokens, or those of all users to an administrator; POST makes one. */
+export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">): Resource => ({
+  methods: {
+    GET: reading(async ({ caller }) => {
+      const tokens = caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [];
+      return documentAnswer("Tokens", { tokens: tokens.map(tokenDocument) });
+    }),
+
+    // Each account may make tokens, with no more rights than its own.
+    POST: anybody(async ({ caller, body }) => {
+      const person = personOf(caller);
+      if (!person.ok) return person;
+      const { name: user, roles } = person.value.user;
+      const requested = await body((bytes) => {
+        const object = parseObject(bytes, "token");
+        return object.ok ? decodeBy(tokenRequestSchema, withoutNulls(object.value)) : object;
+      });
+      if (!requested.ok) return requested;
+      const { name, role, expiresAt } = requested.value;
+      if (!includesRole(roles, role)) {
+        const message = `role: a token of ${JSON.stringify(user)} may have no more rights than its roles ${roles.join(", ")}, got ${role}`;
+        return refuse({ code: "forbidden", message });
+      }
+      const expiresMs = expiresAt === undefined ? null : Date.parse(expiresAt);
+      if (expiresMs !== null && expiresMs <= Date.now())
+        return refuse(badField("expiresAt", "a moment in the future", expiresAt));
+      const made = await operations.makeApiToken({ name, user, role, expiresMs });
+      if (!made.ok) return made;
+      const { text: token, view } = made.value;
+      return documentAnswer("NewToken", { ...tokenDocument(view), token }, 201);
+    }),
+  },
+});
+
+/** `tokens/ID`: DELETE revokes an API token. */
+export const tokenResource = ({ operations }: Pick<RouteOptions, "operations">, id: number): Resource => ({
+  methods: {
+    DELETE: anybody(async ({ caller }) => {
+      const person = personOf(caller);
+      if (!person.ok) return person;
+      const deleted = await operations.deleteApiToken(id, ownerSeenBy(person.value));
+      return deleted.ok ? { status: 204, body: "" } : deleted;
+    }),
+  },
+});
+
+/** Returns the only user whose tokens the caller sees; undefined: the caller sees all tokens. */
+const ownerSeenBy = ({ user }: UserCaller): string | undefined => (mayDo(user, "administer") ? undefined : user.name);
+
+/** Returns a caller that is a person. A leaked token must not be able to make another one, or to end the others. */
+function personOf(caller: Caller): Result<UserCaller, Refusal> {
+  if (caller.kind !== "user") return refuse(conflict("No users are configured, so there are no tokens."));
+  if (caller.tokenId === undefined) return ok(caller);
+  const message = "An API token makes and deletes no tokens: sign in, or send a name and a password.";
+  return refuse({ code: "forbidden", message });
+}
+
+const tokenDocument = ({
+  id,
+  name,
+  user,
+  role,
+  createdMs,
+  expiresMs,
+  usedMs,
+}: ApiTokenView): Documents["Tokens"]["tokens"][number] => ({
+  id,
+  name,
+  user,
+  role,
+  createdAt: isoTime(createdMs),
+  expiresAt: isoTimeOrNull(expiresMs),
+  lastUsedAt: isoTimeOrNull(usedMs),
+});
