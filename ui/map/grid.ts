@@ -23,6 +23,12 @@ export function findSubset(layer: Doc<"Layer">, gridSet: string | undefined): Gr
 export const offeredLevels = ({ levels, zoomStart, zoomStop }: GridSubset): GridSubset["levels"] =>
   levels.slice(zoomStart, zoomStop + 1);
 
+/** Returns the number of a level, and its name where the name tells more. */
+export function levelName({ levels, gridSet }: GridSubset, z: number): string {
+  const name = levels[z]?.name ?? String(z);
+  return name === String(z) || name === `${gridSet}:${z}` ? String(z) : `${z} · ${name}`;
+}
+
 /** Returns the level whose resolution is nearest to a resolution of the map, among those that the layer offers. */
 export function nearestLevel(subset: GridSubset, resolution: number): number {
   const distance = (one: number): number => Math.abs(Math.log(one / resolution));

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { count, decimal } from "../core/format.ts";
 import { t } from "../core/i18n.ts";
-import type { GridSubset } from "./grid.ts";
+import { type GridSubset, levelName } from "./grid.ts";
 import type { MapPointer, MapPosition, MapSurface } from "./map-surface.ts";
 
 interface MapBarProps {
@@ -28,10 +28,7 @@ export function MapBar({ surface, subset, failedTiles }: MapBarProps) {
   const scale = level === undefined ? undefined : (level.scaleDenominator * resolution) / level.resolution;
   return (
     <div class="map-bar number">
-      <span>
-        {t("map.level", { z: String(z) })}
-        {level !== undefined && level.name !== String(z) && ` · ${level.name}`}
-      </span>
+      <span>{t("map.level", { z: levelName(subset, z) })}</span>
       {scale !== undefined && <span>{`1 : ${count(Math.round(scale))}`}</span>}
       <span>
         <Coordinates at={pointer?.at ?? centre} resolution={resolution} />

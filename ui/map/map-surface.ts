@@ -32,6 +32,18 @@ export type SquareState = "kept" | "stale" | "failed" | "drawing";
 /** Polygons in the CRS of the grid set: rings of positions, x first, the first ring of a polygon is its outline. */
 export type Polygons = readonly (readonly (readonly (readonly [number, number])[])[])[];
 
+/** Returns a box as polygons. */
+export const boxPolygons = ([minX, minY, maxX, maxY]: Box): Polygons => [
+  [
+    [
+      [minX, minY],
+      [maxX, minY],
+      [maxX, maxY],
+      [minX, maxY],
+    ],
+  ],
+];
+
 export type DrawnShape = "box" | "polygon";
 
 /** A map that is open. Coordinates are in units of the grid set, x first. */

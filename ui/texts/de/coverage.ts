@@ -1,4 +1,41 @@
 import type { Texts } from "../../core/i18n.ts";
 import type { coverage as english } from "../en/coverage.ts";
 
-export const coverage: Texts<typeof english> = {};
+export const coverage: Texts<typeof english> = {
+  coverage: "Abdeckung",
+  "coverage.map": "Abdeckung von {layer}",
+  "coverage.noGridSets": "Der Layer hat kein Kachelschema und damit keine Kacheln.",
+  "coverage.kept": "Gespeichert",
+  "coverage.stale": "Veraltet",
+  "coverage.failed": "Fehlgeschlagen",
+  "coverage.drawing": "Wird gerendert",
+  "coverage.tiles": "Ein Quadrat ist eine Kachel der Zoomstufe {z}.",
+  "coverage.cells":
+    "Ein Quadrat ist ein Feld aus 16 × 16 Kacheln der Zoomstufe {z} mit dem dringendsten Zustand seiner Kacheln.",
+  "coverage.levels": "Zoomstufen",
+  "coverage.share": "Gespeicherter Anteil",
+  "coverage.shareOf": "Gespeicherter Anteil der Zoomstufe {z}",
+  "coverage.of": "Von",
+  "coverage.choose": "Zoomstufe {z} auf der Karte zeigen",
+  "coverage.tooLarge":
+    "Der Ausschnitt hat zu viele Kacheln dieser Zoomstufe. Vergrößern Sie die Karte, um ihre Zustände zu sehen.",
+  "coverage.seedMissing": "Hier Fehlendes erzeugen (Zoomstufe {z})",
+  "coverage.tileField": "Kachel",
+  "coverage.tileField.hint": "z/x/y, y von oben. Ein Klick auf die Karte wählt ebenfalls eine Kachel.",
+  "coverage.noTile": "Diese Kachel hat der Layer nicht: erwartet wird z/x/y einer seiner Zoomstufen, y von oben.",
+  "coverage.tile": "Kachel {tile}",
+  "coverage.state": "Zustand",
+  "coverage.is.kept": "Gespeichert",
+  "coverage.is.expired": "Gespeichert, aber veraltet",
+  "coverage.is.missing": "Nicht gespeichert",
+  "coverage.is.outside": "Außerhalb des Layers",
+  "coverage.why": "Grund",
+  "coverage.size": "Größe",
+  "coverage.inMemory": "auch im Speicher",
+  "coverage.written": "Geschrieben",
+  "coverage.byJob": "von Job {id}",
+  "coverage.truncated": "Geleert",
+  "coverage.render": "Diese Kachel neu rendern",
+  "coverage.rendering": "Kachel {tile} wird neu gerendert.",
+  "coverage.address": "die Adresse der Kachel",
+};

@@ -4,6 +4,11 @@ import type { map as english } from "../en/map.ts";
 export const map: Texts<typeof english> = {
   "map.noGridSet": "Der Layer hat kein Kachelschema {gridSet}.",
   "map.noPictures": "Kacheln im Format {format} sind keine Bilder: Die Karte zeigt ihre Grenzen und Zustände.",
+  "map.gridSet": "Kachelschema",
+  "map.format": "Format",
+  "map.defaultValue": "(Vorgabe)",
+  "map.job": "Job {id} auf der Karte",
+  "map.levelChoice": "Zoomstufe",
   "map.keys": "Die Pfeiltasten verschieben die Karte, + und − ändern den Maßstab.",
   "map.zoomIn": "Vergrößern",
   "map.zoomOut": "Verkleinern",

@@ -2,6 +2,11 @@
 export const map = {
   "map.noGridSet": "The layer has no grid set {gridSet}.",
   "map.noPictures": "{format} tiles are no pictures: the map shows their borders and states.",
+  "map.gridSet": "Grid set",
+  "map.format": "Format",
+  "map.defaultValue": "(default)",
+  "map.job": "Job {id} on the map",
+  "map.levelChoice": "Level",
   "map.keys": "The arrow keys move the map, + and − zoom.",
   "map.zoomIn": "Zoom in",
   "map.zoomOut": "Zoom out",

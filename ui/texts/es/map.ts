@@ -4,6 +4,11 @@ import type { map as english } from "../en/map.ts";
 export const map: Texts<typeof english> = {
   "map.noGridSet": "La capa no tiene la cuadrícula {gridSet}.",
   "map.noPictures": "Las teselas {format} no son imágenes: el mapa muestra sus límites y estados.",
+  "map.gridSet": "Cuadrícula",
+  "map.format": "Formato",
+  "map.defaultValue": "(predeterminado)",
+  "map.job": "Trabajo {id} en el mapa",
+  "map.levelChoice": "Nivel",
   "map.keys": "Las flechas mueven el mapa; + y − cambian la escala.",
   "map.zoomIn": "Acercar",
   "map.zoomOut": "Alejar",

@@ -4,6 +4,11 @@ import type { map as english } from "../en/map.ts";
 export const map: Texts<typeof english> = {
   "map.noGridSet": "La couche n’a pas de grille {gridSet}.",
   "map.noPictures": "Les tuiles {format} ne sont pas des images : la carte montre leurs limites et leurs états.",
+  "map.gridSet": "Grille",
+  "map.format": "Format",
+  "map.defaultValue": "(par défaut)",
+  "map.job": "Tâche {id} sur la carte",
+  "map.levelChoice": "Niveau",
   "map.keys": "Les flèches déplacent la carte, + et − changent l’échelle.",
   "map.zoomIn": "Zoomer",
   "map.zoomOut": "Dézoomer",

@@ -1,0 +1,49 @@
+import { apiAddress } from "./base.ts";
+import { parseJson } from "./json.ts";
+
+/** Cells of a level in which tiles changed. Cells count from the lower left; null: any cell of the level. */
+export interface TileChange {
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  /** Empty: the defaults. Null: they are not known yet. */
+  readonly parameters: Readonly<Record<string, string>> | null;
+  readonly z: number;
+  readonly cells: readonly (readonly [number, number])[] | null;
+}
+
+const RECONNECT_MS = 2_000;
+
+/**
+ * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only meanwhile.
+ * `missed` is called when changes may have been missed.
+ */
+export function listenToTiles(
+  layer: string,
+  changed: (changes: readonly TileChange[]) => void,
+  missed: () => void,
+): () => void {
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wasLost = false;
+  const open = (): void => {
+    source = new EventSource(apiAddress(`events?${new URLSearchParams({ types: "tiles", layer })}`));
+    source.addEventListener("tiles", (event: MessageEvent<string>) =>
+      changed(parseJson<{ changes: readonly TileChange[] }>(event.data).changes),
+    );
+    source.addEventListener("open", () => {
+      if (wasLost) missed();
+      wasLost = false;
+    });
+    source.addEventListener("error", () => {
+      wasLost = true;
+      // A status other than 200 ends the attempts of the browser.
+      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, RECONNECT_MS);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source?.close();
+  };
+}

@@ -1,0 +1,37 @@
+import { asProblem, Problem } from "../core/api.ts";
+import { parseJson } from "../core/json.ts";
+
+interface ExplainingJob {
+  readonly id: number;
+  readonly type: string;
+}
+
+/** The answer to `?explain` of a tile, as far as the console shows it. */
+export interface Explanation {
+  readonly state: "kept" | "expired" | "missing" | "outside";
+  readonly reason: string | null;
+  readonly message: string;
+  readonly inMemory: boolean;
+  readonly store: {
+    readonly key: string;
+    readonly bytes: number | null;
+    readonly modifiedAt: string | null;
+  } | null;
+  readonly drawing: boolean;
+  readonly writtenBy: ExplainingJob | null;
+  readonly truncatedBy: ExplainingJob | null;
+}
+
+/** Asks why a tile is as it is. Asking renders nothing. @throws Problem */
+export async function explain(address: string, signal: AbortSignal): Promise<Explanation> {
+  const response = await fetch(address, { credentials: "same-origin", cache: "no-store", signal }).catch(
+    (error: unknown) => {
+      throw asProblem(error);
+    },
+  );
+  const text = await response.text();
+  // The layer's answer about a tile that it does not offer has a status of its own.
+  if (!response.headers.get("content-type")?.includes("json"))
+    throw new Problem(response.status, String(response.status), text.slice(0, 500));
+  return parseJson<Explanation>(text);
+}

@@ -1,0 +1,54 @@
+import type { Doc } from "../core/api.ts";
+import { findSubset, type GridSubset } from "./grid.ts";
+
+/** The tiles of a layer in one grid set, one format and one combination of parameters. */
+export interface TileSet {
+  readonly subset: GridSubset;
+  readonly format: string;
+  /** Empty: the defaults. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the tile set that the query of a view names by `gridSet`, `format` and `parameters` (a JSON object); by
+ * default the layer's. Undefined: the layer has no grid set.
+ */
+export function tileSetOf(layer: Doc<"Layer">, query: URLSearchParams): TileSet | undefined {
+  const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? findSubset(layer, undefined);
+  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0] ?? "";
+  return subset && { subset, format, parameters: parseParameters(query.get("parameters")) };
+}
+
+/** Returns the texts of a JSON object; nothing if the text is no such object. */
+export function parseParameters(text: string | null): Readonly<Record<string, string>> {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, one]) => (typeof one === "string" ? [[key, one]] : [])),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the parameters with one changed. A value that is the default is left out; undefined: none is left. */
+export function parametersWith(
+  layer: Doc<"Layer">,
+  { parameters }: TileSet,
+  key: string,
+  value: string,
+): string | undefined {
+  const standard = layer.parameters.find((filter) => filter.key === key)?.default ?? "";
+  const { [key]: _before, ...others } = parameters;
+  const now = value === standard ? others : { ...others, [key]: value };
+  return Object.keys(now).length === 0 ? undefined : JSON.stringify(now);
+}
+
+/** Returns the keys of a query to `/api/v1/coverage`. */
+export const tileSetQuery = (layer: string, { subset, format, parameters }: TileSet) => ({
+  layer,
+  gridSet: subset.gridSet,
+  format,
+  ...parameters,
+});

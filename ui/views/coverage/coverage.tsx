@@ -1,0 +1,136 @@
+import { useState } from "preact/hooks";
+import { Link } from "../../components/link.tsx";
+import { Empty, Loading, Panel, ProblemBox } from "../../components/parts.tsx";
+import { type Doc, queryOf } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { may } from "../../core/session.ts";
+import { tileAt, tileBox } from "../../map/grid.ts";
+import { LayerMap } from "../../map/layer-map.tsx";
+import type { MapSurface } from "../../map/map-surface.ts";
+import { type TileSet, tileSetOf, tileSetQuery } from "../../map/tile-set.ts";
+import { TileSetChoice } from "../../map/tile-set-choice.tsx";
+import { intersection, useCoverage } from "../../map/use-coverage.ts";
+import { Legend } from "./legend.tsx";
+import { LevelTable } from "./level-table.tsx";
+import { parseTile, TileField, tileName } from "./tile-field.tsx";
+import { TilePanel } from "./tile-panel.tsx";
+import { useTileOfMap } from "./use-tile-of-map.ts";
+
+/**
+ * Which tiles of a layer are stored, stale, failed or being rendered, on the map and by level. The address keeps the
+ * tile set (`gridSet`, `format`, `parameters`), the chosen level (`z`) and the chosen tile (`tile`). Looking renders
+ * nothing.
+ */
+export function Coverage({ layer }: { readonly layer: Doc<"Layer"> }) {
+  const tileSet = tileSetOf(layer, place.value.query);
+  if (tileSet === undefined) return <Empty>{t("coverage.noGridSets")}</Empty>;
+  return <OfTileSet key={tileSet.subset.gridSet} layer={layer} tileSet={tileSet} />;
+}
+
+function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly tileSet: TileSet }) {
+  const { subset, format, parameters } = tileSet;
+  const [surface, setSurface] = useState<MapSurface>();
+  const [version, setVersion] = useState(0);
+  const levels = useDocument("CoverageLevels", `coverage/levels${queryOf(tileSetQuery(layer.name, tileSet))}`);
+  const z = chosenLevel(place.value.query.get("z"));
+  const tile = parseTile(place.value.query.get("tile"));
+  const shown = useCoverage({
+    surface,
+    layer: layer.name,
+    tileSet,
+    z,
+    onChange: () => {
+      levels.reload();
+      setVersion((n) => n + 1);
+    },
+  });
+  useTileOfMap(surface, tile, (at) => {
+    const found = tileAt(subset, shown.z ?? subset.zoomStart, at);
+    setQuery({ tile: found && tileName(found) });
+  });
+  return (
+    <div class="coverage">
+      <TileSetChoice layer={layer} tileSet={tileSet} />
+      <div class="beside">
+        <LayerMap
+          layer={layer}
+          gridSet={subset.gridSet}
+          format={format}
+          parameters={parameters}
+          storedOnly
+          label={t("coverage.map", { layer: layer.title })}
+          onOpen={(opened) => {
+            setSurface(opened);
+            return () => setSurface(undefined);
+          }}
+        >
+          <Legend squares={shown.squares} z={shown.z} />
+        </LayerMap>
+        <div class="beside-map">
+          {shown.problem !== undefined && <ProblemBox problem={shown.problem} />}
+          {shown.isTooLarge && <p class="notice">{t("coverage.tooLarge")}</p>}
+          {may("operate") && surface !== undefined && (
+            <MissingLink layer={layer.name} tileSet={tileSet} z={shown.z} surface={surface} />
+          )}
+          {tile !== undefined && <TilePanel layer={layer} tileSet={tileSet} tile={tile} version={version} />}
+          <TileField
+            subset={subset}
+            tile={tile}
+            onChoose={(chosen) => {
+              setQuery({ tile: chosen && tileName(chosen) });
+              if (chosen !== undefined) surface?.fit(tileBox(subset, chosen));
+            }}
+          />
+          <Panel title={t("coverage.levels")}>
+            <Loading of={levels}>
+              {(document) => (
+                <LevelTable
+                  subset={subset}
+                  levels={document.levels}
+                  chosen={z}
+                  onChoose={(chosen) => setQuery({ z: chosen === undefined ? undefined : String(chosen) })}
+                />
+              )}
+            </Loading>
+          </Panel>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface MissingLinkProps {
+  readonly layer: string;
+  readonly tileSet: TileSet;
+  readonly z: number | undefined;
+  readonly surface: MapSurface;
+}
+
+/** Leads to the form of a job that seeds what the map shows as missing. */
+function MissingLink({ layer, tileSet: { subset, format, parameters }, z, surface }: MissingLinkProps) {
+  const position = surface.position();
+  const box = intersection(position.box, subset.bounds);
+  const level = z ?? position.z;
+  const query = queryOf({
+    layer,
+    type: "seed",
+    gridSet: subset.gridSet,
+    format,
+    parameters: Object.keys(parameters).length === 0 ? undefined : JSON.stringify(parameters),
+    bounds: box?.join(","),
+    zoomStart: level,
+    zoomStop: level,
+  });
+  return (
+    <div class="actions">
+      <Link to={`/new${query}`} class="button quiet">
+        {t("coverage.seedMissing", { z: String(level) })}
+      </Link>
+    </div>
+  );
+}
+
+const chosenLevel = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,2}$/.test(text) ? Number(text) : undefined;

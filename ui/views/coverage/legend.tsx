@@ -1,0 +1,38 @@
+import { count } from "../../core/format.ts";
+import { type TextKey, t } from "../../core/i18n.ts";
+import type { SquareState, Squares } from "../../map/map-surface.ts";
+
+const STATES: readonly { readonly state: SquareState; readonly label: TextKey; readonly mark: string }[] = [
+  { state: "kept", label: "coverage.kept", mark: "" },
+  { state: "stale", label: "coverage.stale", mark: "M0 16 L16 0" },
+  { state: "failed", label: "coverage.failed", mark: "M0 16 L16 0 M0 0 L16 16" },
+  { state: "drawing", label: "coverage.drawing", mark: "M12 8 a4 4 0 1 1 -8 0 a4 4 0 1 1 8 0" },
+];
+
+/** The meaning of the squares, and their number in view. Each state has a pattern beside its colour. */
+export function Legend({ squares, z }: { readonly squares: Squares | undefined; readonly z: number | undefined }) {
+  return (
+    <div class="legend">
+      <ul>
+        {STATES.map(({ state, label, mark }) => (
+          <li key={state}>
+            <svg viewBox="0 0 16 16" class={`square ${state}`} aria-hidden="true">
+              <rect width="16" height="16" />
+              {mark !== "" && <path d={mark} />}
+            </svg>
+            {t(label)}
+            {squares !== undefined && <span class="number soft">{count(squaresOf(squares[state]))}</span>}
+          </li>
+        ))}
+      </ul>
+      {squares !== undefined && z !== undefined && (
+        <span class="soft">
+          {squares.step === 1 ? t("coverage.tiles", { z: String(z) }) : t("coverage.cells", { z: String(z) })}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Returns the number of squares of a run-length list: every second number is a run. */
+const squaresOf = (runs: readonly number[]): number => runs.reduce((sum, run, n) => (n % 2 === 1 ? sum + run : sum), 0);

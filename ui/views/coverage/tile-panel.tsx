@@ -1,0 +1,134 @@
+import { useEffect, useState } from "preact/hooks";
+import { Action } from "../../components/action.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Link } from "../../components/link.tsx";
+import { Chip, Panel, ProblemBox, type Tone } from "../../components/parts.tsx";
+import { asProblem, type Doc, type Problem } from "../../core/api.ts";
+import { bytes, dateTime, relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { type Explanation, explain } from "../../map/explain.ts";
+import { type TileAddress, tileAddress, tileTemplate } from "../../map/grid.ts";
+import type { TileSet } from "../../map/tile-set.ts";
+
+interface TilePanelProps {
+  readonly layer: Doc<"Layer">;
+  readonly tileSet: TileSet;
+  readonly tile: TileAddress;
+  /** Changes when the tile may have changed. */
+  readonly version: number;
+}
+
+/** Tells why a tile is as it is, and renders it again. */
+export function TilePanel({ layer, tileSet, tile, version }: TilePanelProps) {
+  const { subset, format, parameters } = tileSet;
+  const name = `${tile.z}/${tile.x}/${tile.y}`;
+  const template = tileTemplate(layer, subset.gridSet, format);
+  const [shown, setShown] = useState<{ readonly of: string; readonly answer: Explanation | Problem }>();
+  const address = template && tileAddress(template, tile, parameters);
+  useEffect(() => {
+    if (template === undefined) return undefined;
+    const abort = new AbortController();
+    const { signal } = abort;
+    explain(tileAddress(template, tile, parameters, "explain=true"), signal).then(
+      (answer) => setShown({ of: name, answer }),
+      (error: unknown) => signal.aborted || setShown({ of: name, answer: asProblem(error) }),
+    );
+    return () => abort.abort();
+  }, [address, version]);
+  const answer = shown?.of === name ? shown.answer : undefined;
+  return (
+    <Panel title={t("coverage.tile", { tile: name })}>
+      {answer === undefined ? (
+        <p class="soft">{t("loading")}</p>
+      ) : "state" in answer ? (
+        <Facts explanation={answer} />
+      ) : (
+        <ProblemBox problem={answer} />
+      )}
+      {address !== undefined && (
+        <div class="copied-address">
+          <code>{address}</code>
+          <CopyButton text={window.location.origin + address} subject={t("coverage.address")} />
+        </div>
+      )}
+      <div class="actions">
+        <Action
+          label={t("coverage.render")}
+          request={{
+            method: "POST",
+            path: "jobs",
+            body: {
+              layer: layer.name,
+              type: "reseed",
+              gridSet: subset.gridSet,
+              format,
+              ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+              tiles: [name],
+            },
+          }}
+          done={() => ({ text: t("coverage.rendering", { tile: name }) })}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+const TONES: Readonly<Record<Explanation["state"], Tone>> = {
+  kept: "good",
+  expired: "warn",
+  missing: "plain",
+  outside: "plain",
+};
+
+function Facts({ explanation }: { readonly explanation: Explanation }) {
+  const { state, reason, message, store, drawing, writtenBy, truncatedBy, inMemory } = explanation;
+  const isFailing = reason === "failing";
+  return (
+    <dl class="facts">
+      <dt>{t("coverage.state")}</dt>
+      <dd>
+        <Chip tone={isFailing ? "bad" : TONES[state]}>
+          {isFailing ? t("coverage.failed") : t(`coverage.is.${state}`)}
+        </Chip>{" "}
+        {drawing && <Chip tone="busy">{t("coverage.drawing")}</Chip>}
+      </dd>
+      {isFailing && (
+        <>
+          <dt>{t("coverage.why")}</dt>
+          <dd>{message}</dd>
+        </>
+      )}
+      {store !== null && store.bytes !== null && (
+        <>
+          <dt>{t("coverage.size")}</dt>
+          <dd>
+            {bytes(store.bytes)}
+            {inMemory && ` · ${t("coverage.inMemory")}`}
+          </dd>
+        </>
+      )}
+      {store !== null && store.modifiedAt !== null && (
+        <>
+          <dt>{t("coverage.written")}</dt>
+          <dd title={dateTime(store.modifiedAt)}>
+            {relative(store.modifiedAt)}
+            {writtenBy !== null && (
+              <>
+                {" · "}
+                <Link to={`/jobs/${writtenBy.id}`}>{t("coverage.byJob", { id: String(writtenBy.id) })}</Link>
+              </>
+            )}
+          </dd>
+        </>
+      )}
+      {truncatedBy !== null && (
+        <>
+          <dt>{t("coverage.truncated")}</dt>
+          <dd>
+            <Link to={`/jobs/${truncatedBy.id}`}>{t("coverage.byJob", { id: String(truncatedBy.id) })}</Link>
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,81 @@
+import { useState } from "preact/hooks";
+import { ProblemBox } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { type Box, findSubset, type GridSubset, levelName } from "../../map/grid.ts";
+import { LayerMap } from "../../map/layer-map.tsx";
+import { boxPolygons, type MapSurface, type Polygons } from "../../map/map-surface.ts";
+import { useCoverage } from "../../map/use-coverage.ts";
+import { Legend } from "../coverage/legend.tsx";
+
+type Job = Doc<"Job">;
+
+/**
+ * Shows a job on the map, live: the requested area, the tiles that are stored, those that the job could not render, and
+ * those that are being rendered. It shows nothing for a job of several grid sets or formats, such as a truncate of a
+ * whole layer, and while the layer is loaded. `job` is the document of `GET /api/v1/jobs/ID`, with its area.
+ */
+export function JobMap({ job }: { readonly job: Job }) {
+  const { layer, gridSet, format } = job;
+  const path = gridSet === null || format === null ? undefined : `layers/${encodeURIComponent(layer)}`;
+  const { data } = useDocument("Layer", path, { on: ["configuration"] });
+  const subset = data && findSubset(data, gridSet ?? undefined);
+  // A layer that has been removed has no map.
+  if (data === undefined || subset === undefined || format === null) return null;
+  return <OfJob key={job.id} job={job} layer={data} subset={subset} format={format} />;
+}
+
+interface OfJobProps {
+  readonly job: Job;
+  readonly layer: Doc<"Layer">;
+  readonly subset: GridSubset;
+  readonly format: string;
+}
+
+function OfJob({ job, layer, subset, format }: OfJobProps) {
+  const [surface, setSurface] = useState<MapSurface>();
+  const parameters = job.parameters ?? {};
+  const levels = Array.from({ length: job.zoomStop - job.zoomStart + 1 }, (_, n) => job.zoomStart + n);
+  const asked = Number(place.value.query.get("z") ?? Number.NaN);
+  const z = levels.includes(asked) ? asked : job.zoomStop;
+  const shown = useCoverage({ surface, layer: job.layer, tileSet: { subset, format, parameters }, z, job: job.id });
+  return (
+    <LayerMap
+      layer={layer}
+      gridSet={subset.gridSet}
+      format={format}
+      parameters={parameters}
+      storedOnly
+      label={t("map.job", { id: String(job.id) })}
+      onOpen={(opened) => {
+        const area = areaOf(job);
+        opened.setArea(area);
+        if (place.value.query.get("at") === null && job.bounds !== null) opened.fit(job.bounds);
+        setSurface(opened);
+        return () => setSurface(undefined);
+      }}
+    >
+      <label class="choice">
+        {t("map.levelChoice")}
+        <select value={z} onChange={(event) => setQuery({ z: event.currentTarget.value })}>
+          {levels.map((one) => (
+            <option key={one} value={one}>
+              {levelName(subset, one)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Legend squares={shown.squares} z={shown.z} />
+      {shown.isTooLarge && <span class="soft">{t("coverage.tooLarge")}</span>}
+      {shown.problem !== undefined && <ProblemBox problem={shown.problem} />}
+    </LayerMap>
+  );
+}
+
+function areaOf({ area, bounds }: Job): Polygons | undefined {
+  if (area) return area.coordinates;
+  const box: Box | null = bounds;
+  return box === null ? undefined : boxPolygons(box);
+}
