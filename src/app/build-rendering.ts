@@ -7,9 +7,11 @@ import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
+import { testLayer } from "../render/layer-tests.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
 import { RenderThrottle } from "../render/render-throttle.ts";
 import { Renders } from "../render/renders.ts";
+import type { TestOrder } from "../render/test-render.ts";
 import { UpstreamLimits } from "../render/upstream-limits.ts";
 import { UpstreamMeter } from "../render/upstream-meter.ts";
 import { probeUpstream } from "../render/upstream-probes.ts";
@@ -104,6 +106,7 @@ export function buildRendering(parts: {
     },
     upstreams: () => upstreamLimits.views(),
     probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
+    testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
     /** Returns the metrics of the server, except those of the processes that serve. */
     metrics: (): Omit<ServerMetrics, keyof ServingMetrics> => ({
       upstreams: upstreamLimits.states(),

@@ -17,6 +17,7 @@ import type { MemoryTiles } from "../render/memory-tiles.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import type { LedgerAccess } from "../render/render-reports.ts";
 import type { MapRefused } from "../render/renderers.ts";
+import type { TestOrder, TestRender } from "../render/test-render.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { UserRenders } from "../render/user-renders.ts";
@@ -123,6 +124,8 @@ export interface ServingCalls {
   upstreams(): Promise<readonly UpstreamView[]>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
+  /** See `testLayer`. */
+  testLayer(order: TestOrder, gone: AbortSignal): Promise<TestRender | undefined>;
 }
 
 /** Methods of the server that an HTTP worker calls. */
@@ -172,6 +175,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   traffic: "call",
   upstreams: "call",
   probeUpstream: "until",
+  testLayer: "until",
 };
 
 export const SERVING_PROCESSES: Sendings<ServingProcesses> = {

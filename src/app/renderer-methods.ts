@@ -4,7 +4,8 @@ import type { Layer } from "../layer/layer.ts";
 import type { Leave, Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import type { RenderOrder } from "../render/render-order.ts";
-import type { InfoResult, ProbeResult, RendererResult } from "../render/renderers.ts";
+import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
+import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
 
 /** The data that a renderer receives when it starts. */
@@ -57,6 +58,8 @@ export interface RendererMethods {
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** See `Renderers.probe`. */
   probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
+  /** See `Renderers.test`. */
+  test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;

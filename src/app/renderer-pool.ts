@@ -16,7 +16,9 @@ import type {
   RenderClient,
   RendererResult,
   Renderers,
+  TestResult,
 } from "../render/renderers.ts";
+import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
 import { MapQueue } from "./map-queue.ts";
 import { ProcessWatch } from "./process-watch.ts";
@@ -245,6 +247,15 @@ export class RendererPool implements Renderers {
     return this.#busy("user", ({ channel }) =>
       channel.callUntil(signal, "probe", layer).catch((error: unknown) => {
         this.#log.error("a probe of an upstream failed by a fault", { layer, error: String(error) });
+        return { kind: "lost" } as const;
+      }),
+    );
+  }
+
+  test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
+    return this.#busy("user", ({ channel }) =>
+      channel.callUntil(signal, "test", order).catch((error: unknown) => {
+        this.#log.error("a test of a layer failed by a fault", { layer: order.layer, error: String(error) });
         return { kind: "lost" } as const;
       }),
     );

@@ -19,6 +19,7 @@ function startRenderer(): void {
     raiseGeneration: (layer, generation) => renderer.raiseGeneration(layer, generation),
     query: (layer, question, signal) => renderer.query(layer, question, signal),
     probe: (layer, signal) => renderer.probe(layer, signal),
+    test: (order, signal) => renderer.test(order, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
     configure: (layers) => renderer.configure(layers),

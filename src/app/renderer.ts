@@ -10,7 +10,8 @@ import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import { probeRequest } from "../render/probe-request.ts";
 import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
 import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
-import type { InfoResult, ProbeResult, RendererResult } from "../render/renderers.ts";
+import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
+import { type TestOrder, testTile } from "../render/test-render.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { openStore } from "../store/open-store.ts";
@@ -152,6 +153,20 @@ export class Renderer implements RendererMethods {
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       return failedRender(error, beganMs);
+    }
+  }
+
+  async test(order: TestOrder, signal: AbortSignal): Promise<TestResult> {
+    const layer = this.#layers.get(order.layer);
+    const subset = layer && findSubset(layer, order.gridSet);
+    const format = formatOf(order.format);
+    if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
+    try {
+      const source = await this.#sourceFor(layer.source);
+      return { kind: "tested", ...(await testTile({ layer, subset, format, source }, order, signal)) };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      throw error;
     }
   }
 

@@ -67,6 +67,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     },
     traffic: (query) => traffic.view(query),
     upstreams: async () => rendering.upstreams(),
+    testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),
   };

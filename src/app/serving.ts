@@ -130,6 +130,7 @@ export class Serving implements ServingProcesses {
       metrics: () => core.metrics(),
       traffic: (query) => core.traffic(query),
       upstreams: () => core.upstreams(),
+      testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
       tileProtocols: this.#tileProtocols,

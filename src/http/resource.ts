@@ -5,6 +5,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
+import type { TestOrder, TestRender } from "../render/test-render.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
@@ -51,6 +52,8 @@ export interface RouteOptions {
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
+  /** Renders one tile, which is not stored; undefined: the layer has been removed. */
+  readonly testLayer: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   readonly readiness: () => Readiness;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Returns where a layer is configured; undefined for a demo layer. */

@@ -5,6 +5,7 @@ import type { Leave } from "./admission.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import type { RenderedMetatile } from "./render-metatile.ts";
 import type { RenderOrder } from "./render-order.ts";
+import type { TestOrder, TestRender } from "./test-render.ts";
 
 /** The result of a render. */
 export type RendererResult =
@@ -78,6 +79,8 @@ export interface Renderers {
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Asks the upstream of a layer for one tile, which is not stored. The signal ends the request. */
   probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
+  /** Renders one tile, which is not stored. The signal ends the request. */
+  test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   /**
    * Reclaims the space that truncations left in the store.
    * @throws Error when the renderer died
@@ -100,6 +103,11 @@ export interface MapRefused {
 export type ProbeResult =
   | { readonly kind: "answered"; readonly upstreamMs: number }
   | Extract<RendererResult, { readonly kind: "failed" | "cancelled" | "lost" }>;
+
+/** The result of a test. */
+export type TestResult =
+  | ({ readonly kind: "tested" } & TestRender)
+  | Extract<RendererResult, { readonly kind: "cancelled" | "lost" }>;
 
 /** The answer of a renderer to a question. */
 export type InfoResult =

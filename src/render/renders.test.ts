@@ -54,6 +54,7 @@ function rendersWith(
     raiseGeneration: async () => undefined,
     query: request ?? unused,
     probe: unused,
+    test: unused,
     sweep: unused,
     compose: unused,
   };

@@ -63,9 +63,17 @@ export interface UpstreamDocument {
  * @throws SourceError, and nothing else
  */
 export interface Source extends AsyncDisposable {
-  render(request: RenderRequest, signal: AbortSignal): Promise<RenderedImage>;
+  /** @param watch is told of requests to the upstream and their answers */
+  render(request: RenderRequest, signal: AbortSignal, watch?: RenderWatch): Promise<RenderedImage>;
   /** Absent for an upstream that can only render images. */
   query?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
+}
+
+/** Is told of the requests to an upstream and of their answers. A source without requests tells nothing. */
+export interface RenderWatch {
+  /** @param request the path and query, without secrets */
+  asked(request: string): void;
+  answered(status: number, contentType: string, bytes: number): void;
 }
 
 /** Classes of failure, as counted in `errors` of a job. */

@@ -8,6 +8,7 @@ import { eventsResource } from "./events/events-route.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
+import { layerTests } from "./layers/layer-test-route.ts";
 import { layerResource, layersResource } from "./layers/layers-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
@@ -31,9 +32,11 @@ const openApiResource = reader(async ({ base }) => {
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
-  // One resource of each serves all requests: they count the estimates in progress, and share requests for changes.
+  // One resource of each serves all requests: they count the estimates and tests in progress, and share requests for
+  // changes.
   const estimates = estimateResource(parts);
   const events = eventsResource(parts);
+  const testOf = layerTests(parts);
   const collections: ReadonlyMap<string, () => Resource> = new Map([
     ["jobs", () => jobsResource(parts)],
     ["schedules", () => schedulesResource(parts)],
@@ -59,6 +62,7 @@ export function apiRoute(parts: RouteOptions): Route {
     problems: true,
     resourceAt: ([api, version, name = "", key, action, ...more]) => {
       if (api !== "api" || version !== "v1" || more.length > 0) return undefined;
+      if (name === "layers" && key !== undefined && action === "test") return testOf(key);
       return key === undefined ? collections.get(name)?.() : itemAt(parts, name, key, action);
     },
   };

@@ -1,3 +1,4 @@
+import type { UpstreamOptions } from "../../layer/layer.ts";
 import { escapeXml } from "../../lib/escape.ts";
 
 /** A parameter may be a key. A shorter value is a word that messages need. */
@@ -11,6 +12,34 @@ export const secretsIn = ({ host, hostname, searchParams }: URL): readonly strin
   hostname,
   ...[...searchParams.values()].filter(isKey),
 ];
+
+/** A segment of a path that is so long may be a key. */
+const LONGEST_SEGMENT = 20;
+
+/**
+ * Returns the path and query of a request without host, credentials and what may be a key: the values of vendor
+ * parameters and of the query of the configured address, and its long segments.
+ * @param address the configured address; its placeholders are in braces
+ */
+export function shownRequest(
+  { pathname, search }: URL,
+  address: string,
+  { vendorParameters }: Pick<UpstreamOptions, "vendorParameters">,
+): string {
+  const configured = new URL(address.replaceAll(/[{}]/g, (brace) => encodeURIComponent(brace)));
+  const fixed = [...configured.searchParams].filter(([, value]) => !value.includes("{")).map(([key]) => key);
+  const hidden = new Set([...fixed, ...Object.keys(vendorParameters)].map((key) => key.toLowerCase()));
+  const long = new Set(configured.pathname.split("/").filter((segment) => segment.length >= LONGEST_SEGMENT));
+  const path = pathname.split("/").map((segment) => (long.has(segment) ? "…" : segment));
+  const query = search
+    .slice(1)
+    .split("&")
+    .map((part) => {
+      const [[key = ""] = []] = new URLSearchParams(part);
+      return hidden.has(key.toLowerCase()) ? `${part.split("=", 1)[0]}=…` : part;
+    });
+  return path.join("/") + (search === "" ? "" : `?${query.join("&")}`);
+}
 
 export const isKey = (value: string): boolean => value.length >= SHORTEST_KEY;
 

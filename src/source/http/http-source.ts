@@ -1,6 +1,7 @@
 import { type Question, type RenderRequest, type Source, SourceError, type UpstreamDocument } from "../source.ts";
 import { dataOf } from "../tiles/tile-data.ts";
 import { Failover } from "./failover.ts";
+import { shownRequest } from "./hide-secrets.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
@@ -37,12 +38,21 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     });
   const { question: questionAddress } = addresses;
   return {
-    async render(request, signal) {
+    async render(request, signal, watch) {
       const { format } = request;
-      const url = (address: string) => addresses.picture(address, request);
-      if (format.kind === "image") return { kind: "encoded", bytes: await tryAddresses(url, signal, pictureOf) };
+      const url = (address: string) => {
+        const asked = addresses.picture(address, request);
+        watch?.asked(shownRequest(asked, address, options));
+        return asked;
+      };
+      const seen = (answer: UpstreamAnswer): UpstreamAnswer => {
+        watch?.answered(answer.status, answer.contentType, answer.body.byteLength);
+        return answer;
+      };
+      if (format.kind === "image")
+        return { kind: "encoded", bytes: await tryAddresses(url, signal, (answer) => pictureOf(seen(answer))) };
       const accept = `${format.contentType}, */*;q=0.1`;
-      return { kind: "data", bytes: await tryAddresses(url, signal, (answer) => dataOf(answer, format), accept) };
+      return { kind: "data", bytes: await tryAddresses(url, signal, (answer) => dataOf(seen(answer), format), accept) };
     },
     ...(questionAddress === undefined
       ? {}

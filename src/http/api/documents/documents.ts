@@ -3,7 +3,7 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
-import { layer, layerSummaries, layers } from "./layer-documents.ts";
+import { layer, layerSummaries, layers, layerTest } from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
@@ -48,6 +48,7 @@ export const documents = {
   Layers: layers,
   LayerSummaries: layerSummaries,
   Layer: layer,
+  LayerTest: layerTest,
   Status: status,
   Stats: stats,
   Upstream: upstream,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { PNG_COMPRESSIONS } from "../../../layer/layer.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { bigint64, numbers4, text, textOrNull, whole } from "./fields.ts";
+import { bigint64, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
 const parameterFilters = z.array(
   z.object({
@@ -65,6 +65,26 @@ const summary = {
 };
 
 export const layerSummaries = z.object({ layers: z.array(z.object(summary)), ...page });
+
+const ofAnswer = "Of the upstream's answer; null: none came, or the source is no server";
+
+export const layerTest = z.object({
+  layer: text,
+  gridSet: text,
+  format: text,
+  parameters,
+  tile: z.object({ z: whole, x: whole, y: whole }).meta({ description: "y from the bottom" }),
+  milliseconds: whole,
+  request: textOrNull.meta({
+    description: "Path and query of the last request, without host; … stands for what may be a secret",
+  }),
+  status: whole.nullable().meta({ description: ofAnswer }),
+  contentType: textOrNull.meta({ description: ofAnswer }),
+  bytes: whole.nullable().meta({ description: ofAnswer }),
+  tileBytes: whole.nullable(),
+  picture: textOrNull.meta({ description: "The tile as a data: address; null: no picture, or one above 1 MiB" }),
+  problem: z.object({ class: text, message: text }).nullable().meta({ description: "Why there is no tile" }),
+});
 
 const point = z.tuple([z.number(), z.number()]);
 

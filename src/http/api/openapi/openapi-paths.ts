@@ -244,6 +244,14 @@ export const paths = {
       failures: [404],
     }),
   },
+  "/layers/{layer}/test": {
+    post: operation("testLayer", "Renders one tile now, which is not stored, and tells what was asked and answered", {
+      parameters: [nameOfLayer],
+      body: "LayerTestRequest",
+      answers: { 200: answer("LayerTest") },
+      failures: [400, 404, 413, 503],
+    }),
+  },
   "/stats": {
     get: operation("getStats", "How users' requests for tiles were answered: hits, misses, bytes and latency", {
       parameters: queryParameters(statsQuery),

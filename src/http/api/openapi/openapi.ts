@@ -2,6 +2,7 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
 import { documents } from "../documents/documents.ts";
 import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
+import { layerTestSchema } from "../layers/layer-test-route.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { signInSchema } from "../session/session-document.ts";
@@ -32,6 +33,7 @@ const schemas = {
   ScheduleChange: scheduleChange,
   SchedulePreviewRequest: requestJson(schedulePreviewSchema),
   QuotaChange: requestJson(quotaChangeSchema),
+  LayerTestRequest: requestJson(layerTestSchema),
   SignIn: requestJson(signInSchema),
   TokenRequest: requestJson(tokenRequestSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
