@@ -39,8 +39,13 @@ export function Commands({ request, command, subject, isOpen = false }: Commands
 }
 
 function CommandList({ request, command }: Pick<CommandsProps, "request" | "command">) {
+  return <CommandLines curl={curlOf(request)} command={command} />;
+}
+
+/** Shows curl commands and command lines of `nuthatch` that do the same. */
+export function CommandLines({ curl, command }: { readonly curl: string; readonly command?: string | undefined }) {
   const lines = [
-    { name: "curl", text: curlOf(request) },
+    { name: "curl", text: curl },
     ...(command === undefined ? [] : [{ name: t("commands.line"), text: command }]),
   ];
   return (

@@ -87,12 +87,14 @@ export function ProblemBox({ problem, retry }: { readonly problem: Problem; read
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "plain";
 
-/** A state as a word with a mark: colour is never the only sign. */
+/** The mark of a tone: colour is never the only sign. */
+export const MARKS: Readonly<Record<Tone, string>> = { good: "✔", busy: "▶", warn: "▲", bad: "✖", plain: "●" };
+
+/** A state as a word with a mark. */
 export function Chip({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
-  const marks: Readonly<Record<Tone, string>> = { good: "✔", busy: "▶", warn: "▲", bad: "✖", plain: "●" };
   return (
     <span class={`chip ${tone}`}>
-      <span aria-hidden="true">{marks[tone]}</span> {children}
+      <span aria-hidden="true">{MARKS[tone]}</span> {children}
     </span>
   );
 }

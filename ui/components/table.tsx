@@ -63,7 +63,7 @@ export function Table<T>(props: TableProps<T>) {
               {lead !== undefined && <td>{lead(row)}</td>}
               {columns.map(({ key, isNumber, cell, label }) => (
                 <td key={key} class={isNumber === true ? "number" : undefined} data-label={label}>
-                  {cell(row)}
+                  <div>{cell(row)}</div>
                 </td>
               ))}
             </tr>

@@ -1,6 +1,8 @@
-import { Page } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
+import type { ViewProps } from "../../routes.ts";
+import { JobList } from "./job-list.tsx";
+import { JobPage } from "./job-page.tsx";
 
-export function View() {
-  return <Page title={t("nav.jobs")}>{null}</Page>;
+/** The jobs, or one of them: `/jobs/ID`. */
+export function View({ segments: [id] }: ViewProps) {
+  return id === undefined ? <JobList /> : <JobPage key={id} id={id} />;
 }

@@ -1,0 +1,129 @@
+import { useSignal } from "@preact/signals";
+import { Dialog } from "../../components/dialog.tsx";
+import { Link } from "../../components/link.tsx";
+import { ProblemBox } from "../../components/parts.tsx";
+import { asProblem, type Doc, Problem } from "../../core/api.ts";
+import { BASE } from "../../core/base.ts";
+import { bytes, dateTime, duration } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import type { Job } from "../../core/jobs.ts";
+import { parseJson } from "../../core/json.ts";
+
+type Failure = Doc<"Failures">["failures"][number];
+
+/** The parts of the answer to `?explain` that are shown. */
+interface Explanation {
+  readonly state: string;
+  readonly message: string;
+  readonly drawing: boolean;
+  readonly store: {
+    readonly key: string;
+    readonly bytes: number | null;
+    readonly modifiedAt: string | null;
+    readonly ageSeconds: number | null;
+  } | null;
+  readonly writtenBy: { readonly id: number } | null;
+  readonly truncatedBy: { readonly id: number } | null;
+}
+
+/** A button that tells why a tile is as it is now. Asking renders nothing. */
+export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
+  const shown = useSignal<Explanation | Problem | undefined>(undefined);
+  const name = `${tile.z}/${tile.x}/${tile.y}`;
+  const address = explainAddress(job, tile);
+  if (address === undefined) return null;
+  const ask = async (): Promise<void> => {
+    shown.value = await explain(address).catch(asProblem);
+  };
+  return (
+    <>
+      <button type="button" class="quiet small" aria-label={t("explain.of", { tile: name })} onClick={() => void ask()}>
+        {t("explain")}
+      </button>
+      {shown.value !== undefined && (
+        <Dialog title={t("explain.title", { tile: name })} onClose={() => (shown.value = undefined)}>
+          {shown.value instanceof Problem ? (
+            <ProblemBox problem={shown.value} />
+          ) : (
+            <Facts explanation={shown.value} failure={tile.message} />
+          )}
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Facts({ explanation, failure }: { readonly explanation: Explanation; readonly failure: string }) {
+  const { message, store, writtenBy, truncatedBy, drawing } = explanation;
+  return (
+    <>
+      <p>{message}</p>
+      <dl class="facts">
+        <dt>{t("explain.failure")}</dt>
+        <dd>{failure}</dd>
+        {drawing && (
+          <>
+            <dt>{t("explain.now")}</dt>
+            <dd>{t("explain.drawing")}</dd>
+          </>
+        )}
+        {store !== null && (
+          <>
+            <dt>{t("explain.place")}</dt>
+            <dd>
+              <code>{store.key}</code>
+            </dd>
+          </>
+        )}
+        {store !== null && store.bytes !== null && (
+          <>
+            <dt>{t("explain.size")}</dt>
+            <dd>{bytes(store.bytes)}</dd>
+          </>
+        )}
+        {store !== null && store.modifiedAt !== null && (
+          <>
+            <dt>{t("explain.written")}</dt>
+            <dd>
+              {dateTime(store.modifiedAt)} ({duration(store.ageSeconds ?? 0)})
+            </dd>
+          </>
+        )}
+        {writtenBy !== null && (
+          <>
+            <dt>{t("explain.writtenBy")}</dt>
+            <dd>
+              <Link to={`/jobs/${writtenBy.id}`}>#{writtenBy.id}</Link>
+            </dd>
+          </>
+        )}
+        {truncatedBy !== null && (
+          <>
+            <dt>{t("explain.truncatedBy")}</dt>
+            <dd>
+              <Link to={`/jobs/${truncatedBy.id}`}>#{truncatedBy.id}</Link>
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** Returns the TMS address of a tile, which counts rows from below as jobs do; undefined if the job has no grid set. */
+function explainAddress({ layer, gridSet, format, parameters }: Job, tile: Failure): string | undefined {
+  if (gridSet === null || format === null) return undefined;
+  const extension = /^image\/(\w+)/.exec(format)?.[1] ?? format.split("/")[1] ?? "png";
+  const name = encodeURIComponent(`${layer}@${gridSet}@${extension}`);
+  const query = new URLSearchParams(tile.parameters ?? parameters ?? {});
+  query.set("explain", "true");
+  return `${BASE}/service/tms/1.0.0/${name}/${tile.z}/${tile.x}/${tile.y}.${extension}?${query}`;
+}
+
+/** @throws Problem */
+async function explain(address: string): Promise<Explanation> {
+  const response = await fetch(address, { credentials: "same-origin", cache: "no-store" });
+  const text = await response.text();
+  if (!response.ok) throw new Problem(response.status, String(response.status), text.slice(0, 500));
+  return parseJson<Explanation>(text);
+}

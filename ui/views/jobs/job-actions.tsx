@@ -1,0 +1,78 @@
+import { Action } from "../../components/action.tsx";
+import { Link } from "../../components/link.tsx";
+import { nuthatchCommand } from "../../core/command.ts";
+import { count } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { canRetry, hasEnded, type Job } from "../../core/jobs.ts";
+import { navigate } from "../../core/router.ts";
+import { may } from "../../core/session.ts";
+import { tilesLeft } from "./bulk-bar.tsx";
+import { formQuery, requestOf } from "./job-request.ts";
+import { TermsButton } from "./job-terms.tsx";
+
+/** All that can be done with a job in its state. */
+export const JobActions = ({ job, reload }: { readonly job: Job; readonly reload: () => void }) =>
+  hasEnded(job) ? <EndedActions job={job} /> : <LiveActions job={job} reload={reload} />;
+
+function LiveActions({ job, reload }: { readonly job: Job; readonly reload: () => void }) {
+  const { id, paused } = job;
+  const toggle = paused ? "resume" : "pause";
+  return (
+    <>
+      <Action
+        label={t(`action.${toggle}`)}
+        kind={paused ? "primary" : "quiet"}
+        request={{ method: "POST", path: `jobs/${id}/${toggle}` }}
+        command={nuthatchCommand(toggle, id)}
+        onDone={reload}
+      />
+      <TermsButton job={job} onDone={reload} />
+      <Action
+        label={t("action.cancel")}
+        kind="danger"
+        request={{ method: "POST", path: `jobs/${id}/cancel` }}
+        command={nuthatchCommand("kill", id)}
+        confirm={{
+          title: t("job.cancelTitle", { id }),
+          body: <p>{t("bulk.tilesLeft", { tiles: count(tilesLeft([job])) })}</p>,
+        }}
+        onDone={reload}
+      />
+    </>
+  );
+}
+
+function EndedActions({ job }: { readonly job: Job }) {
+  const { id } = job;
+  const query = formQuery(requestOf(job));
+  return (
+    <>
+      {canRetry(job) && (
+        <Action<Job>
+          label={job.outcome === "aborted" ? t("job.goOn") : t("job.retryFailed", { count: job.tiles.failed })}
+          kind="primary"
+          request={{ method: "POST", path: `jobs/${id}/retry` }}
+          command={nuthatchCommand("retry", id)}
+          onDone={(made) => navigate(`/jobs/${made.id}`)}
+        />
+      )}
+      {may("operate") && job.limit !== "tiles" && (
+        <>
+          <Link class="button quiet" to={`/new?${query}`}>
+            {t("job.same")}
+          </Link>
+          <Link class="button quiet" to={`/schedules/new?${query}`}>
+            {t("job.asSchedule")}
+          </Link>
+        </>
+      )}
+      <Action
+        label={t("job.forget")}
+        title={t("action.ofJob", { action: t("job.forget"), id })}
+        request={{ method: "DELETE", path: `jobs/${id}` }}
+        confirm={{ title: t("job.forgetTitle", { id }), body: <p>{t("job.forgetNote")}</p> }}
+        onDone={() => navigate("/jobs")}
+      />
+    </>
+  );
+}

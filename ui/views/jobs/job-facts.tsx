@@ -1,0 +1,103 @@
+import type { ComponentChildren } from "preact";
+import { Commands } from "../../components/commands.tsx";
+import { Link } from "../../components/link.tsx";
+import { Panel } from "../../components/parts.tsx";
+import { count, dateTime, decimal } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { hasEnded, type Job } from "../../core/jobs.ts";
+import { jsonText } from "../../core/json.ts";
+import { commandOf, requestOf } from "./job-request.ts";
+
+/** What the job was asked to do, and by whom. */
+export function JobFacts({ job }: { readonly job: Job }) {
+  const facts = factsOf(job).filter(([, value]) => value !== null && value !== undefined);
+  return (
+    <Panel
+      title={t("job.request")}
+      actions={
+        <Commands
+          request={{ method: "POST", path: "jobs", body: requestOf(job) }}
+          command={commandOf(job)}
+          subject={t("job.same")}
+        />
+      }
+    >
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <>
+            <dt key={`${name} name`}>{name}</dt>
+            <dd key={name}>{value}</dd>
+          </>
+        ))}
+      </dl>
+      {!hasEnded(job) && <Tasks tasks={job.tasks} />}
+    </Panel>
+  );
+}
+
+const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] => [
+  [t("field.layer"), <Link to={`/layers/${encodeURIComponent(job.layer)}`}>{job.layer}</Link>],
+  [t("field.gridSet"), job.gridSet ?? t("job.allGridSets")],
+  [t("field.format"), job.format ?? t("job.allFormats")],
+  [t("field.zooms"), t("job.zooms", { from: String(job.zoomStart), to: String(job.zoomStop) })],
+  [t("field.parameters"), parametersText(job)],
+  [
+    t("field.bounds"),
+    job.bounds === null ? t("job.wholeLayer") : <code>{job.bounds.map((n) => decimal(n, 6)).join("  ")}</code>,
+  ],
+  [t("job.limit"), job.limit === null ? null : t(`job.limit.${job.limit}`)],
+  [t("job.only"), onlyText(job)],
+  [t("job.order"), job.order === "hot" ? t("job.order.hot") : null],
+  [t("job.priority"), String(job.priority)],
+  [t("job.rateLimit"), job.rateLimit === null ? t("job.noLimit") : t("job.rate", { rate: decimal(job.rateLimit, 3) })],
+  [
+    t("job.window"),
+    job.runWindow === null ? null : `${job.runWindow.from}–${job.runWindow.to} ${job.runWindow.timeZone}`,
+  ],
+  [t("job.maxFailures"), job.maxFailures === null ? t("job.noLimit") : count(job.maxFailures)],
+  [t("job.madeBy"), `${job.createdBy ?? t("job.nobody")}, ${dateTime(job.createdAt)}`],
+  [
+    t("field.schedule"),
+    job.schedule === null ? null : <Link to={`/schedules/${encodeURIComponent(job.schedule)}`}>{job.schedule}</Link>,
+  ],
+  [t("job.retryOfName"), job.retryOf === null ? null : <Link to={`/jobs/${job.retryOf}`}>#{job.retryOf}</Link>],
+  [
+    t("job.batch"),
+    job.requestedWith === null ? null : (
+      <Link to={`/jobs?requestedWith=${job.requestedWith}`}>{t("job.batchLink", { id: job.requestedWith })}</Link>
+    ),
+  ],
+];
+
+function parametersText({ parameters, parameterSets, combinations }: Job): string {
+  if (parameters !== null) {
+    const entries = Object.entries(parameters);
+    return entries.length === 0 ? t("job.defaults") : entries.map(([key, value]) => `${key}=${value}`).join(", ");
+  }
+  if (combinations !== undefined) return t("job.combinations", { count: combinations.length });
+  return parameterSets === null ? t("job.allParameters") : parameterSets.map((set) => jsonText(set)).join(", ");
+}
+
+function onlyText({ onlyExisting, olderThan }: Job): string | null {
+  const parts = [
+    ...(onlyExisting ? [t("job.onlyExisting")] : []),
+    ...(olderThan === null ? [] : [t("job.olderThan", { time: dateTime(olderThan) })]),
+  ];
+  return parts.length === 0 ? null : parts.join(", ");
+}
+
+/** The tasks have ids of their own in the classic interface. */
+function Tasks({ tasks }: { readonly tasks: Job["tasks"] }) {
+  return (
+    <details>
+      <summary>{t("tasks.title", { count: tasks.length })}</summary>
+      <ul class="tasks">
+        {tasks.map((id, n) => (
+          <li key={id}>
+            {t("tasks.one", { n: n + 1, count: tasks.length })} · <code>{String(id)}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,78 @@
+import { useSignal } from "@preact/signals";
+import { CopyButton } from "../../components/copy.tsx";
+import { Loading, Panel } from "../../components/parts.tsx";
+import { Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/api.ts";
+import { absoluteAddress, apiAddress } from "../../core/base.ts";
+import { count } from "../../core/format.ts";
+import { t, tMaybe } from "../../core/i18n.ts";
+import type { Job } from "../../core/jobs.ts";
+import { useDocument } from "../../core/resource.ts";
+import { ExplainTile } from "./explain-tile.tsx";
+
+type Failure = Doc<"Failures">["failures"][number];
+
+const MOST = 1_000;
+
+/** The failed tiles: how many of each class and the message of the first, then each of them. */
+export function JobFailures({ job }: { readonly job: Job }) {
+  const isOpen = useSignal(false);
+  if (job.errors.length === 0) return null;
+  const geojson = `jobs/${job.id}/failures?format=geojson`;
+  return (
+    <Panel
+      title={t("failures.title", { count: job.tiles.failed })}
+      actions={
+        <>
+          <a class="button quiet" href={apiAddress(geojson)} download={`job-${job.id}-failures.geojson`}>
+            GeoJSON
+          </a>
+          <CopyButton text={absoluteAddress(`/api/v1/${geojson}`)} subject={t("failures.address")} />
+        </>
+      }
+    >
+      <Table
+        caption={t("failures.classes")}
+        columns={[
+          { key: "class", label: t("failures.class"), cell: (error) => tMaybe(`class.${error.class}`) },
+          { key: "count", label: t("field.tiles"), isNumber: true, cell: (error) => count(error.count) },
+          { key: "message", label: t("failures.message"), cell: ({ message }) => message },
+        ]}
+        rows={job.errors}
+        rowKey={(error) => error.class}
+      />
+      <details onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+        <summary>{t("failures.each")}</summary>
+        {isOpen.value && <FailedTiles job={job} />}
+      </details>
+    </Panel>
+  );
+}
+
+function FailedTiles({ job }: { readonly job: Job }) {
+  const loaded = useDocument("Failures", `jobs/${job.id}/failures?limit=${MOST}`);
+  return (
+    <Loading of={loaded}>
+      {({ failures, next }) => (
+        <>
+          <Table
+            caption={t("failures.each")}
+            columns={[
+              {
+                key: "tile",
+                label: t("failures.tile"),
+                cell: (failure: Failure) => <code>{`${failure.z}/${failure.x}/${failure.y}`}</code>,
+              },
+              { key: "class", label: t("failures.class"), cell: (failure) => tMaybe(`class.${failure.class}`) },
+              { key: "message", label: t("failures.message"), cell: ({ message }) => message },
+              { key: "explain", label: t("failures.why"), cell: (failure) => <ExplainTile job={job} tile={failure} /> },
+            ]}
+            rows={failures}
+            rowKey={({ z, x, y, parameters = {} }) => `${z}/${x}/${y} ${JSON.stringify(parameters)}`}
+          />
+          {next !== null && <p class="soft">{t("failures.first", { count: MOST })}</p>}
+        </>
+      )}
+    </Loading>
+  );
+}

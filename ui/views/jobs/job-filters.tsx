@@ -1,0 +1,72 @@
+import { ChoiceFilter, TextFilter } from "../../components/filter-field.tsx";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { FILTERS } from "./list-query.ts";
+
+const RESETS = ["after", "open"];
+const AGES = ["PT1H", "P1D", "P7D", "P30D"] as const;
+const TYPES = ["seed", "reseed", "truncate"] as const;
+
+/** The filters of the list. They stand in the address. */
+export function JobFilters() {
+  const { query } = place.value;
+  const since = query.get("since") ?? "";
+  const isOwnTime = query.has("until") || (since !== "" && !since.startsWith("P"));
+  const layers = useDocument("LayerSummaries", "layers?fields=summary&limit=200").data?.layers ?? [];
+  const schedules = useDocument("Schedules", "schedules").data?.schedules ?? [];
+  const isFiltered = FILTERS.some((name) => query.has(name));
+  return (
+    <search class="filters">
+      <TextFilter name="q" label={t("jobs.search")} resets={RESETS} />
+      <TextFilter name="layer" label={t("field.layer")} resets={RESETS} list={layers.map(({ name }) => name)} isExact />
+      <ChoiceFilter name="type" label={t("field.type")} resets={RESETS}>
+        <option value="">{t("filter.any")}</option>
+        {TYPES.map((type) => (
+          <option key={type} value={type}>
+            {t(`type.${type}`)}
+          </option>
+        ))}
+      </ChoiceFilter>
+      <TextFilter name="createdBy" label={t("field.by")} resets={RESETS} isExact />
+      <TextFilter
+        name="schedule"
+        label={t("field.schedule")}
+        resets={RESETS}
+        list={schedules.map(({ name }) => name)}
+        isExact
+      />
+      {isOwnTime ? (
+        <>
+          <TextFilter name="since" label={t("filter.since")} type="datetime-local" resets={RESETS} isExact />
+          <TextFilter name="until" label={t("filter.until")} type="datetime-local" resets={RESETS} isExact />
+        </>
+      ) : (
+        <ChoiceFilter name="since" label={t("filter.made")} resets={RESETS}>
+          <option value="">{t("filter.anyTime")}</option>
+          {AGES.map((age) => (
+            <option key={age} value={age}>
+              {t(`age.${age}`)}
+            </option>
+          ))}
+          <option value={localTime(new Date(Date.now() - 86_400_000))}>{t("filter.fromTo")}</option>
+        </ChoiceFilter>
+      )}
+      {isFiltered && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => setQuery(Object.fromEntries([...FILTERS, ...RESETS].map((name) => [name, undefined])))}
+        >
+          {t("filter.clear")}
+        </button>
+      )}
+    </search>
+  );
+}
+
+/** Returns a time as a control for local times has it. */
+function localTime(time: Date): string {
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

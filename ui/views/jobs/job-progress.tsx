@@ -1,0 +1,112 @@
+import { JobMeter } from "../../components/job-parts.tsx";
+import { Meter, Panel } from "../../components/parts.tsx";
+import { bytes, count, decimal, duration } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { hasEnded, type Job, processedOf } from "../../core/jobs.ts";
+import { share } from "../../core/json.ts";
+
+/** How far the job is, how fast, and what is left; and the same for each level. */
+export function JobProgress({ job }: { readonly job: Job }) {
+  return (
+    <Panel title={t("field.progress")} class="job-progress">
+      {job.type !== "truncate" && <JobMeter job={job} />}
+      <dl class="figures">
+        {figuresOf(job).map(({ name, value, more }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              {more !== undefined && <small>{more}</small>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Levels job={job} />
+    </Panel>
+  );
+}
+
+interface Figure {
+  readonly name: string;
+  readonly value: string;
+  readonly more?: string | undefined;
+}
+
+function figuresOf(job: Job): readonly Figure[] {
+  const { type, tiles, tilesPerSecond, timeLeft, secondsWorked, retries } = job;
+  const worked = { name: t("job.worked"), value: duration(secondsWorked) };
+  if (type === "truncate") return [{ name: t("job.deletedTiles"), value: count(tiles.deleted ?? 0) }, worked];
+  return [
+    {
+      name: t("field.tiles"),
+      value: t("job.ofTotal", { done: count(processedOf(tiles)), total: count(tiles.total) }),
+      more: t("job.parts", { stored: count(tiles.stored), skipped: count(tiles.skipped), failed: count(tiles.failed) }),
+    },
+    {
+      name: hasEnded(job) ? t("job.meanRate") : t("field.rate"),
+      value: tilesPerSecond === null ? "—" : t("job.rate", { rate: decimal(tilesPerSecond) }),
+      more: retries > 0 ? t("job.retries", { count: retries }) : undefined,
+    },
+    ...(hasEnded(job)
+      ? []
+      : [
+          {
+            name: t("job.timeLeft"),
+            value: timeLeft === null ? t("job.timeUnknown") : duration(timeLeft.seconds),
+            more: timeLeft === null ? undefined : rangeOf(timeLeft),
+          },
+        ]),
+    worked,
+    { name: t("job.written"), value: bytes(job.bytes) },
+  ];
+}
+
+const rangeOf = ({ least, most, confidence }: NonNullable<Job["timeLeft"]>): string =>
+  t("job.timeRange", {
+    from: duration(least),
+    to: most === null ? t("job.orMore") : duration(most),
+    confidence: t(`confidence.${confidence}`),
+  });
+
+function Levels({ job: { zooms, type } }: { readonly job: Job }) {
+  if (zooms === undefined || zooms.length === 0 || type === "truncate") return null;
+  return (
+    <table class="levels">
+      <caption class="hidden">{t("job.levels")}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t("job.level")}</th>
+          <th scope="col">{t("field.progress")}</th>
+          <th scope="col" class="number">
+            {t("field.tiles")}
+          </th>
+          <th scope="col" class="number">
+            {t("job.failedColumn")}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {zooms.map(({ z, tiles }) => {
+          const failed = Number(tiles.failed) > 0;
+          const value = share(processedOf(tiles), tiles.total);
+          return (
+            <tr key={z}>
+              <th scope="row">{z}</th>
+              <td>
+                <Meter
+                  value={value}
+                  label={t("job.levelProgress", { z: String(z) })}
+                  tone={
+                    failed ? (share(tiles.failed, tiles.total) === 1 ? "bad" : "warn") : value === 1 ? "good" : "busy"
+                  }
+                />
+              </td>
+              <td class="number">{t("job.ofTotal", { done: count(processedOf(tiles)), total: count(tiles.total) })}</td>
+              <td class="number">{failed ? count(tiles.failed) : "—"}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,64 @@
+import { nuthatchCommand } from "../../core/command.ts";
+import type { Job } from "../../core/jobs.ts";
+import { jsonText } from "../../core/json.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const NORMAL_PRIORITY = 10;
+
+/** Returns the body of a POST to `/api/v1/jobs` that makes the same job again. A list of tiles is not in the document. */
+export function requestOf(job: Job): Fields {
+  const { type, layer, gridSet, format, parameters, parameterSets, combinations, bounds, area, limit } = job;
+  const fields: Fields = {
+    layer,
+    type,
+    gridSet,
+    format,
+    zoomStart: job.zoomStart,
+    zoomStop: job.zoomStop,
+    parameters: parameters !== null && Object.keys(parameters).length > 0 ? parameters : null,
+    parameterSets: parameters === null && type !== "truncate" ? (parameterSets ?? combinations ?? null) : null,
+    ...(limit === "area" && area !== null && area !== undefined ? { area, areaCrs: crsOf(gridSet) } : { bounds }),
+    priority: job.priority === NORMAL_PRIORITY ? null : job.priority,
+    rateLimit: job.rateLimit,
+    runWindow: job.runWindow,
+    onlyExisting: job.onlyExisting || null,
+    olderThan: job.olderThan,
+    order: job.order === "by-zoom" ? null : job.order,
+    maxFailurePercent: job.maxFailurePercent,
+    threadCount: job.tasks.length > 1 ? job.tasks.length : null,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** A grid set that is named after its CRS tells the CRS of the area. */
+const crsOf = (gridSet: string | null): string | null =>
+  gridSet !== null && /^EPSG:\d+$/.test(gridSet) ? gridSet : null;
+
+/** Returns the query of the form for a new job, or for a schedule, that has the fields of a job. */
+export function formQuery(fields: Fields): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields))
+    query.set(name, typeof value === "object" && !Array.isArray(value) ? jsonText(value) : String(value));
+  return query.toString();
+}
+
+/** Returns the command line that makes the same job again; undefined if it needs a file or a pattern. */
+export function commandOf(job: Job): string | undefined {
+  if (job.limit !== null || job.parameters === null) return undefined;
+  const flag = (name: string, value: unknown): string[] =>
+    value === null || value === undefined ? [] : [`--${name}`, String(value)];
+  return nuthatchCommand(
+    job.type,
+    job.layer,
+    ...flag("grid-set", job.gridSet),
+    ...flag("format", job.format),
+    ...flag("zoom", `${job.zoomStart}-${job.zoomStop}`),
+    ...flag("bounds", job.bounds?.join(",")),
+    ...Object.entries(job.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
+    ...flag("rate-limit", job.rateLimit),
+    ...flag("priority", job.priority === NORMAL_PRIORITY ? null : job.priority),
+    ...(job.onlyExisting ? ["--only-existing"] : []),
+    ...flag("older-than", job.olderThan),
+  );
+}

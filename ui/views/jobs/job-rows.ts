@@ -1,0 +1,28 @@
+import type { Job } from "../../core/jobs.ts";
+
+/** A row of the list: a job, or the jobs of one request together. */
+export type JobRow =
+  | { readonly kind: "job"; readonly job: Job; readonly isMember: boolean }
+  | { readonly kind: "batch"; readonly id: number; readonly jobs: readonly Job[]; readonly isOpen: boolean };
+
+/** Folds the jobs of one request into one row, at the place of the newest. An open batch is followed by its jobs. */
+export function rowsOf(jobs: readonly Job[], open: ReadonlySet<number>): readonly JobRow[] {
+  const batches = new Map<number, Job[]>();
+  for (const job of jobs) {
+    const id = job.requestedWith ?? job.id;
+    const members = batches.get(id);
+    if (members === undefined) batches.set(id, [job]);
+    else members.push(job);
+  }
+  return [...batches].flatMap(([id, members]): readonly JobRow[] => {
+    const [only] = members;
+    if (members.length === 1 && only !== undefined) return [{ kind: "job", job: only, isMember: false }];
+    const isOpen = open.has(id);
+    return [
+      { kind: "batch", id, jobs: members, isOpen },
+      ...(isOpen ? members.map((job) => ({ kind: "job" as const, job, isMember: true })) : []),
+    ];
+  });
+}
+
+export const jobsIn = (row: JobRow): readonly Job[] => (row.kind === "job" ? [row.job] : row.jobs);

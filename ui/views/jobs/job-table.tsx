@@ -1,0 +1,209 @@
+import type { Signal } from "@preact/signals";
+import { Action } from "../../components/action.tsx";
+import { JobChip, JobLink, JobMeter, JobTiles } from "../../components/job-parts.tsx";
+import { Link } from "../../components/link.tsx";
+import { Meter } from "../../components/parts.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { nuthatchCommand } from "../../core/command.ts";
+import { count, dateTime, decimal, duration, relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { canRetry, hasEnded, type Job, kindOf, processedOf, useLiveJob } from "../../core/jobs.ts";
+import { share } from "../../core/json.ts";
+import { setQuery } from "../../core/router.ts";
+import { may } from "../../core/session.ts";
+import { COMMANDS } from "./bulk-bar.tsx";
+import { type JobRow, jobsIn } from "./job-rows.ts";
+
+interface JobTableProps {
+  readonly rows: readonly JobRow[];
+  readonly open: ReadonlySet<number>;
+  readonly selected: Signal<ReadonlySet<number>>;
+}
+
+export function JobTable({ rows, open, selected }: JobTableProps) {
+  return (
+    <Table
+      caption={t("jobs.title")}
+      columns={columnsOf(open)}
+      rows={rows}
+      rowKey={(row) => (row.kind === "job" ? row.job.id : `batch ${row.id}`)}
+      {...(may("operate") ? { lead: (row: JobRow) => <SelectBox row={row} selected={selected} /> } : {})}
+    />
+  );
+}
+
+function SelectBox({ row, selected }: { readonly row: JobRow; readonly selected: Signal<ReadonlySet<number>> }) {
+  const ids = jobsIn(row).map(({ id }) => id);
+  const isAll = ids.every((id) => selected.value.has(id));
+  return (
+    <input
+      type="checkbox"
+      aria-label={row.kind === "job" ? t("bulk.select", { id: row.job.id }) : t("bulk.selectBatch", { id: row.id })}
+      checked={isAll}
+      onChange={({ currentTarget: { checked } }) => {
+        const next = new Set(selected.value);
+        for (const id of ids) {
+          if (checked) next.add(id);
+          else next.delete(id);
+        }
+        selected.value = next;
+      }}
+    />
+  );
+}
+
+/** Makes a column of which batches show nothing, or what `batch` returns. */
+const column = (
+  key: string,
+  label: string,
+  ofJob: (job: Job) => preact.ComponentChildren,
+  ofBatch?: (jobs: readonly Job[]) => preact.ComponentChildren,
+): Column<JobRow> => ({
+  key,
+  label,
+  cell: (row) => (row.kind === "job" ? ofJob(row.job) : ofBatch?.(row.jobs)),
+});
+
+const columnsOf = (open: ReadonlySet<number>): readonly Column<JobRow>[] => [
+  {
+    key: "job",
+    label: t("field.job"),
+    cell: (row) =>
+      row.kind === "batch" ? (
+        <BatchToggle row={row} open={open} />
+      ) : (
+        <span class={row.isMember ? "member" : undefined}>
+          <JobLink job={row.job} />
+        </span>
+      ),
+  },
+  column(
+    "layer",
+    t("field.layer"),
+    (job) => <What job={job} />,
+    same(({ layer }) => layer),
+  ),
+  column(
+    "state",
+    t("field.state"),
+    (job) => <JobChip job={job} />,
+    (jobs) => <BatchState jobs={jobs} />,
+  ),
+  column(
+    "progress",
+    t("field.progress"),
+    (job) => <Progress job={job} />,
+    (jobs) => <BatchMeter jobs={jobs} />,
+  ),
+  { ...column("rate", t("field.rate"), (job) => <Rate job={job} />), isNumber: true },
+  column("made", t("field.made"), made, ([newest]) => newest && made(newest)),
+  { key: "act", label: t("field.actions"), cell: (row) => (row.kind === "job" ? <RowAction job={row.job} /> : null) },
+];
+
+function Progress({ job }: { readonly job: Job }) {
+  return (
+    <>
+      <JobMeter job={job} />
+      <small class="below">
+        <JobTiles job={job} />
+      </small>
+    </>
+  );
+}
+
+/** Returns the value that all jobs of a batch have. */
+const same =
+  (value: (job: Job) => string | null) =>
+  (jobs: readonly Job[]): string => {
+    const all = new Set(jobs.map(value));
+    const [only] = all;
+    return all.size === 1 ? (only ?? "") : t("batch.several", { count: all.size });
+  };
+
+function BatchToggle({ row, open }: { readonly row: JobRow & { kind: "batch" }; readonly open: ReadonlySet<number> }) {
+  const next = new Set(open);
+  if (!next.delete(row.id)) next.add(row.id);
+  return (
+    <button
+      type="button"
+      class="fold"
+      aria-expanded={row.isOpen}
+      onClick={() => setQuery({ open: [...next].join(",") })}
+    >
+      <span aria-hidden="true">{row.isOpen ? "▾" : "▸"}</span> {t("batch", { id: row.id, count: row.jobs.length })}
+    </button>
+  );
+}
+
+function BatchState({ jobs }: { readonly jobs: readonly Job[] }) {
+  const kinds = new Map<string, number>();
+  for (const job of jobs) kinds.set(t(`kind.${kindOf(job)}`), (kinds.get(t(`kind.${kindOf(job)}`)) ?? 0) + 1);
+  return <>{[...kinds].map(([name, number]) => `${count(number)} ${name}`).join(" · ")}</>;
+}
+
+function BatchMeter({ jobs }: { readonly jobs: readonly Job[] }) {
+  const total = jobs.reduce((sum, { tiles }) => sum + Number(tiles.total), 0);
+  const done = jobs.reduce((sum, { tiles }) => sum + Number(processedOf(tiles)), 0);
+  return total === 0 ? null : <Meter value={share(done, total)} label={t("field.progress")} />;
+}
+
+function What({ job }: { readonly job: Job }) {
+  const { layer, gridSet, zoomStart, zoomStop } = job;
+  return (
+    <>
+      <Link to={`/layers/${encodeURIComponent(layer)}`}>{layer}</Link>
+      <small class="below">
+        {gridSet ?? t("job.allGridSets")} · {t("job.zooms", { from: String(zoomStart), to: String(zoomStop) })}
+      </small>
+    </>
+  );
+}
+
+function Rate({ job }: { readonly job: Job }) {
+  const { tilesPerSecond, timeLeft, outcome } = useLiveJob(job);
+  if (tilesPerSecond === null) return null;
+  return (
+    <>
+      {t("job.rate", { rate: decimal(tilesPerSecond) })}
+      {outcome === null && timeLeft !== null && (
+        <small class="below">{t("job.left", { time: duration(timeLeft.seconds) })}</small>
+      )}
+    </>
+  );
+}
+
+const made = (job: Job) => (
+  <>
+    {job.createdBy !== null && `${job.createdBy}, `}
+    <time dateTime={job.createdAt} title={dateTime(job.createdAt)}>
+      {relative(job.createdAt)}
+    </time>
+    <Origin job={job} />
+  </>
+);
+
+/** What made the job, if no operator requested it by hand. */
+function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
+  if (schedule === null && retryOf === null) return null;
+  return (
+    <small class="below">
+      {schedule !== null && <Link to={`/schedules/${encodeURIComponent(schedule)}`}>{schedule}</Link>}
+      {retryOf !== null && <Link to={`/jobs/${retryOf}`}>{t("job.retryOf", { id: retryOf })}</Link>}
+    </small>
+  );
+}
+
+/** The action that a job needs most often in its state. The page of the job has the others. */
+function RowAction({ job }: { readonly job: Job }) {
+  const now = useLiveJob(job);
+  const action = hasEnded(now) ? (canRetry(now) ? "retry" : undefined) : now.paused ? "resume" : "pause";
+  if (action === undefined) return null;
+  return (
+    <Action
+      label={t(`action.${action}`)}
+      title={t("action.ofJob", { action: t(`action.${action}`), id: now.id })}
+      request={{ method: "POST", path: `jobs/${now.id}/${action}` }}
+      command={nuthatchCommand(COMMANDS[action], now.id)}
+    />
+  );
+}

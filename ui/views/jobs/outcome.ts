@@ -1,0 +1,58 @@
+import type { Tone } from "../../components/parts.tsx";
+import { count } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import type { Job } from "../../core/jobs.ts";
+import { kindOf } from "../../core/jobs.ts";
+
+/** How a job is, or how it has ended: a sentence and how good that is. */
+export interface Outcome {
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+/** Reasons of the server that say no more than the outcome itself. */
+const PLAIN_REASONS = /^(killed|cancelled|paused( by .*)?)$/;
+
+export function outcomeOf(job: Job): Outcome {
+  const { tiles, reason, abortedBy, errors } = job;
+  const why = reason !== null && !PLAIN_REASONS.test(reason) ? reason : undefined;
+  const kind = kindOf(job);
+  switch (kind) {
+    case "running":
+      return why === undefined
+        ? { tone: "busy", text: t("outcome.running") }
+        : { tone: "warn", text: t("outcome.waiting", { reason: why }) };
+    case "pending":
+      return { tone: "plain", text: why === undefined ? t("outcome.pending") : t("outcome.waiting", { reason: why }) };
+    case "paused": {
+      const by = /^paused by (.*)$/.exec(reason ?? "")?.[1];
+      if (by !== undefined) return { tone: "plain", text: t("outcome.pausedBy", { name: by }) };
+      return why === undefined
+        ? { tone: "plain", text: t("outcome.paused") }
+        : { tone: "warn", text: t("outcome.pausedFor", { reason: why }) };
+    }
+    case "done":
+      return { tone: "good", text: doneText(job) };
+    case "done_with_failures":
+      return { tone: "warn", text: t("outcome.someFailed", { count: tiles.failed, total: count(tiles.total) }) };
+    case "failed":
+      return {
+        tone: "bad",
+        text: t("outcome.allFailed", { count: tiles.total, message: errors[0]?.message ?? reason ?? "" }),
+      };
+    case "aborted":
+      if (abortedBy !== null && why === undefined)
+        return { tone: "plain", text: t("outcome.stoppedBy", { name: abortedBy }) };
+      if (why !== undefined) return { tone: "bad", text: t("outcome.stopped", { reason: why }) };
+      return { tone: "plain", text: t("outcome.cancelled") };
+  }
+}
+
+function doneText({ type, tiles: { total, stored, skipped, deleted = 0, unchanged } }: Job): string {
+  if (type === "truncate")
+    return Number(deleted) === 0 ? t("outcome.nothingDeleted") : t("outcome.deleted", { count: deleted });
+  if (type === "seed" && Number(stored) === 0 && Number(skipped) > 0) return t("outcome.allStored", { count: total });
+  if (unchanged !== undefined && Number(unchanged) > 0)
+    return t("outcome.doneUnchanged", { count: total, unchanged: count(unchanged) });
+  return t("outcome.done", { count: total });
+}
