@@ -1,8 +1,9 @@
-import { conflict, type Refusal, unknownToken } from "../lib/refusal.ts";
+import { conflict, type Refusal, unknownToken, unknownUser } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { type Database, int, intOrNull, type Migrations, type Row, text } from "../state/database.ts";
 import { type ApiToken, type ApiTokenView, digestOfToken, newTokenText } from "./api-token.ts";
-import { ROLES, type Role, type User } from "./user.ts";
+import type { SessionService } from "./session-service.ts";
+import { allUsers, type KeptUser, placeText, ROLES, type Role, type User } from "./user.ts";
 
 export const accountMigrations: Migrations = {
   module: "account",
@@ -11,6 +12,7 @@ export const accountMigrations: Migrations = {
        id INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,
        role TEXT NOT NULL, made_ms INTEGER NOT NULL, expires_ms INTEGER, used_ms INTEGER
      );`,
+    `CREATE TABLE user (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL, roles TEXT NOT NULL) WITHOUT ROWID;`,
   ],
 };
 
@@ -21,16 +23,18 @@ const EXPIRED_LISTED_MS = 30 * 86_400_000;
 
 /** The accounts that the state database has, as every process that answers requests knows them. */
 export interface Accounts {
+  readonly users: readonly User[];
   readonly tokens: readonly ApiToken[];
 }
 
-export const NO_ACCOUNTS: Accounts = { tokens: [] };
+export const NO_ACCOUNTS: Accounts = { users: [], tokens: [] };
 
 export interface AccountParts {
   readonly db: Database;
   readonly now: () => number;
-  /** Returns the users that the configuration names. */
-  readonly configuredUsers: () => readonly Pick<User, "name">[];
+  readonly sessions: Pick<SessionService, "endSessionsOf">;
+  /** Returns the users that the configuration names. They cannot be changed here. */
+  readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
 }
@@ -40,7 +44,7 @@ export interface NewToken extends Pick<ApiToken, "user" | "role" | "expiresMs"> 
   readonly name: string;
 }
 
-/** Stores API tokens. Every process that answers requests learns of each change before the change is answered. */
+/** Stores the users that were added over HTTP, and API tokens. Every process that answers requests learns of each change before the change is answered. */
 export class AccountService {
   readonly #parts: AccountParts;
 
@@ -53,7 +57,7 @@ export class AccountService {
     const { db, accountsChanged } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
     // An open server has no users, and the tokens count for nothing. They are kept for the next configuration.
-    if (gone.length > 0 && this.#parts.configuredUsers().length > 0)
+    if (gone.length > 0 && this.#allUsers().length > 0)
       db.transaction(() => {
         for (const user of gone) db.prepare("DELETE FROM api_token WHERE user = ?").run(user);
       });
@@ -61,11 +65,19 @@ export class AccountService {
   }
 
   #hasUser(name: string): boolean {
-    return this.#parts.configuredUsers().some((user) => user.name === name);
+    return this.#allUsers().some((user) => user.name === name);
+  }
+
+  #allUsers(): readonly KeptUser[] {
+    return allUsers(this.#parts.configuredUsers(), this.#users());
   }
 
   #accounts(): Accounts {
-    return { tokens: this.#tokens() };
+    return { users: this.#users(), tokens: this.#tokens() };
+  }
+
+  #users(): readonly User[] {
+    return this.#parts.db.prepare("SELECT * FROM user ORDER BY name").all().map(userOf);
   }
 
   #tokens(): readonly ApiToken[] {
@@ -76,6 +88,74 @@ export class AccountService {
   #change(write: () => void): void {
     this.#parts.db.transaction(write);
     this.#parts.accountsChanged(this.#accounts());
+  }
+
+  /** Adds a user. Refuses a name that is taken, and the first user of an open server: everybody may add one there. */
+  async addUser(user: User): Promise<Result<null, Refusal>> {
+    const { db } = this.#parts;
+    if (this.#allUsers().length === 0)
+      return refuse(
+        conflict(
+          "No users are configured: name the first administrator in the configuration file (nuthatch user add), or set NUTHATCH_ADMIN_PASSWORD.",
+        ),
+      );
+    const before = this.#allUsers().find(({ name }) => name === user.name);
+    if (before !== undefined)
+      return refuse(
+        conflict(`The user ${JSON.stringify(user.name)} is there already, in ${placeText(before.keptIn)}.`),
+      );
+    const { name, passwordHash, roles } = user;
+    this.#change(() => db.prepare("INSERT INTO user VALUES (?, ?, ?)").run(name, passwordHash, JSON.stringify(roles)));
+    return ok(null);
+  }
+
+  /** Changes the given fields of a user and ends the user's sessions. */
+  async changeUser(
+    name: string,
+    change: Partial<Pick<User, "passwordHash" | "roles">>,
+  ): Promise<Result<Pick<User, "name" | "roles">, Refusal>> {
+    const user = this.#changeable(name);
+    if (!user.ok) return user;
+    const { passwordHash, roles } = { ...user.value, ...change };
+    if (!roles.includes("admin") && this.#isLastAdministrator(name)) return refuse(lastAdministrator(name));
+    const { db, sessions } = this.#parts;
+    this.#change(() => {
+      db.prepare("UPDATE user SET password_hash = ?, roles = ? WHERE name = ?").run(
+        passwordHash,
+        JSON.stringify(roles),
+        name,
+      );
+      sessions.endSessionsOf(name);
+    });
+    return ok({ name, roles });
+  }
+
+  /** Deletes a user with the user's tokens and sessions. */
+  async deleteUser(name: string): Promise<Result<null, Refusal>> {
+    const user = this.#changeable(name);
+    if (!user.ok) return user;
+    if (this.#isLastAdministrator(name)) return refuse(lastAdministrator(name));
+    const { db, sessions } = this.#parts;
+    this.#change(() => {
+      db.prepare("DELETE FROM user WHERE name = ?").run(name);
+      db.prepare("DELETE FROM api_token WHERE user = ?").run(name);
+      sessions.endSessionsOf(name);
+    });
+    return ok(null);
+  }
+
+  /** Returns a user of the database. Refuses one that the configuration names, and names the place. */
+  #changeable(name: string): Result<User, Refusal> {
+    const user = this.#allUsers().find((one) => one.name === name);
+    if (user === undefined) return refuse(unknownUser(name));
+    if (user.keptIn.kind === "database") return ok(user);
+    const place = placeText(user.keptIn);
+    return refuse(conflict(`The user ${JSON.stringify(name)} is in ${place}, and can be changed only there.`));
+  }
+
+  #isLastAdministrator(name: string): boolean {
+    const administrators = this.#allUsers().filter(({ roles }) => roles.includes("admin"));
+    return administrators.length === 1 && administrators[0]?.name === name;
   }
 
   /**
@@ -141,6 +221,16 @@ export class AccountService {
     db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(now(), id));
   }
 }
+
+const lastAdministrator = (name: string): Refusal =>
+  conflict(`The user ${JSON.stringify(name)} is the last administrator; give another user the role admin first.`);
+
+const userOf = (row: Row): User => ({
+  name: text(row, "name"),
+  passwordHash: text(row, "password_hash"),
+  // Written by this file.
+  roles: JSON.parse(text(row, "roles")),
+});
 
 const tokenOf = (row: Row): ApiToken => ({
   id: int(row, "id"),

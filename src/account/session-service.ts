@@ -75,6 +75,11 @@ export class SessionService {
     return { user: text(row, "user"), account: text(row, "account"), csrfToken: text(row, "csrf_token") };
   }
 
+  /** Ends the sessions of a user. Runs inside the caller's transaction. */
+  endSessionsOf(user: string): void {
+    this.#db.prepare("DELETE FROM session WHERE user = ?").run(user);
+  }
+
   /** Ends the session of a token, if there is one. */
   async closeSession(token: string): Promise<void> {
     this.#db.transaction(() => this.#db.prepare("DELETE FROM session WHERE token_digest = ?").run(digest(token)));

@@ -2,6 +2,13 @@
 export const ROLES = ["admin", "operator", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Returns whether a text may be a user's name. In Basic credentials the name ends at the first colon (RFC 7617). */
+export const isUserName = (name: string): boolean =>
+  name !== "" && name.length <= 100 && !name.includes(":") && !/\p{Cc}/u.test(name);
+
+/** The least length of a new password, in characters. */
+export const LEAST_PASSWORD = 8;
+
 export interface User {
   readonly name: string;
   /** `scrypt:…` (our own form) or a bcrypt hash (`$2y$…`). */
@@ -9,8 +16,11 @@ export interface User {
   readonly roles: readonly Role[];
 }
 
-/** The kinds of places that name users. `environment`: the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD. */
-export const USER_PLACES = ["configuration", "htpasswd", "environment"] as const;
+/**
+ * The kinds of places that name users. `environment`: the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD.
+ * `database`: the user was added over HTTP.
+ */
+export const USER_PLACES = ["configuration", "htpasswd", "environment", "database"] as const;
 
 /** A user, and the place that names the user. */
 export interface KeptUser extends User {
@@ -21,4 +31,18 @@ export interface UserPlace {
   readonly kind: (typeof USER_PLACES)[number];
   /** The file, as an absolute path; null: no file names the user. */
   readonly file: string | null;
+}
+
+/** Returns the users of the configuration, and those of the database whose names the configuration does not have. */
+export function allUsers(configured: readonly KeptUser[], stored: readonly User[]): readonly KeptUser[] {
+  const names = new Set(configured.map(({ name }) => name));
+  const keptIn: UserPlace = { kind: "database", file: null };
+  return [...configured, ...stored.filter(({ name }) => !names.has(name)).map((user) => ({ ...user, keptIn }))];
+}
+
+/** Returns the place in words. */
+export function placeText({ kind, file }: UserPlace): string {
+  if (kind === "environment") return "the variables NUTHATCH_ADMIN_USER and NUTHATCH_ADMIN_PASSWORD";
+  if (kind === "database") return "the state database";
+  return file ?? "the configuration";
 }

@@ -1,4 +1,6 @@
-import type { Accounts } from "../account/account-service.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
+import { allUsers, type KeptUser } from "../account/user.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
@@ -53,6 +55,7 @@ export class Serving implements ServingProcesses {
   #configuration: Configuration;
   #catalogue: Catalogue;
   #readiness: Readiness = STARTING;
+  #accounts: Accounts = NO_ACCOUNTS;
 
   constructor(parts: {
     readonly configuration: Configuration;
@@ -135,7 +138,7 @@ export class Serving implements ServingProcesses {
       authenticator,
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
-      users: () => this.#configuration.users,
+      users: () => this.#users(),
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
       checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
@@ -155,8 +158,16 @@ export class Serving implements ServingProcesses {
     this.#events.publish(event);
   }
 
-  setAccounts({ tokens }: Accounts): void {
-    this.#authenticator.setTokens(tokens);
+  setAccounts(accounts: Accounts): void {
+    const isChanged = !isDeepStrictEqual(accounts.users, this.#accounts.users);
+    this.#accounts = accounts;
+    this.#authenticator.setTokens(accounts.tokens);
+    // After a change of users each password is hashed again, so not after a change of the tokens alone.
+    if (isChanged) this.#authenticator.setUsers(this.#users());
+  }
+
+  #users(): readonly KeptUser[] {
+    return allUsers(this.#configuration.users, this.#accounts.users);
   }
 
   async metrics(): Promise<ServingMetrics> {
@@ -192,7 +203,7 @@ export class Serving implements ServingProcesses {
     for (const name of changed) this.#memory.clear(name);
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
-    this.#authenticator.setUsers(configuration.users);
+    this.#authenticator.setUsers(this.#users());
   }
 
   async ready(readiness: Readiness): Promise<void> {

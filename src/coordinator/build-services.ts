@@ -40,6 +40,7 @@ export function buildServices(context: ServiceContext): {
     quota: () => quota.quota.current,
     diskSpace: () => quota.disk.last(),
   };
+  const sessions = new SessionService(context);
   const services: Services = {
     jobs: jobService,
     estimates: new EstimateService({ ...answered, counter, jobs: (filter) => jobService.jobs(filter) }),
@@ -55,13 +56,13 @@ export function buildServices(context: ServiceContext): {
     metrics: new MetricsService({ ...context, ...jobs }),
     coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
     tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
-    sessions: new SessionService(context),
+    sessions,
     activity: new ActivityService({
       ...context,
       fault: (error) => context.state.fault(error),
       written: (entry) => publish({ kind: "activity", entry }),
     }),
-    accounts: new AccountService(context),
+    accounts: new AccountService({ ...context, sessions }),
   };
   return { services, schedules };
 }

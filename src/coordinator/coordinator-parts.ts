@@ -1,5 +1,5 @@
 import type { Accounts } from "../account/account-service.ts";
-import type { User } from "../account/user.ts";
+import type { KeptUser } from "../account/user.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Adoption } from "../ledger/adoption.ts";
@@ -45,7 +45,7 @@ export interface CoordinatorParts {
   /** Called with each event after it has been persisted. */
   readonly publish: (event: ServerEvent) => void;
   /** Returns the users that the configuration names. */
-  readonly configuredUsers: () => readonly User[];
+  readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts of the database after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
   readonly log: Logger;

@@ -98,7 +98,15 @@ export const OPERATIONS = {
   tiles: { tileChanges: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, closeSession: CALL },
-  accounts: { apiTokens: CALL, makeApiToken: CALL, deleteApiToken: CALL, apiTokenUsed: CALL },
+  accounts: {
+    addUser: CALL,
+    changeUser: CALL,
+    deleteUser: CALL,
+    apiTokens: CALL,
+    makeApiToken: CALL,
+    deleteApiToken: CALL,
+    apiTokenUsed: CALL,
+  },
 } as const satisfies {
   readonly [S in keyof Services]: {
     readonly [M in keyof Services[S]]?: OperationRow & { readonly sending: Sendings<Services[S]>[M] };

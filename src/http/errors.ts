@@ -25,6 +25,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   unknown_schedule: 404,
   unknown_truncation: 404,
   unknown_token: 404,
+  unknown_user: 404,
   not_found: 404,
   outside_coverage: 404,
   no_tile: 404,

@@ -12,6 +12,7 @@ export type RefusalCode =
   | "unknown_schedule"
   | "unknown_truncation"
   | "unknown_token"
+  | "unknown_user"
   | "too_large" // the body exceeds the limit
   | "not_found"
   | "method_not_allowed"
@@ -136,6 +137,7 @@ export const unknownTruncation = (id: number): Refusal => ({
   message: `Unknown truncation: ${id}`,
 });
 export const unknownToken = (id: number): Refusal => ({ code: "unknown_token", message: `Unknown token: ${id}` });
+export const unknownUser = (name: string): Refusal => ({ code: "unknown_user", message: `Unknown user: ${name}` });
 export const unknownSchedule = (name: string): Refusal => ({
   code: "unknown_schedule",
   message: `Unknown schedule: ${name}`,

@@ -232,10 +232,10 @@ describe("/api/v1/users and /api/v1/reload", () => {
     < 200 application/json
     <
     < {"users":[{"name":"root","roles":["admin"],"keptIn":"configuration"},{"name":"op","roles":["operator"],"keptIn":"configuration"},{"name":"view","roles":["viewer"],"keptIn":"configuration"}]}
-    > POST /api/v1/users
+    > PUT /api/v1/users
     > ${ADMIN}
     < 405 application/problem+json
-    < Allow: GET, HEAD, OPTIONS
+    < Allow: GET, HEAD, POST, OPTIONS
     <
     < {any}
   `,

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { LEAST_PASSWORD } from "../../account/user.ts";
 import { hashPassword } from "../../http/auth/password.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { ask } from "./ask.ts";
@@ -7,9 +8,6 @@ import { ask } from "./ask.ts";
 export interface PasswordFlags {
   readonly passwordStdin?: boolean;
 }
-
-/** The least length of a new password, in characters. */
-const LEAST_CHARACTERS = 8;
 
 export const addPasswordFlag = (command: Command): Command =>
   command.option("--password-stdin", "read the new password from standard input, instead of asking on the terminal");
@@ -22,9 +20,9 @@ export const addPasswordFlag = (command: Command): Command =>
 export async function hashNewPassword(flags: PasswordFlags): Promise<string> {
   const password = flags.passwordStdin === true ? readInput() : await askPassword();
   const length = [...password].length;
-  if (length < LEAST_CHARACTERS)
+  if (length < LEAST_PASSWORD)
     throw new CommandFailure(
-      `password: expected at least ${LEAST_CHARACTERS} characters, got ${length}; nothing was written`,
+      `password: expected at least ${LEAST_PASSWORD} characters, got ${length}; nothing was written`,
       EXIT.usage,
     );
   return hashPassword(password);

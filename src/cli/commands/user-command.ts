@@ -1,6 +1,6 @@
 import { chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
-import { ROLES, type Role } from "../../account/user.ts";
+import { isUserName, ROLES, type Role } from "../../account/user.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { addPasswordFlag, hashNewPassword, type PasswordFlags } from "./new-password.ts";
@@ -17,8 +17,7 @@ const MODE = 0o600;
 const FORCE = "--force";
 
 function parseName(name: string): string {
-  if (name === "" || name.length > 100 || /[:\p{Cc}]/u.test(name))
-    throw new InvalidArgumentError("1 to 100 characters, no colon, no control character.");
+  if (!isUserName(name)) throw new InvalidArgumentError("1 to 100 characters, no colon, no control character.");
   return name;
 }
 

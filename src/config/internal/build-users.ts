@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { KeptUser, User, UserPlace } from "../../account/user.ts";
+import { isUserName, type KeptUser, type User, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";
 import type { Document } from "./read-document.ts";
-import { isUserName } from "./schema/server-schema.ts";
 
 /**
  * Returns the users of the htpasswd file, of the configuration and of the variables. A later user replaces an earlier
@@ -95,7 +94,7 @@ async function readHtpasswd(
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon));
     const passwordHash = line.slice(colon + 1).trim();
-    const isNamed = name !== "" && isUserName(name);
+    const isNamed = isUserName(name);
     if (!isNamed || !isPasswordHash(passwordHash))
       warnings.push(`${file}:${i + 1}: this user cannot log in, only bcrypt hashes are read (htpasswd -B)`);
     if (isNamed) users.push({ name, passwordHash, roles, keptIn });

@@ -22,7 +22,7 @@ import { tokenResource, tokensResource } from "./tokens/tokens-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { probeResource, upstreamResource, upstreamsResource } from "./upstreams/upstreams-route.ts";
 import { usagePartResource, usageResource } from "./usage/usage-route.ts";
-import { usersResource } from "./users/users-route.ts";
+import { userResource, usersResource } from "./users/users-route.ts";
 
 const openApiResource = reader(async ({ base }) => {
   // Loaded by the first request, because the description of all documents takes time and memory to make.
@@ -78,6 +78,7 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
   if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);
+  if (name === "users" && action === undefined) return userResource(parts, key);
   if (name === "upstreams") {
     if (action === undefined) return upstreamResource(parts, key);
     return action === "probe" ? probeResource(parts, key) : undefined;

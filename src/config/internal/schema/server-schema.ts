@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import * as z from "zod";
-import { ROLES } from "../../../account/user.ts";
+import { isUserName, ROLES } from "../../../account/user.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
 import { either, expected, hasControlCharacter, list, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
 
@@ -61,10 +61,6 @@ export const ServerSchema = map({
 });
 
 const Roles = someOf(oneOf(ROLES));
-
-/** In Basic credentials the name ends at the first colon (RFC 7617). */
-export const isUserName = (name: string): boolean =>
-  name.length <= 100 && !name.includes(":") && !hasControlCharacter(name);
 
 export const UserSchema = map({
   name: text.refine(isUserName, "at most 100 characters, no colon, no control character"),

@@ -20,6 +20,7 @@ import {
   status,
   usage,
   usageHistory,
+  user,
   users,
   verification,
 } from "./server-documents.ts";
@@ -60,6 +61,7 @@ export const documents = {
   QuotaPreview: quotaPreview,
   Reload: reload,
   ConfigurationCheck: configurationCheck,
+  User: user,
   Users: users,
   Activity: activity,
   ActivityEntry: activityEntry,

@@ -129,10 +129,10 @@ export const session = z.object({
   version: textOrNull.meta({ description: "Of the server; null: sign in first" }),
 });
 
+export const user = z.object({ name: text, roles, keptIn });
+
 export const users = z.object({
-  users: z
-    .array(z.object({ name: text, roles, keptIn }))
-    .meta({ description: "Empty: everybody on this machine may manage the server" }),
+  users: z.array(user).meta({ description: "Empty: everybody on this machine may manage the server" }),
 });
 
 export const verification = z.object({

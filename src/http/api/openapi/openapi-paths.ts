@@ -356,6 +356,24 @@ export const paths = {
   },
   "/users": {
     get: operation("listUsers", "The accounts of the server with their roles", { answers: { 200: answer("Users") } }),
+    post: operation("addUser", "Adds a user to the state database", {
+      body: "UserRequest",
+      answers: { 201: { ...answer("User"), description: "Created" } },
+      failures: [400, 403, 409, 413],
+    }),
+  },
+  "/users/{name}": {
+    patch: operation("changeUser", "Changes password or roles of a user of the state database; ends the sessions", {
+      parameters: [name],
+      body: "UserChange",
+      answers: { 200: answer("User") },
+      failures: [400, 403, 404, 409, 413, 429],
+    }),
+    delete: operation("deleteUser", "Removes a user of the state database, with tokens and sessions", {
+      parameters: [name],
+      answers: gone,
+      failures: [403, 404, 409],
+    }),
   },
   "/usage": {
     get: operation("getUsage", "Tiles and bytes kept, by layer", {

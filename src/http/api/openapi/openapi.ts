@@ -8,6 +8,7 @@ import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } fr
 import { signInSchema } from "../session/session-document.ts";
 import { tokenRequestSchema } from "../tokens/token-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
+import { userChangeSchema, userRequestSchema } from "../users/user-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
 import { operation, ref } from "./openapi-parts.ts";
 import { paths } from "./openapi-paths.ts";
@@ -36,6 +37,8 @@ const schemas = {
   LayerTestRequest: requestJson(layerTestSchema),
   SignIn: requestJson(signInSchema),
   TokenRequest: requestJson(tokenRequestSchema),
+  UserRequest: requestJson(userRequestSchema),
+  UserChange: requestJson(userChangeSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 

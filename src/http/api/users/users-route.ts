@@ -1,9 +1,109 @@
-import type { Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { refuse } from "../../../lib/result.ts";
+import { decodeBy } from "../../../lib/schema.ts";
+import { hashPassword } from "../../auth/password.ts";
+import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
+import {
+  administering,
+  anybody,
+  type Exchange,
+  type Reply,
+  type Resource,
+  type RouteOptions,
+  reading,
+} from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { parseObject, withoutNulls } from "../json-body.ts";
+import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
-/** `users`: GET lists the accounts of the server with their roles. */
-export const usersResource = ({ users }: Pick<RouteOptions, "users">): Resource =>
-  reader(async () => documentAnswer("Users", { users: users().map(userDocument) }));
+type UserParts = Pick<RouteOptions, "users" | "operations" | "authenticator">;
+
+/** `users`: GET lists the accounts of the server with their roles; POST adds a user to the state database. */
+export const usersResource = ({ users, operations }: UserParts): Resource => ({
+  methods: {
+    GET: reading(async () => documentAnswer("Users", { users: users().map(userDocument) })),
+
+    POST: administering(async ({ caller, body }) => {
+      if (isToken(caller)) return refuse(PERSON_NEEDED);
+      const requested = await body((bytes) => {
+        const object = parseObject(bytes, "user");
+        return object.ok ? decodeBy(userRequestSchema, object.value) : object;
+      });
+      if (!requested.ok) return requested;
+      const { name, password, roles } = requested.value;
+      const added = await operations.addUser({ name, roles, passwordHash: await hashPassword(password) });
+      return added.ok ? documentAnswer("User", { name, roles, keptIn: "database" }, 201) : added;
+    }),
+  },
+});
+
+/**
+ * `users/NAME`: PATCH changes a user of the state database, DELETE removes one. A user who is no administrator may change
+ * the own password.
+ */
+export const userResource = (parts: UserParts, name: string): Resource => ({
+  methods: {
+    PATCH: anybody((exchange) => changeUser(parts, name, exchange)),
+
+    DELETE: administering(async ({ caller }) => {
+      if (isToken(caller)) return refuse(PERSON_NEEDED);
+      const deleted = await parts.operations.deleteUser(name);
+      return deleted.ok ? { status: 204, body: "" } : deleted;
+    }),
+  },
+});
+
+async function changeUser(parts: UserParts, name: string, exchange: Exchange): Promise<Reply> {
+  const { caller, body } = exchange;
+  const forbidden = forbiddenTo(caller, "administer");
+  if (forbidden !== undefined && !(caller.kind === "user" && caller.user.name === name)) return refuse(forbidden);
+  if (isToken(caller)) return refuse(PERSON_NEEDED);
+  const requested = await body((bytes) => {
+    const object = parseObject(bytes, "user");
+    return object.ok ? decodeBy(userChangeSchema, withoutNulls(object.value)) : object;
+  });
+  if (!requested.ok) return requested;
+  const { password, roles, currentPassword } = requested.value;
+  if (forbidden !== undefined && roles !== undefined) return refuse(forbidden);
+  if (password === undefined && roles === undefined)
+    return refuse({ code: "malformed", message: "body: expected at least one of password, roles" });
+  if (forbidden !== undefined && currentPassword === undefined)
+    return refuse(badField("currentPassword", "the present password, as the account is no administrator", null));
+  if (currentPassword !== undefined) {
+    const refusal = await refusalOfPassword(parts, exchange, currentPassword);
+    if (refusal !== undefined) return refuse(refusal);
+  }
+  const changed = await parts.operations.changeUser(name, {
+    ...(password === undefined ? {} : { passwordHash: await hashPassword(password) }),
+    ...(roles === undefined ? {} : { roles }),
+  });
+  return changed.ok ? documentAnswer("User", { ...changed.value, keptIn: "database" }) : changed;
+}
+
+/** Returns the refusal of a wrong password of the caller; undefined: it is right. Wrong ones are counted as log-ins are. */
+async function refusalOfPassword(
+  { authenticator }: UserParts,
+  { caller, address, signal }: Exchange,
+  password: string,
+): Promise<Refusal | undefined> {
+  if (caller.kind !== "user") return undefined;
+  const { name } = caller.user;
+  const checked = await authenticator.checkPair({ name, password }, address, signal);
+  if (checked.kind === "user") return undefined;
+  const refusal = refusalOfCheck(checked, name);
+  if (refusal.code !== "unauthorized") return refusal;
+  // Not a 401: the request itself has an account.
+  const message = `currentPassword: expected the present password of ${JSON.stringify(name)}`;
+  return { code: "forbidden", message, logIn: name };
+}
+
+const isToken = (caller: Caller): boolean => caller.kind === "user" && caller.tokenId !== undefined;
+
+/** A leaked token must not be able to make an account with a password. */
+const PERSON_NEEDED: Refusal = {
+  code: "forbidden",
+  message: "An API token changes no accounts: sign in, or send a name and a password.",
+};
 
 const userDocument = ({ name, roles, keptIn }: ReturnType<RouteOptions["users"]>[number]) => ({
   name,
