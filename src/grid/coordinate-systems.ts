@@ -44,7 +44,9 @@ export const isRolledOut = (srs: number): boolean => SAME_DEGREES.has(srs) || is
 /** Returns whether conversions from and to the CRS are possible. */
 export const isKnownSystem = (srs: number): boolean => isRolledOut(srs) || definitionOf(srs) !== undefined;
 
-const definitionOf = (srs: number): string | undefined => (srs === 2163 ? ATLAS : epsgDefinition(canonicalSrs(srs)));
+/** Returns the definition of a CRS in the form of PROJ; undefined: there is none. */
+export const definitionOf = (srs: number): string | undefined =>
+  srs === 2163 ? ATLAS : epsgDefinition(canonicalSrs(srs));
 
 /**
  * Returns the conversion from one CRS to another. Undefined: one of the two is not known, and they are not the same.

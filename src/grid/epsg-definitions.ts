@@ -27,5 +27,14 @@ export function epsgDefinition(code: number): string | undefined {
   return isUnusable ? undefined : definition;
 }
 
+/** Returns the name of an EPSG code; undefined: the definitions do not have the code. */
+export function epsgName(code: number): string | undefined {
+  const text = readDefinitions();
+  const at = text.indexOf(`\n<${code}> `);
+  // The line before a definition is its name: `# ETRS89 / UTM zone 32N`.
+  const line = at < 0 ? "" : text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  return line.startsWith("# ") ? line.slice(2).trim() : undefined;
+}
+
 /** Returns whether a definition is one of a CRS of longitude and latitude. */
 export const isDegrees = (definition: string): boolean => definition.includes("+proj=longlat");

@@ -60,6 +60,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/usage/simulation": { GET: "read" },
   "/api/v1/events": { GET: "read" },
   "/api/v1/estimate": { POST: "read" },
+  "/api/v1/crs/1": { GET: "read" },
   "/api/v1/layers": { GET: "read" },
   "/api/v1/layers/a": { GET: "read" },
   "/api/v1/layers/a/test": { POST: "operate" },

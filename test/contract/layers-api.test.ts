@@ -224,3 +224,29 @@ test("thousands of layers come in pages, each of a few hundred kilobytes", async
     await many.close();
   }
 });
+
+const crs = async (code: string): Promise<{ readonly status: number; readonly text: string }> => {
+  const response = await fetch(`${server.url}/api/v1/crs/${code}`);
+  return { status: response.status, text: await response.text() };
+};
+
+test("a CRS is described by its code, with the extent of a grid set in it", async () => {
+  const atlas = JSON.parse((await crs("EPSG:2163")).text);
+  expect(atlas).toMatchObject({
+    code: "EPSG:2163",
+    name: "US National Atlas Equal Area",
+    units: "m",
+    metersPerUnit: 1,
+    axisOrder: "xy",
+    proj4: expect.stringContaining("+proj=laea"),
+  });
+  expect(atlas.extent).toEqual([-2_500_000, -2_200_000, 3_300_000, 960_000]);
+  expect(JSON.parse((await crs("4326")).text)).toMatchObject({
+    units: "degrees",
+    axisOrder: "yx",
+    extent: [-180, -90, 180, 90],
+  });
+  expect(JSON.parse((await crs("epsg:2277")).text)).toMatchObject({ units: "us-ft", extent: null });
+  for (const code of ["1", "CRS:84", "EPSG:", "2163.5"])
+    expect(await crs(code)).toMatchObject({ status: 404, text: expect.stringContaining(`Unknown CRS: ${code}.`) });
+});

@@ -57,6 +57,7 @@ test("answers have the form that the document describes", async () => {
     ["/jobs", "Jobs"],
     ["/jobs/1", "Job"],
     ["/jobs/1/failures", "Failures"],
+    ["/crs/EPSG:2163", "Crs"],
     ["/layers", "Layers"],
     ["/layers?limit=1", "Layers"],
     ["/layers?fields=summary", "LayerSummaries"],

@@ -4,6 +4,7 @@ import { activityResource } from "./activity/activity-route.ts";
 import { json, reader } from "./api-answer.ts";
 import { configurationCheckResource } from "./configuration/configuration-check-route.ts";
 import { coveragePartResource, coverageResource } from "./coverage/coverage-route.ts";
+import { crsResource } from "./crs/crs-route.ts";
 import { eventsResource } from "./events/events-route.ts";
 import { batchActionResource, batchResource } from "./jobs/batches-route.ts";
 import { estimateResource } from "./jobs/estimate-route.ts";
@@ -76,6 +77,7 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   }
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
+  if (name === "crs" && action === undefined) return crsResource(key);
   if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);
   if (name === "users" && action === undefined) return userResource(parts, key);

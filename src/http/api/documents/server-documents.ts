@@ -2,7 +2,18 @@ import * as z from "zod";
 import { ROLES, USER_PLACES } from "../../../account/user.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
-import { anyObject, bigint64, int64, moment, momentOrNull, parameters, text, textOrNull, whole } from "./fields.ts";
+import {
+  anyObject,
+  bigint64,
+  int64,
+  moment,
+  momentOrNull,
+  numbers4,
+  parameters,
+  text,
+  textOrNull,
+  whole,
+} from "./fields.ts";
 
 const sum = { tiles: bigint64, bytes: bigint64 };
 const bytesOnDisk = bigint64.meta({ description: "Bytes that the tiles take on the disk, each in whole blocks" });
@@ -69,6 +80,16 @@ export const quotaPreview = quota.extend({
   wouldEvict: z.object({ ...sum, bytesOnDisk }).meta({
     description: "By averages of the layers. What the quota counts is exact to a cell, without pins and floors",
   }),
+});
+
+export const crs = z.object({
+  code: text,
+  name: textOrNull,
+  units: textOrNull.meta({ description: "degrees, m, ft, us-ft or link; null: another one" }),
+  metersPerUnit: z.number().nullable(),
+  axisOrder: z.enum(["xy", "yx"]).meta({ description: "Of the definition. Under /api/v1 x is always first" }),
+  extent: numbers4.nullable().meta({ description: "minx, miny, maxx, maxy of a grid set in this CRS; null: none" }),
+  proj4: textOrNull.meta({ description: "The definition in the form of PROJ" }),
 });
 
 export const activityEntry = z.object({

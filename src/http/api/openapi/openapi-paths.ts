@@ -252,6 +252,13 @@ export const paths = {
       failures: [400, 404, 413, 503],
     }),
   },
+  "/crs/{id}": {
+    get: operation("getCrs", "A CRS by its EPSG code, such as 2163 or EPSG:2163", {
+      parameters: [idOfUpstream],
+      answers: { 200: answer("Crs") },
+      failures: [404],
+    }),
+  },
   "/stats": {
     get: operation("getStats", "How users' requests for tiles were answered: hits, misses, bytes and latency", {
       parameters: queryParameters(statsQuery),
