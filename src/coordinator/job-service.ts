@@ -5,6 +5,7 @@ import type { JobStore } from "../jobs/job-store.ts";
 import { areaView } from "../jobs/job-view.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
 import type { NewJob } from "../jobs/stored-job.ts";
+import { type TimelineEntry, timelineOf } from "../jobs/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -112,6 +113,15 @@ export class JobService {
     return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
   }
 
+  /** Returns what has happened to a job, the oldest first; undefined: no such job. */
+  async jobTimeline(id: number): Promise<readonly TimelineEntry[] | undefined> {
+    const { jobs, runner, state } = this.#parts;
+    return state.readSaved(() => {
+      const view = runner.active.view(id);
+      return view === undefined ? undefined : timelineOf(view, jobs.timeline.of(id));
+    });
+  }
+
   /**
    * Returns failed tiles of a job, in the order of failure, from a cursor on (0: the first); undefined: no such job.
    */
@@ -205,18 +215,18 @@ export class JobService {
     // A job held by its window would continue when the window opens. An operator's pause lasts until an operator ends
     // it.
     if (job.paused && job.hold !== "held") await runner.stopped(job);
-    else await runner.pause(job, by === null ? "paused" : `paused by ${by}`);
+    else await runner.pause(job, by === null ? "paused" : `paused by ${by}`, null, by);
     const view = job.view(monotonicNow());
     return job.outcome === null ? ok(view) : refuse(hasEnded(view));
   }
 
   /** Resumes a paused job. */
-  async unpause(id: number): Promise<Result<JobView, Refusal>> {
+  async unpause(id: number, by: string | null): Promise<Result<JobView, Refusal>> {
     const { runner, monotonicNow } = this.#parts;
     const job = await this.#live(id);
     if (job === undefined) return this.#notLive(id);
     if (!job.paused) return ok(job.view(monotonicNow()));
-    runner.resume(job, job.schedule === null && job.terms.runWindow === null ? null : "released");
+    runner.resume(job, job.schedule === null && job.terms.runWindow === null ? null : "released", by);
     job.trust();
     return ok(job.view(monotonicNow()));
   }

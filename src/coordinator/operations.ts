@@ -63,6 +63,7 @@ export const OPERATIONS = {
     countJobs: CALL,
     job: CALL,
     failedTiles: CALL,
+    jobTimeline: CALL,
   },
   estimates: { estimate: UNTIL, estimateAll: UNTIL },
   schedules: {

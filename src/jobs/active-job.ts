@@ -50,6 +50,7 @@ export class ActiveJob {
   /** Why the work cannot go on at present. Undefined: it can. */
   #waitReason: string | undefined;
   #wasInterrupted: boolean;
+  #changedBy: string | null = null;
   #isTrusted = false;
   #isChanged: boolean;
   #announced: JobMoment;
@@ -138,6 +139,11 @@ export class ActiveJob {
     return this.#terms;
   }
 
+  /** The account that has paused or resumed the job last. Null: nobody, the server, or the interface was open. */
+  get changedBy(): string | null {
+    return this.#changedBy;
+  }
+
   /** Whether the job ran before a restart or a pause, so that an unfinished metatile may have been rendered in part. */
   get wasInterrupted(): boolean {
     return this.#wasInterrupted;
@@ -193,9 +199,11 @@ export class ActiveJob {
   /**
    * Pauses the job. The caller stops the tasks at work, and calls `rest` when they have stopped.
    * @param hold `held` if a window has closed
+   * @param by the account that pauses it; null: nobody, or the interface is open
    */
-  pause(reason: string, hold: "held" | null): Undo {
+  pause(reason: string, hold: "held" | null, by: string | null = null): Undo {
     const undo = this.#life.pause(reason, hold);
+    this.#changedBy = by;
     this.#isChanged = true;
     return undo;
   }
@@ -208,9 +216,13 @@ export class ActiveJob {
     this.#isChanged = true;
   }
 
-  /** @param hold `released` if a window is closed that must not pause the job again */
-  resume(hold: "released" | null): Undo {
+  /**
+   * @param hold `released` if a window is closed that must not pause the job again
+   * @param by the account that resumes it; null: nobody, or the interface is open
+   */
+  resume(hold: "released" | null, by: string | null = null): Undo {
     const undo = this.#life.resume(hold);
+    this.#changedBy = by;
     this.#waitReason = undefined;
     this.#isChanged = true;
     return undo;

@@ -72,5 +72,8 @@ export const jobMigrations: Migrations = {
      UPDATE job SET outcome = json_extract(progress, '$.outcome'),
        search = lower(layer || char(10) || coalesce(schedule, '') || char(10) || coalesce(created_by, ''));
      CREATE INDEX job_filter ON job (id, layer, type, state, paused, outcome, schedule, created_by, created_ms, search);`,
+    `CREATE TABLE job_event (id INTEGER PRIMARY KEY, job INTEGER NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL,
+       account TEXT, reason TEXT);
+     CREATE INDEX job_event_job ON job_event (job);`,
   ],
 };

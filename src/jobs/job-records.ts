@@ -2,6 +2,7 @@ import { Slices } from "../lib/slices.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { ActiveJobs } from "./active-jobs.ts";
 import type { JobMoment } from "./job-event.ts";
+import { JobPhases } from "./job-phases.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { listed } from "./job-view.ts";
 import type { Task } from "./task.ts";
@@ -24,6 +25,7 @@ export class JobRecords {
   /** Jobs that were saved and not reported since. */
   readonly #unreported = new Set<ActiveJob>();
   readonly #lastReports = new WeakMap<ActiveJob, Report>();
+  readonly #phases = new JobPhases();
 
   constructor(parts: JobRunnerParts, active: ActiveJobs) {
     this.#parts = parts;
@@ -32,6 +34,7 @@ export class JobRecords {
 
   /** Queues the report of an accepted job that was inserted. */
   inserted(job: ActiveJob): void {
+    this.#phases.inserted(job);
     this.#unreported.add(job);
   }
 
@@ -120,6 +123,10 @@ export class JobRecords {
     this.#parts.onRollback(job.markSaved());
     this.#unreported.add(job);
     this.#parts.jobs.save(job.record(this.#parts.monotonicNow()));
+    if (job.isEnding) return;
+    const { events, undo } = this.#phases.saved(job, this.#parts.now());
+    this.#parts.onRollback(undo);
+    for (const event of events) this.#parts.jobs.timeline.add(job.id, event);
   }
 
   /** Writes only changed tasks: a job may have many tasks, and few progress between two saves. */

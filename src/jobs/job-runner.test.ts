@@ -146,7 +146,7 @@ test("a second request to end a job is answered when the job has ended, with its
   const first = service.cancel(id, "ann");
   const second = service.cancel(id, "bob");
   const paused = service.pause(id, "bob");
-  const resumed = service.unpause(id);
+  const resumed = service.unpause(id, null);
   const all = runner.endings.killScope("all", undefined, "cid");
   const waiting = [first, second, paused, resumed, all].map((answer, n) => answer.then(reported(String(n))));
   await turns();

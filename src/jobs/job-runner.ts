@@ -108,10 +108,11 @@ export class JobRunner {
   /**
    * Resumes a paused job; the change is persisted before the job goes on. Does nothing if the job is about to end.
    * @param hold `released` if a window is closed that must not pause the job again
+   * @param by the account that resumes it
    */
-  resume(job: ActiveJob, hold: "released" | null): void {
+  resume(job: ActiveJob, hold: "released" | null, by: string | null = null): void {
     if (job.isEnding) return;
-    this.#persistOrUndo(job, job.resume(hold));
+    this.#persistOrUndo(job, job.resume(hold, by));
     this.startWaitingTasks();
   }
 
@@ -120,10 +121,11 @@ export class JobRunner {
    * from the job. The pause is persisted first, so that the job does not go on after a crash. If the job was about to
    * end, waits for the end instead.
    * @param hold `held` if the window of the job or of its schedule has closed
+   * @param by the account that pauses it
    */
-  async pause(job: ActiveJob, reason: string, hold: "held" | null = null): Promise<void> {
+  async pause(job: ActiveJob, reason: string, hold: "held" | null = null, by: string | null = null): Promise<void> {
     if (job.isEnding) return this.stopped(job);
-    this.#persistOrUndo(job, job.pause(reason, hold));
+    this.#persistOrUndo(job, job.pause(reason, hold, by));
     for (const task of job.tasks) {
       if (!task.isAtWork) job.stop(task, false);
       task.abort(new JobAborted("paused"));

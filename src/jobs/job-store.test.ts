@@ -7,6 +7,7 @@ import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore, type TrimLimits } from "./job-store.ts";
+import { MOST_EVENTS } from "./job-timeline.ts";
 import type { NewJob } from "./stored-job.ts";
 
 const request = jobRequest({ type: "truncate", gridSet: null, format: null, parameters: null, parametersId: null });
@@ -176,5 +177,18 @@ test("a search of a page of a long history reads an index and no requests", () =
     )
     .all(1, "x", 1, 9, 10);
   expect(plan.map(({ detail }) => detail)).toEqual(["SEARCH job USING COVERING INDEX job_filter (id>? AND id<?)"]);
+  db.close();
+});
+
+test("the timeline of a job keeps its latest events, and goes with the job without a trace in the size", () => {
+  const { db, store } = history(1);
+  const before = store.bytes();
+  const event = (atMs: number) => ({ event: "waiting", atMs, by: null, reason: "the upstream is down" }) as const;
+  for (let n = 0; n < MOST_EVENTS + 50; n++) db.transaction(() => store.timeline.add(1, event(n)));
+  const kept = store.timeline.of(1);
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([MOST_EVENTS, event(50), event(MOST_EVENTS + 49)]);
+  expect(store.bytes()).toBe(before + MOST_EVENTS * (32 + "the upstream is down".length));
+  store.delete(1);
+  expect([store.timeline.of(1), store.bytes()]).toEqual([[], 0]);
   db.close();
 });

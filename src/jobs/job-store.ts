@@ -11,6 +11,7 @@ import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { conditionsOf } from "../state/conditions.ts";
 import { bytes, type Database, int, type Row, text, wordOf } from "../state/database.ts";
 import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
+import { JobTimeline } from "./job-timeline.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
 import {
   encodeProgress,
@@ -44,9 +45,12 @@ export class JobStore {
   readonly #db: Database;
   readonly selections: Omit<SelectionStore, "add" | "remove" | "compress">;
   readonly #selections: SelectionStore;
+  /** What happens to jobs between their creation and their end. */
+  readonly timeline: JobTimeline;
 
   constructor(db: Database) {
     this.#db = db;
+    this.timeline = new JobTimeline(db, (id, by) => this.#growJob(id, by));
     this.#selections = new SelectionStore(db);
     this.selections = this.#selections;
   }
@@ -102,6 +106,7 @@ export class JobStore {
     const tasks: StoredTask[] = [];
     for (let n = 0; n < request.threadCount; n++)
       tasks.push({ id: addTask.run(id).lastInsertRowid, state: "live", processed: 0n });
+    if (paused) this.timeline.add(id, { event: "paused", atMs: nowMs, by: null, reason: progress.reason });
     this.#growJob(id, text.length + (hot?.byteLength ?? 0) + ROW_BYTES * request.threadCount);
     return {
       id,
@@ -365,6 +370,7 @@ export class JobStore {
     for (const [table, column] of [
       ["task", "job"],
       ["failed_tile", "job"],
+      ["job_event", "job"],
       ["job_key", "job"],
       ["job_hot", "job"],
       // Only the row of this job: if it was the first of its batch, the others still share its id, which is never used

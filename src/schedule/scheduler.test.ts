@@ -333,14 +333,14 @@ describe("a window over midnight", () => {
     // A run outside of it waits for it.
     await life.service.runSchedule("nightly", null);
     expect(renderStatus(life)).toEqual(held);
-    await life.jobService.unpause(1);
+    await life.jobService.unpause(1, null);
     life = relive();
     await lookAt(life, "2026-07-02T10:01Z");
     expect(renderStatus(life)).toMatchObject({ paused: false });
     await life.jobService.pause(1, "ann");
     await lookAt(life, "2026-07-02T20:00Z");
     expect(renderStatus(life)).toMatchObject({ paused: true, reason: "paused by ann" });
-    await life.jobService.unpause(1);
+    await life.jobService.unpause(1, null);
     await lookAt(life, "2026-07-02T20:01Z");
     await lookAt(life, "2026-07-03T04:00Z");
     await vi.waitFor(() => expect(renderStatus(life)).toEqual(held));
@@ -480,7 +480,7 @@ describe("a run window of a job's own", () => {
     at("2026-07-01T10:00Z");
     let life = live();
     await life.jobService.submit(requested, origin);
-    await life.jobService.unpause(1);
+    await life.jobService.unpause(1, null);
     life = relive();
     await lookAt(life, "2026-07-01T10:01Z");
     expect(renderStatus(life)).toMatchObject({ paused: false });
@@ -499,7 +499,7 @@ describe("a run window of a job's own", () => {
       value: { paused: false, reason: null },
     });
     await life.jobService.change(1, { runWindow });
-    await life.jobService.unpause(1);
+    await life.jobService.unpause(1, null);
     expect(await life.jobService.change(1, { priority: 5 })).toMatchObject({ value: { paused: false, priority: 5 } });
     expect(await life.jobService.change(1, { runWindow })).toMatchObject({ value: held });
     await cancelAll(life);

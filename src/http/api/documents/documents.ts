@@ -2,7 +2,7 @@ import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
-import { batch, estimate, estimates, failures, job, jobs } from "./job-documents.ts";
+import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
 import { layer, layerSummaries, layers, layerTest } from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
@@ -36,6 +36,9 @@ import { upstream, upstreamProbe } from "./upstream-documents.ts";
 export const documents = {
   Job: job,
   Jobs: jobs,
+  JobTimeline: jobTimeline,
+  JobLevels: jobLevels,
+  JobArea: jobArea,
   Batch: batch,
   Failures: failures,
   Estimate: estimate,

@@ -134,6 +134,34 @@ export const jobs = z.object({
     .meta({ description: "Only with counts=true: the jobs by outcome, or by state and pause while they have none" }),
 });
 
+export const jobTimeline = z.object({
+  timeline: z.array(
+    z.object({
+      at: moment,
+      event: z.enum(["made", "running", "paused", "resumed", "waiting", "restarted", "ended"]),
+      by: textOrNull.meta({ description: "The account; null: nobody, or the server was open" }),
+      reason: textOrNull,
+    }),
+  ),
+});
+
+export const jobLevels = z.object({
+  levels: z.array(z.object({ z: whole, total: bigint64, processed: bigint64, failed: bigint64 })),
+});
+
+const ring = z.array(z.tuple([z.number(), z.number()]));
+
+export const jobArea = z.object({
+  crs: textOrNull.meta({ description: "The CRS of the grid set. null: the layer has no such grid set any more" }),
+  geometry: z
+    .union([
+      z.object({ type: z.literal("MultiPolygon"), coordinates: z.array(z.array(ring)) }),
+      z.object({ type: z.literal("Polygon"), coordinates: z.array(ring) }),
+    ])
+    .nullable()
+    .meta({ description: "GeoJSON in that CRS. null: a truncate of several grid sets" }),
+});
+
 export const batch = z.object({
   id: int64.meta({ description: "The id of the first job of the batch" }),
   jobs: z.object({ pending: whole, running: whole, done: whole, aborted: whole }),

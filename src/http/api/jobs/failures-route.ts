@@ -11,12 +11,17 @@ import type { JobView } from "../../../plan/job-request.ts";
 import type { Reply, Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { decodeQuery, page } from "../query-fields.ts";
+import { crsOf, ringOf } from "./job-parts-route.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
 
 export const failuresQuery = z.object({
   ...page(10_000, 1_000, "what next of the page before says"),
   format: z.enum(["json", "geojson"], { error: "json or geojson" }).exactOptional(),
+  crs: z
+    .enum(["native"], { error: "native (the CRS of the grid set), or none for longitude and latitude" })
+    .exactOptional()
+    .meta({ description: "Of GeoJSON. native: the CRS of the grid set; absent: longitude and latitude" }),
 });
 
 /** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
@@ -24,12 +29,12 @@ export function failuresResource({ operations }: RouteOptions, id: number): Reso
   return reader(async (exchange) => {
     const query = decodeQuery(failuresQuery, exchange);
     if (!query.ok) return query;
-    const { limit, after = 0, format } = query.value;
+    const { limit, after = 0, format, crs } = query.value;
     const job = await operations.job(id);
     const failures = await operations.failedTiles(id, after, limit);
     if (job === undefined || failures === undefined) return refuse(unknownJob(id));
     const standard = exchange.headers.accept?.includes(GEOJSON_TYPE) ? "geojson" : "json";
-    if ((format ?? standard) === "geojson") return geoJson(job, failures, exchange.catalogue);
+    if ((format ?? standard) === "geojson") return geoJson(job, failures, crs, exchange.catalogue);
     return documentAnswer("Failures", {
       gridSet: job.gridSet,
       failures: failures.tiles.map((tile) => tileDocument(tile, job)),
@@ -39,31 +44,42 @@ export function failuresResource({ operations }: RouteOptions, id: number): Reso
 }
 
 /**
- * Returns the failed tiles as GeoJSON (RFC 7946), in longitude and latitude. `next` is a foreign member beside the
- * features.
+ * Returns the failed tiles as GeoJSON: in longitude and latitude (RFC 7946), or in the CRS of the grid set, which `crs`
+ * names as GDAL and OpenLayers read it. `next` is a foreign member beside the features.
  */
-function geoJson(job: JobView, { tiles, next }: FailedTilePage, { layers }: Catalogue): Reply {
+function geoJson(
+  job: JobView,
+  { tiles, next }: FailedTilePage,
+  crs: "native" | undefined,
+  { layers }: Catalogue,
+): Reply {
   const layer = layers.get(job.layer);
   const gridSet = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "")?.gridSet;
-  const project = gridSet === undefined ? undefined : toDegrees(gridSet.srs);
-  if (gridSet === undefined || project === undefined)
-    return refuse(
-      badField("format", "json (GeoJSON is of grid sets in EPSG:4326 and web mercator that the layer has)", "geojson"),
-    );
+  if (gridSet === undefined) return refuse(badField("format", "json, as the layer has no such grid set", "geojson"));
+  const project = crs === "native" ? asTheyAre : toDegrees(gridSet.srs);
+  if (project === undefined)
+    return refuse(badField("crs", `native, as the grid set has the CRS ${crsOf({ gridSet })}`, crs ?? null));
   const features = tiles.map((tile) => feature(tileDocument(tile, job), gridSet, project));
   return {
     status: 200,
     type: GEOJSON_TYPE,
-    body: jsonText({ type: "FeatureCollection", features, next }),
+    body: jsonText({
+      type: "FeatureCollection",
+      ...(crs === "native" ? { crs: { type: "name", properties: { name: crsOf({ gridSet }) } } } : {}),
+      features,
+      next,
+    }),
   };
 }
 
 type Project = (x: number, y: number) => readonly [lon: number, lat: number];
 
+const asTheyAre: Project = (x, y) => [x, y];
+
 function toDegrees(srs: number): Project | undefined {
   switch (canonicalSrs(srs)) {
     case 4326:
-      return (x, y) => [x, y];
+      return asTheyAre;
     case 3857:
       return (x, y) => [longitudeAt(x), latitudeAt(y)];
     default:
@@ -82,17 +98,11 @@ type TileDocument = Omit<FailedTile, "combination"> & {
 const tileDocument = ({ combination, ...tile }: FailedTile, { combinations }: JobView): TileDocument =>
   combinations === undefined ? tile : { ...tile, parameters: combinations[combination] };
 
-/** Returns a tile as a GeoJSON feature. The ring is counterclockwise, as RFC 7946 requires. */
+/** Returns a tile as a GeoJSON feature. */
 function feature(tile: TileDocument, gridSet: GridSet, project: Project): unknown {
   const { z, x, y } = tile;
   const { minX, minY, maxX, maxY } = tileExtent(gridSet, { z, x, y });
-  const ring = [
-    [minX, minY],
-    [maxX, minY],
-    [maxX, maxY],
-    [minX, maxY],
-    [minX, minY],
-  ] as const;
+  const ring = ringOf(minX, minY, maxX, maxY);
   return {
     type: "Feature",
     properties: tile,

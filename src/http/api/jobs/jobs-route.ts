@@ -25,6 +25,7 @@ import type { Documents } from "../documents/documents.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id, layer, moment, page, yesOrNo } from "../query-fields.ts";
 import { failuresResource } from "./failures-route.ts";
+import { jobPartResource } from "./job-parts-route.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -145,9 +146,11 @@ export function jobResource(parts: RouteOptions, jobId: number): Resource {
   };
 }
 
-/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause`, `/resume` or `/retry`; undefined for another word. */
+/** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause` and so on; undefined for another word. */
 export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
   if (action === "failures") return failuresResource(parts, jobId);
+  const part = jobPartResource(parts, jobId, action);
+  if (part !== undefined) return part;
   if (action === "retry")
     return doing(async (exchange) => {
       const origin = originOf(exchange, `retry of job ${jobId}`);
@@ -168,7 +171,7 @@ export function jobAction(operations: Operations, action: string): JobAction | u
     case "pause":
       return (jobId, by) => operations.pause(jobId, by);
     case "resume":
-      return (jobId) => operations.unpause(jobId);
+      return (jobId, by) => operations.unpause(jobId, by);
     default:
       return undefined;
   }

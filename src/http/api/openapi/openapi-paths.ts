@@ -45,6 +45,11 @@ const action =
   (document: string, parameter: object, failures: readonly number[]) => (operationId: string, summary: string) => ({
     post: operation(operationId, summary, { parameters: [parameter], answers: { 200: answer(document) }, failures }),
   });
+
+/** Returns the path of a part of a job. */
+const ofJob = (operationId: string, summary: string, document: string) => ({
+  get: operation(operationId, summary, { parameters: [id], answers: { 200: answer(document) }, failures: [404] }),
+});
 const onJob = action("Job", id, [404, 409]);
 const onBatch = action("Batch", idOfBatch, [404, 409]);
 const onSchedule = action("Schedule", name, [404]);
@@ -115,6 +120,9 @@ export const paths = {
       },
     ),
   },
+  "/jobs/{id}/timeline": ofJob("getJobTimeline", "What has happened to a job, the oldest first", "JobTimeline"),
+  "/jobs/{id}/levels": ofJob("getJobLevels", "How far each level of a job is", "JobLevels"),
+  "/jobs/{id}/area": ofJob("getJobArea", "The area of a job, in the CRS of its grid set", "JobArea"),
   "/events": {
     get: operation(
       "listenToJobs",

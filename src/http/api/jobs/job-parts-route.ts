@@ -1,0 +1,70 @@
+import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
+import { unknownJob } from "../../../lib/refusal.ts";
+import { refuse } from "../../../lib/result.ts";
+import type { JobView } from "../../../plan/job-request.ts";
+import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
+
+/** Returns the resource `jobs/ID/timeline`, `/levels` or `/area`; undefined for another word. */
+export function jobPartResource({ operations }: RouteOptions, id: number, part: string): Resource | undefined {
+  const ofJob = (answer: (job: JobView, exchange: Exchange) => ReturnType<typeof documentAnswer>): Resource =>
+    reader(async (exchange) => {
+      const job = await operations.job(id);
+      return job === undefined ? refuse(unknownJob(id)) : answer(job, exchange);
+    });
+  switch (part) {
+    case "timeline":
+      return reader(async () => {
+        const timeline = await operations.jobTimeline(id);
+        return timeline === undefined ? refuse(unknownJob(id)) : documentAnswer("JobTimeline", { timeline });
+      });
+    case "levels":
+      return ofJob((job) => documentAnswer("JobLevels", { levels: levelsOf(job) }));
+    case "area":
+      return ofJob((job, { catalogue }) => {
+        const layer = catalogue.layers.get(job.layer);
+        const subset = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "");
+        return documentAnswer("JobArea", areaOf(job, subset));
+      });
+    default:
+      return undefined;
+  }
+}
+
+/** Returns how far each level of a job is. */
+const levelsOf = ({ type, zooms = [] }: JobView): Documents["JobLevels"]["levels"] =>
+  zooms.map(({ z, tiles }) => {
+    const { total, stored, skipped, failed, deleted = 0n } = tiles;
+    return { z, total, processed: type === "truncate" ? deleted : stored + skipped + failed, failed };
+  });
+
+/**
+ * Returns the area of a job in the CRS of its grid set: the requested area, or a box around the bounds or, without
+ * bounds, around the coverage of the layer.
+ * @param subset the grid subset; undefined: the layer does not have it any more, or the job is of several
+ */
+function areaOf({ area, bounds }: JobView, subset: GridSubset | undefined): Documents["JobArea"] {
+  const crs = subset === undefined ? null : crsOf(subset);
+  if (area !== null && area !== undefined) return { crs, geometry: area };
+  const extent = subset === undefined ? undefined : subsetExtent(subset);
+  const box = bounds ?? (extent && ([extent.minX, extent.minY, extent.maxX, extent.maxY] as const));
+  if (box === undefined) return { crs, geometry: null };
+  return { crs, geometry: { type: "Polygon", coordinates: [ringOf(...box)] } };
+}
+
+export const crsOf = ({ gridSet }: Pick<GridSubset, "gridSet">): string => `EPSG:${gridSet.srs}`;
+
+/** Returns the ring of a box, counterclockwise, as RFC 7946 requires. */
+export const ringOf = (
+  minX: number,
+  minY: number,
+  maxX: number,
+  maxY: number,
+): readonly (readonly [number, number])[] => [
+  [minX, minY],
+  [maxX, minY],
+  [maxX, maxY],
+  [minX, maxY],
+  [minX, minY],
+];
