@@ -21,15 +21,19 @@ export interface BackupOptions {
   readonly replace: boolean;
   /** Called after each part of the database that has been copied. */
   readonly progress: (copied: number, total: number) => void;
+  /** Ends the backup before its file appears. */
+  readonly signal: AbortSignal;
 }
+
+type Copying = Pick<BackupOptions, "progress" | "signal">;
 
 /**
  * Writes a consistent copy of the state database to a file that only the owner can read, and returns its size in bytes.
  * Reads the files of the database and takes no lock, so that a server may run on the data directory. The copy is
  * stamped, and appears under its name when it is complete and on the disk.
- * @throws StateError, and errors of the file system
+ * @throws StateError, errors of the file system, and the reason of the signal
  */
-export async function backUp({ dataDir, target, replace, progress }: BackupOptions): Promise<number> {
+export async function backUp({ dataDir, target, replace, ...copying }: BackupOptions): Promise<number> {
   const source = join(dataDir, "state.db");
   if ((statSync(source, { throwIfNoEntry: false })?.size ?? 0) === 0)
     throw unavailable(
@@ -44,9 +48,10 @@ export async function backUp({ dataDir, target, replace, progress }: BackupOptio
   const work = await mkdtemp(join(directory, ".nuthatch-backup-"));
   try {
     const copy = join(work, "state.db");
-    await copyConsistently(dataDir, copy, progress);
+    await copyConsistently(dataDir, copy, copying);
     complete(copy, source);
     await sync(copy);
+    copying.signal.throwIfAborted();
     refuseExisting(target, replace);
     await rename(copy, target);
     await sync(directory);
@@ -87,12 +92,12 @@ function refuseExisting(target: string, replace: boolean): void {
  * every page that a checkpoint wrote into the database during the copy. The two copies are then consistent: SQLite
  * reads these pages from the log. A new generation of the log begins with a new header, and the copy is repeated.
  */
-async function copyConsistently(dataDir: string, copy: string, progress: BackupOptions["progress"]): Promise<void> {
+async function copyConsistently(dataDir: string, copy: string, copying: Copying): Promise<void> {
   const source = join(dataDir, "state.db");
   const mark = new RunningMark(dataDir);
   let reason = "";
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    if (attempt > 1) await sleep(PAUSE_MS);
+    if (attempt > 1) await sleep(PAUSE_MS, undefined, { signal: copying.signal });
     if (copiedAtMs(source) !== undefined)
       throw unavailable(
         `${source} is a copy that was put in place, and no server has started on it: start the server before the backup`,
@@ -100,9 +105,10 @@ async function copyConsistently(dataDir: string, copy: string, progress: BackupO
     const generation = await generationOf(source);
     const loss = mark.loss();
     if (loss === undefined) {
-      await copyFile(source, copy, progress);
+      await copyFile(source, copy, copying);
       await rm(`${copy}-wal`, { force: true });
-      if (existsSync(`${source}-wal`)) await copyFile(`${source}-wal`, `${copy}-wal`, () => undefined);
+      const quiet = { ...copying, progress: () => undefined };
+      if (existsSync(`${source}-wal`)) await copyFile(`${source}-wal`, `${copy}-wal`, quiet);
       if ((await generationOf(source)) === generation) return;
     }
     reason =
@@ -140,7 +146,7 @@ async function generationOf(source: string): Promise<string> {
 }
 
 /** Copies a file that may grow or shrink meanwhile: reads up to its end. */
-async function copyFile(from: string, to: string, progress: BackupOptions["progress"]): Promise<void> {
+async function copyFile(from: string, to: string, { progress, signal }: Copying): Promise<void> {
   const source = await open(from, "r");
   try {
     const target = await open(to, "w", 0o600);
@@ -148,6 +154,7 @@ async function copyFile(from: string, to: string, progress: BackupOptions["progr
       const { size } = await source.stat();
       const buffer = Buffer.alloc(CHUNK_BYTES);
       for (let copied = 0; ; ) {
+        signal.throwIfAborted();
         const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, copied);
         if (bytesRead === 0) return;
         for (let at = 0; at < bytesRead; )

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { runProgram } from "../support/run-program.ts";
@@ -73,6 +77,86 @@ test("a backup during a seed is restored after a kill: exact usage, the seed goe
   await until("all is counted", async () => ((await usage(restored)).total.tiles === 5_461 ? true : undefined));
   await expectExact(restored);
   expect(await seed(restored, "a", { ...world, zoomStop: 0 })).toBeGreaterThan(last + 1_000);
+});
+
+test("a backup beside a seed, a truncation and users' misses is restored with the tiles into a fresh directory", async () => {
+  running.upstream = await startUpstream();
+  const names = ["a", "b", "c"].map((name) => ({ name }));
+  const configuration = smallTiles(running.upstream.url, names);
+  const first = await startServer({ configuration });
+  running.server = first;
+  const long = await seed(first, "a", { ...world, zoomStop: 7, threadCount: 8 });
+  let isOver = false;
+  /** Requests tiles that nobody has rendered yet, one after the other, until the backup is made. */
+  const readOn = async (zoom: number): Promise<number> => {
+    let misses = 0;
+    for (; !isOver; misses++) {
+      const at = `${zoom}/${(misses * 4) % 256}/${Math.floor(misses / 64) * 4}`;
+      const response = await fetch(`${first.url}/xyz/b/${at}.png`);
+      await response.arrayBuffer();
+      expect([at, response.status]).toEqual([at, 200]);
+    }
+    return misses;
+  };
+  const users = [readOn(8), readOn(9), readOn(10)];
+  await until("much has been written", async () =>
+    (await job(first, long)).tiles.stored > 500 &&
+    (await usage(first)).layers.every(({ tiles }, i) => i === 2 || tiles > 100)
+      ? true
+      : undefined,
+  );
+  const file = join(directory, "backup.db");
+  const made = backUp(first.dataDir, file);
+  expect((await massTruncate(first, "b")).status).toBe(200);
+  const done = await made;
+  expect([done.code, done.stderr]).toEqual([0, ""]);
+  const storedThen = (await job(first, long)).tiles.stored;
+  await until("the seed goes on after the backup", async () =>
+    (await job(first, long)).tiles.stored > storedThen + 200 ? true : undefined,
+  );
+  isOver = true;
+  expect(Math.min(...(await Promise.all(users)))).toBeGreaterThan(0);
+  expect((await job(first, long)).state).toBe("running");
+  await first.kill("SIGKILL");
+
+  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+  cpSync(join(first.dataDir, "tiles"), join(dataDir, "tiles"), { recursive: true });
+  copyFileSync(file, join(dataDir, "state.db"));
+  await first.close();
+  const restored = await startServer({ configuration, dataDir });
+  running.server = restored;
+  expect(await lossOf(restored)).toMatchObject({
+    reason: expect.stringMatching(/^it is a copy of .* that was put in place$/),
+  });
+  expect((await job(restored, long)).state, "the seed goes on").not.toBe("done");
+  await until("all is counted", async () => ((await usage(restored)).adoption.pyramidsLeft === 0 ? true : undefined));
+  expect((await ended(restored, long)).outcome).toBe("done");
+  await until("the whole range is stored", async () =>
+    (await usage(restored)).layers[0]?.tiles === 21_845 ? true : undefined,
+  );
+  await expectExact(restored);
+  const verified = await runProgram(["quota", "verify", "--url", restored.url]);
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringMatching(/tiles: the records and the store agree/),
+  ]);
+});
+
+test("an interrupted backup leaves nothing behind", async () => {
+  const at = await startServer();
+  running.server = at;
+  await at.kill("SIGKILL");
+  // Without the log of the killed server the command tries again and again for five seconds.
+  rmSync(join(at.dataDir, "state.db-wal"));
+  const program = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    const child = spawn(process.execPath, [program, "backup", "--data-dir", at.dataDir, "b.db"], { cwd: directory });
+    const exit = once(child, "exit");
+    await until("the copy is being made", async () => (readdirSync(directory).length > 0 ? true : undefined));
+    child.kill(signal);
+    expect(await exit, "as the shell expects of an interrupted program").toEqual([null, signal]);
+    expect(readdirSync(directory)).toEqual([]);
+  }
 });
 
 test("backups of a server that writes all the time, and of a stopped one, are whole", async () => {
