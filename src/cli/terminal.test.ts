@@ -46,6 +46,16 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
     expect(ended.shown).toMatch(/\r\nnuthatch: nothing was done\r\n$/);
   });
 
+  test("a quota below the usage is asked about, and yes evicts", async () => {
+    await run(["seed", "nurc:Arc_Sample", "--grid-set", "EPSG:4326", "--zoom", "0-2", "--wait"]);
+    const kept = await typed(/Do it\? \[y\/N\] /, "n\r", "quota", "set", "1KiB", "--enable");
+    expect([kept.code, kept.same], kept.shown).toEqual([1, true]);
+    expect(kept.shown).toMatch(/This would evict about .* tiles\)\. Do it\? [\s\S]*nothing was done/);
+    const done = await typed(/Do it\? \[y\/N\] /, "y\r", "quota", "set", "1KiB", "--enable");
+    expect([done.code, done.shown]).toEqual([0, expect.stringContaining("is enforced: 1 KiB")]);
+    await run(["quota", "set", "500MiB", "--disable"]);
+  });
+
   test.each([
     ["the same password twice makes a hash", "long enough\rlong enough\r", /The same again: \r\nscrypt:/, 0],
     ["two passwords make none", "long enough\rlong enouhg\r", /the two passwords are not the same/, 2],

@@ -27,11 +27,22 @@ export async function requestConfirmed(
     return { tiles };
   });
   if (typeof answer === "string") return answer;
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new CommandFailure(`this would be a job of ${answer.tiles} tiles: --yes makes it`, EXIT.failure);
-  if (await isConfirmed(`This would be a job of ${answer.tiles} tiles. Make it? [y/N] `))
-    return request({ confirm: true });
-  throw new CommandFailure("nothing was done", EXIT.failure);
+  await confirm(`this would be a job of ${answer.tiles} tiles`, { remedy: "--yes makes it", question: "Make it?" });
+  return request({ confirm: true });
+}
+
+/**
+ * Returns when the user at the terminal agrees.
+ * @throws CommandFailure when the user does not, or when there is no terminal
+ */
+export async function confirm(
+  what: string,
+  { remedy, question }: { readonly remedy: string; readonly question: string },
+): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandFailure(`${what}: ${remedy}`, EXIT.failure);
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
+  const [answer = ""] = (await ask([`${sentence}. ${question} [y/N] `], "shown")) ?? [];
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was done", EXIT.failure);
 }
 
 /** Returns the number of tiles from a refusal that requires confirmation; undefined for any other refusal. */
@@ -45,9 +56,4 @@ function tilesToConfirm(text: string): string | undefined {
   if (typeof problem !== "object" || problem === null || !("code" in problem) || !("tiles" in problem))
     return undefined;
   return problem.code === "confirmation_needed" ? String(problem.tiles) : undefined;
-}
-
-async function isConfirmed(question: string): Promise<boolean> {
-  const [answer = ""] = (await ask([question], "shown")) ?? [];
-  return /^y(es)?$/i.test(answer.trim());
 }

@@ -1,7 +1,7 @@
 import { unlinkSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientOf } from "../../../test/support/run-program.ts";
-import { ended, seed, startServer, type TestServer, until } from "../../../test/support/server.ts";
+import { ended, seed, startServer, type TestServer, until, usage } from "../../../test/support/server.ts";
 import { scanStore } from "../../../test/support/store-scan.ts";
 
 let server: TestServer;
@@ -53,14 +53,44 @@ test("quota set changes the quota of all layers or of one, and unset removes tha
   expect((await quota(["set", "500MiB", "--policy", "LFU", "--disable"])).stdout).toMatch(/not enforced: 500 MiB, LFU/);
 });
 
+test("a limit below the usage evicts only with --yes, and says how much", async () => {
+  const own = await startServer();
+  try {
+    const its = clientOf(() => own.url, "quota");
+    const zooms = { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 3 };
+    await ended(own, await seed(own, "topp:states", { ...zooms, type: "seed" }));
+    const { tiles } = (await usage(own)).total;
+    const refused = await its(["set", "1KiB", "--enable"]);
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toMatch(
+      new RegExp(
+        `^nuthatch: this would evict about [\\d.]+ [KM]iB of [\\d.]+ [KM]iB \\(about \\d+ of ${tiles} tiles\\): --yes does it\n$`,
+      ),
+    );
+    expect((await its([])).stdout).toMatch(/not enforced: 500 MiB/);
+    expect((await its(["set", "1KiB"])).code, "a quota that is not enforced evicts nothing").toBe(0);
+    expect(await its(["set", "--enable"])).toMatchObject({ code: 1, stderr: expect.stringContaining("would evict") });
+    expect(await its(["set", "1GiB", "--enable"])).toMatchObject({ code: 0, stderr: "" });
+    const ofLayer = await its(["set", "1KiB", "--layer", "topp:states"]);
+    expect(ofLayer).toMatchObject({ code: 1, stderr: expect.stringContaining("would evict") });
+    expect(await its(["set", "1KiB", "--layer", "nurc:Arc_Sample"]), "of a layer without tiles").toMatchObject({
+      code: 0,
+    });
+    expect(await its(["set", "1KiB", "--layer", "topp:states", "--yes"])).toMatchObject({ code: 0, stderr: "" });
+    await until("the tiles are evicted", async () => ((await usage(own)).total.tiles === 0 ? true : undefined));
+  } finally {
+    await own.close();
+  }
+});
+
 test("usage, verify and simulate report the tiles of a seed, its reads, and tiles removed by hand", async () => {
   const id = await seed(server, "topp:states", { gridSetId: "EPSG:4326", zoomStart: 0, zoomStop: 2, type: "seed" });
   await ended(server, id);
   for (let i = 0; i < 3; i++) await (await fetch(`${server.url}/xyz/topp:states/EPSG:4326/1/0/0.png`)).arrayBuffer();
-  const usage = await quota(["usage", "--by-tile-set"]);
-  expect(usage.stdout).toMatch(/^topp:states +7 +[\d.]+ KiB/m);
-  expect(usage.stdout).toMatch(/^topp:states, EPSG:4326, image\/png: 7 tiles/m);
-  expect(usage.stdout).toMatch(/^ +2 +4 +[\d.]+ KiB/m);
+  const shown = await quota(["usage", "--by-tile-set"]);
+  expect(shown.stdout).toMatch(/^topp:states +7 +[\d.]+ KiB/m);
+  expect(shown.stdout).toMatch(/^topp:states, EPSG:4326, image\/png: 7 tiles/m);
+  expect(shown.stdout).toMatch(/^ +2 +4 +[\d.]+ KiB/m);
   await until("the reads are recorded", async () => {
     const answer = await quota(["simulate", "--size", "1GiB", "--policy", "lru"]);
     return /^3 reads since .*, 100 % of all cells\.\n[\s\S]*^LRU +1\.00 GiB +66\.7 %/m.test(answer.stdout)

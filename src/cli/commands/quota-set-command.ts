@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { defined } from "../../lib/defined.ts";
 import type { Quota } from "../../quota/quota-configuration.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
 import { type Answer, type AnswerFlags, requestAndPrint, requestAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
+import { confirm } from "./confirm.ts";
+import { evictionText } from "./quota-eviction.ts";
 import { parseSize } from "./shared-options.ts";
 
 type Policy = (typeof EXPIRATION_POLICIES)[number];
@@ -15,6 +18,7 @@ interface SetFlags extends AnswerFlags {
   readonly policy?: Policy;
   readonly enable?: boolean;
   readonly disable?: boolean;
+  readonly yes?: boolean;
 }
 
 const QUOTA = "/api/v1/quota";
@@ -37,17 +41,25 @@ export function quotaSetCommand(): Command {
     )
     .option("--enable", "enforce the quotas")
     .addOption(new Option("--disable", "enforce no quota").conflicts("enable"))
+    .option("--yes", "change the quota without a question, also if tiles are evicted")
     .action(async (size: Quota | undefined, flags: SetFlags) => {
       const { layer, policy, enable, disable } = flags;
       if (size === undefined && policy === undefined && enable !== true && disable !== true)
         throw new CommandFailure("expected a size such as 5GiB, --policy, --enable or --disable", EXIT.usage);
       const client = new ServerClient(flags);
+      const before = await requestAnswer<"Quota">(client, QUOTA);
       const limits =
         layer === undefined
-          ? { globalQuota: size, globalExpirationPolicyName: policy }
-          : { layerQuotas: layerQuotas(await requestAnswer<"Quota">(client, QUOTA), { layer, size, policy }) };
+          ? defined({ globalQuota: size, globalExpirationPolicyName: policy })
+          : defined({ layerQuotas: layerQuotas(before, { layer, size, policy }) });
       const enabled = enable === true ? true : disable === true ? false : undefined;
-      await change({ ...limits, enabled }, flags);
+      const changes = { ...limits, ...defined({ enabled }) };
+      if (flags.yes !== true) {
+        const usage = await requestAnswer<"Usage">(client, "/api/v1/usage");
+        const evicted = evictionText(before, { ...before, ...changes }, usage);
+        if (evicted !== undefined) await confirm(evicted, { remedy: "--yes does it", question: "Do it?" });
+      }
+      await change(changes, flags);
     });
 }
 
