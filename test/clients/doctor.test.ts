@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,9 @@ import { askUpstreams } from "../../src/cli/doctor/ask-upstreams.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import { problemText } from "../../src/config/problem.ts";
 import type { Layer } from "../../src/layer/layer.ts";
+import { startOrigin } from "../support/origin.ts";
 import { type Ended, runProgram } from "../support/run-program.ts";
+import { picture } from "../support/upstream.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-doctor-"));
@@ -202,6 +204,76 @@ test("a server that never answers is told in less than ten seconds", { timeout: 
   expect(performance.now() - began).toBeLessThan(10_000);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+});
+
+/** Starts a WMS with one layer and without limits in its capabilities. `map` answers GetMap. */
+async function startWms(
+  layer: string,
+  map: (width: number, height: number, response: ServerResponse) => void,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const layers = `<Layer><Name>${layer}</Name><CRS>EPSG:4326</CRS><CRS>EPSG:3857</CRS></Layer>`;
+  const capabilities = `<WMS_Capabilities version="1.3.0"><Service/><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request><Layer>${layers}</Layer></Capability></WMS_Capabilities>`;
+  const { origin, close } = await startOrigin((request, response) => {
+    const query = new URL(request.url ?? "", "http://any").searchParams;
+    if (query.get("REQUEST") === "GetCapabilities") response.setHeader("Content-Type", "text/xml").end(capabilities);
+    else map(Number(query.get("WIDTH")), Number(query.get("HEIGHT")), response);
+  });
+  return { url: origin, close };
+}
+
+const answerPicture = (width: number, height: number, response: ServerResponse): void =>
+  void response.setHeader("Content-Type", "image/png").end(picture(width, height));
+
+test.each([
+  [
+    "refuses larger pictures with an exception",
+    (response: ServerResponse) =>
+      void response
+        .setHeader("Content-Type", "text/xml")
+        .end("<ServiceExceptionReport><ServiceException>Image too large</ServiceException></ServiceExceptionReport>"),
+    "Image too large",
+  ],
+  ["refuses larger pictures with 500", (response: ServerResponse) => void response.writeHead(500).end(), "status 500"],
+  [
+    "answers smaller pictures than it is asked for",
+    (response: ServerResponse) => answerPicture(512, 512, response),
+    "the picture is 512 x 512, asked for was 1044 x 1044",
+  ],
+])("a picture limit that the capabilities do not tell is found by a metatile: the WMS %s", async (_, refuse, says) => {
+  const wms = await startWms("a", (width, height, response) =>
+    width > 512 ? refuse(response) : answerPicture(width, height, response),
+  );
+  const grid = ", gridSubsets: [{ gridSet: EPSG:900913 }]";
+  const source = `url: "${wms.url}/", version: 1.3.0, layers: [a]`;
+  expect(await said(source, `${grid}, gutter: 10`)).toEqual([
+    `a metatile of EPSG:900913 with its gutter, 1044 x 1044 pixels: ${says}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`,
+  ]);
+  expect(await said(source, `${grid}, metatile: [2, 2]`)).toEqual([]);
+  await wms.close();
+});
+
+test("each of several servers of a source is asked", async () => {
+  const right = await startWms("a", answerPicture);
+  const wrong = await startWms("b", answerPicture);
+  const dead = await startServer();
+  await dead.close();
+  const source = `{ type: wms, url: ["${right.url}/", "${wrong.url}/", "${dead.url}/"], version: 1.3.0, layers: [a] }`;
+  const found = await askUpstreams(await layersOf([`{ name: l, source: ${source}, formats: [image/png] }`]));
+  expect(found).toEqual([
+    {
+      severity: "error",
+      upstream: wrong.url,
+      layers: ["l"],
+      message: expect.stringMatching(/^the WMS has no layer "a".*correct source\.layers$/),
+    },
+    {
+      severity: "error",
+      upstream: dead.url,
+      layers: ["l"],
+      message: expect.stringMatching(/^GetCapabilities: no connection: start the map server/),
+    },
+  ]);
+  for (const { close } of [right, wrong]) await close();
 });
 
 test("a WMS that takes fewer layers at once, and one that wants credentials for pictures alone, are told", async () => {

@@ -1,16 +1,14 @@
 import PQueue from "p-queue";
-import { rectExtent } from "../../grid/grid-set.ts";
-import { PNG } from "../../layer/format.ts";
-import type { GridSubset, Layer, WmsSourceOptions } from "../../layer/layer.ts";
-import { createSource } from "../../source/create-source.ts";
+import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { checkStatus } from "../../source/http/image-response.ts";
 import { withQuery } from "../../source/http/query.ts";
-import { addressesOf, originOf, serversOf } from "../../source/http/servers.ts";
-import { type RenderRequest, SourceError } from "../../source/source.ts";
+import { addressesOf, originOf, serversOf, withSubdomains } from "../../source/http/servers.ts";
+import { SourceError } from "../../source/source.ts";
 import { readWmsCatalogue, type WmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { answerText } from "../commands/answer-text.ts";
 import { adviceOn } from "./advice.ts";
+import { type Bounds, pictureFault } from "./ask-picture.ts";
 import type { Finding } from "./finding.ts";
 import { wmsFindings } from "./wms-findings.ts";
 
@@ -23,21 +21,28 @@ export interface TimeLimits {
 const TIME_LIMITS: TimeLimits = { requestMs: 4000, totalMs: 8000 };
 const MOST_CONNECTIONS = 4;
 
-/** How a request is limited: by its own time, and by the signal that ends all of them. */
-interface Bounds {
-  readonly requestMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** Asks the upstreams of all layers at once, each by few connections, and returns what is wrong with the layers. */
+/**
+ * Asks the upstreams of all layers at once, each by few connections, and returns what is wrong with the layers. Each of
+ * several servers of a source is asked.
+ */
 export async function askUpstreams(
   layers: readonly Layer[],
   { requestMs, totalMs }: TimeLimits = TIME_LIMITS,
 ): Promise<readonly Finding[]> {
   const bounds = { requestMs, signal: AbortSignal.timeout(totalMs) };
-  const byUpstream = grouped(layers, upstreamOf);
+  const byUpstream = grouped(layers.flatMap(withOneServer), upstreamOf);
   const asked = [...byUpstream].map(async ([upstream, its]) => askUpstream(upstream, its, bounds));
   return (await Promise.all(asked)).flat();
+}
+
+/** Returns a layer once for each server of its source, so that no server stands in for another one that is down. */
+function withOneServer(layer: Layer): readonly Layer[] {
+  const { source } = layer;
+  if (source.type === "demo" || source.type === "mbtiles" || source.type === "pmtiles") return [layer];
+  const subdomains = source.type === "xyz" ? source.subdomains : [];
+  return addressesOf(source)
+    .flatMap((address) => withSubdomains(address, subdomains))
+    .map((url) => ({ ...layer, source: { ...source, url } }));
 }
 
 function upstreamOf({ source }: Layer): string {
@@ -77,7 +82,7 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
       const differences = wmsFindings(layer, source, wms);
       if (differences.length > 0) return differences.map(finding);
     }
-    const pictures = layer.gridSubsets.map((subset) => queue.add(() => oneTile(layer, subset, bounds)));
+    const pictures = layer.gridSubsets.map((subset) => queue.add(() => pictureFault(layer, subset, bounds)));
     return (await Promise.all(pictures)).flatMap((message) => (message === undefined ? [] : [finding(message)]));
   });
   return joined((await Promise.all(findings)).flat());
@@ -142,33 +147,4 @@ async function capabilitiesIn(
   const read = readWmsCatalogue(text);
   if (!read.ok) throw new SourceError("exception", `the answer is no capabilities of a WMS (${read.error})`);
   return read.value;
-}
-
-/** Renders the tile in the middle of a subset's first level. Returns what is wrong; undefined: nothing. */
-async function oneTile(layer: Layer, subset: GridSubset, { requestMs, signal }: Bounds): Promise<string | undefined> {
-  const { gridSet, zoomStart: z } = subset;
-  const rect = subset.coverage[z];
-  const [format] = layer.formats;
-  if (rect === undefined || format === undefined) return undefined;
-  const x = Math.floor((rect.minX + rect.maxX) / 2);
-  const y = Math.floor((rect.minY + rect.maxY) / 2);
-  const request: RenderRequest = {
-    gridSet,
-    extent: rectExtent(gridSet, { z, minX: x, maxX: x, minY: y, maxY: y }),
-    width: gridSet.tileWidth,
-    height: gridSet.tileHeight,
-    tile: { x, y, z },
-    format: layer.formatsTogether && format.kind === "image" ? PNG : format,
-    parameters: Object.fromEntries(layer.parameterFilters.map((filter) => [filter.key, filter.default])),
-  };
-  try {
-    const { source } = layer;
-    const timed = "timeoutMs" in source ? { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) } : source;
-    await using created = await createSource(timed, () => undefined);
-    await created.render(request, signal);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SourceError && error.failure === "no_tile") return undefined;
-    return `a tile of ${gridSet.id}: ${adviceOn(error)}`;
-  }
 }

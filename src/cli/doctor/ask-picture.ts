@@ -1,0 +1,76 @@
+import type { TileRect } from "../../grid/grid-set.ts";
+import { metatileOf } from "../../grid/metatile.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/metatile-picture.ts";
+import { createSource } from "../../source/create-source.ts";
+import { type FailureClass, SourceError } from "../../source/source.ts";
+import { adviceOn } from "./advice.ts";
+
+/** How a request is limited: by its own time, and by the signal that ends all of them. */
+export interface Bounds {
+  readonly requestMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Failures that a smaller picture would not avoid. */
+const UNANSWERED: ReadonlySet<FailureClass> = new Set(["refused", "unknown_host", "timeout", "busy", "cancelled"]);
+
+/**
+ * Renders a whole metatile of a subset, as the server does. Returns what is wrong; undefined: nothing. If the metatile
+ * fails and is larger than a tile, renders one tile, which shows whether the size is what the upstream refuses.
+ */
+export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bounds): Promise<string | undefined> {
+  const { gridSet } = subset;
+  const [format] = layer.formats;
+  const metatile = wholeMetatile(layer, subset);
+  if (metatile === undefined || format === undefined) return undefined;
+  const { width, height } = metatileFrame({ layer, subset, format }, metatile);
+  const ofMetatile = await renderFault({ layer, subset, format }, metatile, bounds);
+  if (ofMetatile === undefined) return undefined;
+  const isTile = width === gridSet.tileWidth && height === gridSet.tileHeight;
+  const mayBeSize = !isTile && !UNANSWERED.has(ofMetatile.failure);
+  const { z, minX: x, minY: y } = metatile;
+  const tile = { z, minX: x, minY: y, maxX: x, maxY: y };
+  const set = { layer: { ...layer, gutter: 0 }, subset, format };
+  const fault = mayBeSize ? await renderFault(set, tile, bounds) : ofMetatile;
+  if (fault !== undefined) return `a tile of ${gridSet.id}: ${adviceOn(fault)}`;
+  const size = `a metatile of ${gridSet.id} with its gutter, ${width} x ${height} pixels`;
+  return `${size}: ${ofMetatile.message}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`;
+}
+
+/** Returns the metatile in the middle of the first level that has room for a whole one with its gutter. */
+function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | undefined {
+  const [across, up] = metatile;
+  let middle: TileRect | undefined;
+  for (let z = subset.zoomStart; z <= subset.zoomStop; z++) {
+    const coverage = coverageAt(subset, z);
+    if (coverage === undefined) break;
+    const { minX, minY, maxX, maxY } = coverage;
+    middle = metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
+    if (maxX - minX + 1 >= 3 * across && maxY - minY + 1 >= 3 * up) break;
+  }
+  return middle;
+}
+
+const metatileFrame = ({ layer, subset, format }: PictureParts, rect: TileRect) =>
+  frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
+
+/** Renders tiles as one picture. Returns how that failed; undefined: it did not. */
+async function renderFault(
+  set: PictureParts,
+  rect: TileRect,
+  { requestMs, signal }: Bounds,
+): Promise<SourceError | undefined> {
+  const frame = metatileFrame(set, rect);
+  const { source } = set.layer;
+  const timed = "timeoutMs" in source ? { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) } : source;
+  try {
+    await using created = await createSource(timed, () => undefined);
+    const image = await created.render(pictureRequest(set, frame, rect, {}), signal);
+    if (image.kind === "encoded") await asDecoded(image.bytes, frame);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return error.failure === "no_tile" ? undefined : error;
+  }
+}
