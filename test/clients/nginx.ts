@@ -17,28 +17,61 @@ export interface Nginx {
   close(): Promise<void>;
 }
 
-/** Starts Debian's nginx with `examples/nginx.conf`, its addresses and certificates replaced. */
+/** Where nginx and the server are. */
+export interface NginxPlace {
+  /** The address and port of the server. */
+  readonly server: string;
+  readonly name: string;
+  /** The address and port to listen on. */
+  readonly listen: string;
+  /** The beginning of a command that runs nginx elsewhere. */
+  readonly under?: readonly string[];
+  /** Returns whether nginx answers. */
+  readonly answers: () => Promise<boolean>;
+}
+
+/** Starts Debian's nginx on this machine. */
 export async function startNginx(serverPort: number): Promise<Nginx> {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const origin = `https://localhost:${listen.split(":")[1]}`;
+  const answers = (): Promise<boolean> =>
+    exchange(`${origin}/`).then(
+      () => true,
+      () => false,
+    );
+  const close = await runNginx({ server: `127.0.0.1:${serverPort}`, name: "localhost", listen, answers });
+  return { origin, close };
+}
+
+/**
+ * Runs Debian's nginx with `examples/nginx.conf`, its addresses and certificates replaced. Returns the function that
+ * ends it.
+ */
+export async function runNginx({
+  server,
+  name,
+  listen,
+  under = [],
+  answers,
+}: NginxPlace): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-nginx-"));
   const file = (name: string, text: string): string => {
     const path = join(directory, name);
     writeFileSync(path, text);
     return path;
   };
-  const port = await freePort();
   const cert = file("cert.pem", SERVER_CERTIFICATE.cert);
   const key = file("key.pem", SERVER_CERTIFICATE.key);
   const example = readFileSync(fileURLToPath(new URL("../../examples/nginx.conf", import.meta.url)), "utf8");
   const site = [
-    ["server 127.0.0.1:8080;", `server 127.0.0.1:${serverPort};`],
-    ["listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`],
-    ["server_name maps.example.org;", "server_name localhost;"],
+    ["server 127.0.0.1:8080;", `server ${server};`],
+    ["listen 443 ssl;", `listen ${listen} ssl;`],
+    ["server_name maps.example.org;", `server_name ${name};`],
     [/ssl_certificate .*;/, `ssl_certificate ${cert};`],
     [/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`],
   ].reduce((text, [from = "", to = ""]) => {
-    const replaced = text.replace(from, String(to));
-    if (replaced === text) throw new Error(`examples/nginx.conf lacks ${from}`);
-    return replaced;
+    if (text.search(from) < 0) throw new Error(`examples/nginx.conf lacks ${from}`);
+    return text.replace(from, String(to));
   }, example);
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
     mkdirSync(join(directory, name));
@@ -50,25 +83,16 @@ export async function startNginx(serverPort: number): Promise<Nginx> {
     `daemon off; worker_processes 1; pid ${join(directory, "pid")}; error_log ${log};\n` +
       `events {}\nhttp {\naccess_log off;\n${temporary.join("\n")}\n${site}\n}\n`,
   );
-  const child = spawn(PROGRAM, ["-e", log, "-p", directory, "-c", configuration], { stdio: "ignore" });
+  const [program = "", ...args] = [...under, PROGRAM, "-e", log, "-p", directory, "-c", configuration];
+  const child = spawn(program, args, { stdio: "ignore" });
   const ended = once(child, "exit");
-  const origin = `https://localhost:${port}`;
   // It tells nobody when it listens.
-  while (
-    child.exitCode === null &&
-    !(await exchange(`${origin}/`).then(
-      () => true,
-      () => false,
-    ))
-  );
+  while (child.exitCode === null && !(await answers()));
   if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}: ${readFileSync(log, "utf8")}`);
-  return {
-    origin,
-    close: async () => {
-      child.kill("SIGTERM");
-      await ended;
-      rmSync(directory, { recursive: true, force: true });
-    },
+  return async () => {
+    child.kill("SIGTERM");
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
   };
 }
 

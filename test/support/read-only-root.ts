@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
  * A shell script that makes every mounted file system read-only in a mount namespace of its own, except a directory
  * (`$1`) and those of the kernel, and then becomes another program.
  */
-const SCRIPT = `set -eu
+export const READ_ONLY_SCRIPT = `set -eu
 volume=$1; shift
 mount --make-rprivate /
 mount --bind "$volume" "$volume"
@@ -23,7 +23,7 @@ export const withReadOnlyRoot = (volume: string): readonly string[] => [
   "--mount",
   "sh",
   "-c",
-  SCRIPT,
+  READ_ONLY_SCRIPT,
   "sh",
   volume,
 ];
