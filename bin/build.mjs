@@ -13,6 +13,7 @@ await build({
   entryPoints: [
     "src/cli/main.ts",
     "src/app/check-thread.ts",
+    "src/app/load-thread.ts",
     "src/app/coordinator-thread.ts",
     "src/app/renderer-process.ts",
     "src/app/http-worker-process.ts",

@@ -5,6 +5,7 @@ import type { ConfigurationProblem } from "../config/problem.ts";
 import type { CheckedProblem } from "../http/resource.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { suggestionOf } from "../lib/nearest.ts";
+import { messageOf } from "./message-of.ts";
 
 /** The name of the text in the problems of a check. */
 export const CHECKED_FILE = "nuthatch.yaml";
@@ -24,34 +25,31 @@ export class ConfigurationChecks {
   }
 }
 
-function reportOf(text: Uint8Array): Promise<TextReport> {
+async function reportOf(text: Uint8Array): Promise<TextReport> {
   const worker = new Worker(new URL("./check-thread.js", import.meta.url), {
     workerData: text,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
-  // A check does not keep a server from closing.
-  worker.unref();
   const unchecked = (why: string): TextReport => ({
     problems: [{ file: CHECKED_FILE, path: "", message: `this text cannot be checked: ${why}` }],
     warnings: [],
   });
-  return new Promise<TextReport>((resolve, reject) => {
-    const timer = setTimeout(
-      () => resolve(unchecked(`the check takes more than ${LIMIT_MS / 1000} seconds`)),
-      LIMIT_MS,
-    ).unref();
-    worker.once("message", resolve);
-    worker.once("error", (error) => {
-      if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") resolve(unchecked("the check takes too much memory"));
-      else if (error instanceof RangeError) resolve(unchecked("it is nested too deeply"));
-      else reject(error);
-    });
-    worker.once("exit", (code) => {
-      clearTimeout(timer);
-      reject(new Error(`the thread of the check has ended with ${code}`));
-    });
-  }).finally(() => worker.terminate());
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    void worker.terminate();
+  }, LIMIT_MS).unref();
+  try {
+    return await messageOf<TextReport>(worker);
+  } catch (error) {
+    if (isLate) return unchecked(`the check takes more than ${LIMIT_MS / 1000} seconds`);
+    if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") return unchecked("the check takes too much memory");
+    if (error instanceof RangeError) return unchecked("it is nested too deeply");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const withSeverity =

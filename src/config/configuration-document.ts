@@ -44,7 +44,7 @@ function layerDocument(layer: Layer): Readonly<Record<string, unknown>> {
   return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b)));
 }
 
-const plainLayer = ({ vectorLayers: _, ...layer }: Layer) => ({
+const plainLayer = ({ vectorLayers: _, digest: __, ...layer }: Layer) => ({
   ...layer,
   source: sourceDocument(layer.source),
   gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Layer } from "../layer/layer.ts";
+import { withDigest } from "../layer/layer-digest.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { isMap } from "../lib/is-map.ts";
 import { unknownLayer } from "../lib/nearest.ts";
@@ -184,7 +185,8 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   };
   const demo = file === undefined && document.layers === undefined;
   const configured = await layersOf(document);
-  const layers = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
+  const built = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
+  const layers = built.map(withDigest);
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
   const users = await buildUsers(document, { ...input, file }, problems, warnings);
   const { server, dataDir, jobs, compat, store } = document;

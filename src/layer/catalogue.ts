@@ -13,5 +13,11 @@ export const catalogueOf = (layers: readonly Layer[]): Catalogue => ({
 /** Returns the names of the layers of `before` that `after` does not contain, or contains with other settings. */
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));
-  return [...before].filter((layer) => !isDeepStrictEqual(layer, next.get(layer.name))).map(({ name }) => name);
+  return [...before].filter((layer) => !isSame(layer, next.get(layer.name))).map(({ name }) => name);
+}
+
+function isSame(one: Layer, other: Layer | undefined): boolean {
+  // A deep comparison of thousands of layers takes a second.
+  if (one.digest !== undefined && other?.digest !== undefined) return one.digest === other.digest;
+  return isDeepStrictEqual(one, other);
 }

@@ -223,6 +223,8 @@ export const STANDARD_LAYER_JOBS: LayerJobs = { weight: 1 };
 
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
+  /** Tells apart two definitions of the layer, see `withDigest`. Absent: they are compared field by field. */
+  readonly digest?: string;
   readonly title: string;
   readonly description: string;
   readonly source: SourceOptions;

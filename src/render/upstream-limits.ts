@@ -66,10 +66,12 @@ export class UpstreamLimits {
   configure(layers: Iterable<Layer>): void {
     const bounds = new Map<string, Required<ConnectionOptions>>();
     const servers = new Map<string, ReadonlySet<string>>();
-    const names = new Map<string, readonly string[]>();
+    const names = new Map<string, string[]>();
     for (const { name, source } of layers) {
       const key = upstreamOf(source);
-      names.set(key, [...(names.get(key) ?? []), name]);
+      const others = names.get(key);
+      if (others === undefined) names.set(key, [name]);
+      else others.push(name);
       const { connections, jobConnections = connections } = source;
       const before = bounds.get(key) ?? { connections, jobConnections };
       if ("url" in source) {

@@ -207,3 +207,33 @@ test("a reload that removes all layers says in the log how many layers and jobs 
   );
   expect(line).toMatch(/"level":"warn",.*"layers":2,"abortedJobs":2/);
 });
+
+test("tiles are served while a configuration of many layers is read", async () => {
+  const many = Array.from(
+    { length: 1_500 },
+    (_, n) =>
+      `  - { name: "l${n}", title: "Layer ${n}", source: { type: wms, url: "http://127.0.0.1:9/wms", layers: [l${n}] }, gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 12 }], formats: [image/png], metatile: [4, 4] }\n`,
+  ).join("");
+  const configuration = `layers:\n  - { name: a, source: { type: demo, dataset: states } }\n${many}`;
+  const at = await startServer({ configuration });
+  running.server = at;
+  const hit = async (): Promise<number> => {
+    const beganMs = performance.now();
+    const response = await fetch(`${at.url}/xyz/a/2/0/1.png`);
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+    return performance.now() - beganMs;
+  };
+  await hit();
+  const beganMs = performance.now();
+  let isOver = false;
+  const reload = fetch(`${at.url}/rest/reload`, { method: "POST" }).finally(() => {
+    isOver = true;
+  });
+  const hits: number[] = [];
+  while (!isOver) hits.push(await hit());
+  const tookMs = performance.now() - beganMs;
+  expect((await reload).status).toBe(200);
+  // A server that reads the file between two hits answers none of them before the end.
+  expect(Math.max(...hits), `${hits.length} hits in ${tookMs} ms`).toBeLessThan(tookMs / 2);
+});

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
+import type { LoadInput } from "../../app/load-in-thread.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import type { RunningConfiguration } from "../../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../../config/problem.ts";
 import { defined } from "../../lib/defined.ts";
 import type { Result } from "../../lib/result.ts";
@@ -34,20 +34,19 @@ export function addConfigurationFlags(command: Command): Command {
     );
 }
 
-/** Loads the configuration. Flags override variables, and variables override the file. `running`: set on a reload. */
-export async function load(
-  flags: ConfigurationFlags,
-  running?: RunningConfiguration,
-): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
-  const { host, port, dataDir, config, set = [] } = flags;
+/** Returns the input of the configuration but for the variables: flags override variables, and variables the file. */
+export function inputOf({ host, port, dataDir, config, set = [] }: ConfigurationFlags): LoadInput {
   const given = {
     ...defined({ host, port, "data-dir": dataDir, config }),
     ...Object.fromEntries(set.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)])),
   };
+  return { flags: given, cwd: process.cwd() };
+}
+
+async function load(flags: ConfigurationFlags): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   // Loaded here, because the help needs no configuration.
   const { loadConfiguration } = await import("../../config/load.ts");
-  const input = { env: process.env, flags: given, cwd: process.cwd() };
-  return loadConfiguration(running === undefined ? input : { ...input, running });
+  return loadConfiguration({ ...inputOf(flags), env: process.env });
 }
 
 /** Loads the configuration. Prints the problems of an invalid one, sets the exit code and returns undefined. */

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { RunningServer } from "../../app/start.ts";
 import { EXIT } from "../exit.ts";
 import { greetingText } from "../output/greeting.ts";
-import { addConfigurationFlags, type ConfigurationFlags, load, loadOrPrint } from "./configuration-flags.ts";
+import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
 export function serveCommand(): Command {
@@ -10,8 +10,12 @@ export function serveCommand(): Command {
     async (flags: ConfigurationFlags) => {
       const configuration = await loadOrPrint(flags);
       if (configuration === undefined) return;
-      const { startServer } = await import("../../app/start.ts");
-      const starting = startServer(configuration, (running) => load(flags, running));
+      const [{ startServer }, { loadInThread }] = await Promise.all([
+        import("../../app/start.ts"),
+        import("../../app/load-in-thread.ts"),
+      ]);
+      const input = inputOf(flags);
+      const starting = startServer(configuration, (running) => loadInThread({ ...input, running }));
       obeySignals(starting);
       try {
         const server = await starting;
