@@ -25,7 +25,7 @@ export type JobParts = ReturnType<typeof buildJobs>;
 export function buildJobs(context: JobContext) {
   const { db, ledger, jobOptions: options, publish, quota, deliveries, state } = context;
   const jobs = new JobStore(db);
-  const jobLog = new JobLog(context.log);
+  const jobLog = new JobLog(context.log, context.closing);
   const runner = new JobRunner({
     ...context,
     jobs,

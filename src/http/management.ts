@@ -69,7 +69,6 @@ export function createManagement(options: ManagementOptions): (requested: Manage
     if ((mayChange(requested.request) && !hasOnlyRead) || logIn !== undefined) {
       const { request, target, requestId } = requested;
       const { method = "GET" } = request;
-      const jobId = answer.headers?.["X-Job-Id"];
       options.changes.answered({
         requestId,
         user: logIn ?? answer.signedIn ?? user,
@@ -78,7 +77,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
         path: target.path.slice(0, 500),
         status: answer.status,
         refusal,
-        jobId: jobId === undefined ? undefined : Number(jobId),
+        jobId: answer.jobId,
         ms: performance.now() - beganMs,
       });
     }

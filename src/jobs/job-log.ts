@@ -14,10 +14,12 @@ const NOTHING_SAID: Logged = { hasBegun: false, paused: false, waitReason: null 
 /** Logs what happens to jobs, by the states that are reported after they were persisted. */
 export class JobLog {
   readonly #log: Logger;
+  readonly #closing: AbortSignal;
   readonly #logged = new Map<number, Logged>();
 
-  constructor(log: Logger) {
+  constructor(log: Logger, closing: AbortSignal) {
     this.#log = log;
+    this.#closing = closing;
   }
 
   /** Logs that a job of the last process goes on. */
@@ -49,7 +51,8 @@ export class JobLog {
     else if (!paused && before.paused) this.#log.info("a job is resumed", about);
     if (waitReason !== null && waitReason !== before.waitReason)
       this.#log.warn("a job waits", { ...about, reason: waitReason });
-    else if (waitReason === null && before.waitReason !== null && !paused)
+    // A shutdown ends the waits of jobs too, and they do not go on.
+    else if (waitReason === null && before.waitReason !== null && !paused && !this.#closing.aborted)
       this.#log.info("a job goes on after a wait", about);
     this.#logged.set(job.id, { hasBegun, paused, waitReason });
   }

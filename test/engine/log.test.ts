@@ -87,6 +87,12 @@ test("an upstream that goes down and comes back, the failed tiles and the job th
   expect(await lines(at, "an upstream is back")).toMatchObject([{ upstream: origin }]);
   await ended(at, id);
   await lines(at, "a job has ended");
+  expect(linesOf(at, "a job goes on after a wait")).toHaveLength(1);
+  await upstream.down();
+  await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 1 });
+  await lines(at, "a job waits", 2);
+  await at.kill("SIGTERM");
+  expect(linesOf(at, "a job goes on after a wait"), "not of a job whose wait the shutdown ends").toHaveLength(1);
 });
 
 test("failed tiles of a job are lines by layer and class", async () => {
@@ -96,8 +102,16 @@ test("failed tiles of a job are lines by layer and class", async () => {
     return "handled";
   };
   server = await startServer({ configuration: smallTiles(upstream.url, [{ name: "a" }]) });
-  const id = await seed(server, "a", { gridSetId: "EPSG:900913", zoomStart: 1, zoomStop: 1 });
+  const made = await fetch(`${server.url}/api/v1/jobs`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: '{"layer":"a","type":"seed","zoomStart":1,"zoomStop":1}',
+  });
+  const { id } = (await made.json()) as { readonly id: number };
   await ended(server, id);
+  expect(await lines(server, "a request for a change was answered")).toMatchObject([
+    { path: "/api/v1/jobs", jobId: id },
+  ]);
   const [line] = await lines(server, "tiles of jobs have failed");
   expect(line).toMatchObject({ layer: "a", class: expect.any(String), count: 4 });
   expect(await lines(server, "a job has ended")).toMatchObject([{ jobId: id, outcome: "failed", failed: 4 }]);

@@ -5,7 +5,7 @@ import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts"
 import type { Answer } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
-import { jobHeaders } from "./seed-route.ts";
+import { madeJob } from "./seed-route.ts";
 
 type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
@@ -62,7 +62,7 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
       if (!planned.ok) return planned;
       const submitted = await operations.submit(planned.value, { by });
       if (!submitted.ok) return submitted;
-      return { ...done, headers: jobHeaders(exchange, submitted.value.jobId) };
+      return { ...done, ...madeJob(exchange, submitted.value.jobId) };
     }
   }
 }

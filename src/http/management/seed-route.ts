@@ -79,7 +79,7 @@ function postOf(
       return formAnswer(parts, exchange, layer, Buffer.from(body.value).toString("utf8"));
     const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
     if (!made.ok) return made;
-    return { status: 200, type: "text/plain", body: "", headers: jobHeaders(exchange, made.value.jobId) };
+    return { status: 200, type: "text/plain", body: "", ...madeJob(exchange, made.value.jobId) };
   });
 }
 
@@ -109,10 +109,10 @@ function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
   return { ...refusal, details: [...(refusal.details ?? []), `bounds lie in ${coverageText(gridSubsets)}`] };
 }
 
-/** Returns the headers that name a new job and link to its resource under `/api/v1`. */
-export const jobHeaders = (exchange: Exchange, jobId: number): Readonly<Record<string, string>> => ({
-  Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`,
-  "X-Job-Id": String(jobId),
+/** Returns a new job of an answer, with the headers that name it and link to its resource under `/api/v1`. */
+export const madeJob = (exchange: Exchange, jobId: number): Pick<Answer, "headers" | "jobId"> => ({
+  headers: { Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`, "X-Job-Id": String(jobId) },
+  jobId,
 });
 
 const WORDS: Readonly<Record<KillScope, string>> = {
@@ -151,10 +151,8 @@ async function formAnswer(
       if (!isSeedForm(form)) return refuse(neitherSeedNorKill(text));
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return made;
-      return {
-        ...page(seedSubmittedPage(layer, made.value.taskIds, home)),
-        headers: jobHeaders(exchange, made.value.jobId),
-      };
+      const submitted = page(seedSubmittedPage(layer, made.value.taskIds, home));
+      return { ...submitted, ...madeJob(exchange, made.value.jobId) };
     }
   }
 }

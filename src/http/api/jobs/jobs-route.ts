@@ -197,7 +197,7 @@ export async function submittedAnswer(
     Location: `${base}/api/v1/${isMany ? "batches" : "jobs"}/${jobId}`,
     ...(known ? { "Idempotency-Replayed": "true" } : {}),
   };
-  return { ...json(made, 201), headers };
+  return { ...json(made, 201), headers, ...(known ? {} : { jobId }) };
 }
 
 /**
