@@ -50,7 +50,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
     await run(["seed", "nurc:Arc_Sample", "--grid-set", "EPSG:4326", "--zoom", "0-2", "--wait"]);
     const kept = await typed(/Do it\? \[y\/N\] /, "n\r", "quota", "set", "1KiB", "--enable");
     expect([kept.code, kept.same], kept.shown).toEqual([1, true]);
-    expect(kept.shown).toMatch(/This would evict about .* tiles\)\. Do it\? [\s\S]*nothing was done/);
+    expect(kept.shown).toMatch(/This would evict about \d+ tiles, .* on the disk\. Do it\? [\s\S]*nothing was done/);
     const done = await typed(/Do it\? \[y\/N\] /, "y\r", "quota", "set", "1KiB", "--enable");
     expect([done.code, done.shown]).toEqual([0, expect.stringContaining("is enforced: 1 KiB")]);
     await run(["quota", "set", "500MiB", "--disable"]);

@@ -2,12 +2,19 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
 import type { Quota } from "../../quota/quota-configuration.ts";
 import { EXPIRATION_POLICIES } from "../../quota/quota-validation.ts";
-import { type Answer, type AnswerFlags, requestAndPrint, requestAnswer, serverCommand } from "../client/answer.ts";
+import {
+  type Answer,
+  type AnswerFlags,
+  parseAnswer,
+  requestAndPrint,
+  requestAnswer,
+  serverCommand,
+} from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
+import { bytesText } from "../output/text-table.ts";
 import { confirm } from "./confirm.ts";
-import { evictionText } from "./quota-eviction.ts";
 import { parseSize } from "./shared-options.ts";
 
 type Policy = (typeof EXPIRATION_POLICIES)[number];
@@ -54,13 +61,21 @@ export function quotaSetCommand(): Command {
           : defined({ layerQuotas: layerQuotas(before, { layer, size, policy }) });
       const enabled = enable === true ? true : disable === true ? false : undefined;
       const changes = { ...limits, ...defined({ enabled }) };
-      if (flags.yes !== true) {
-        const usage = await requestAnswer<"Usage">(client, "/api/v1/usage");
-        const evicted = evictionText(before, { ...before, ...changes }, usage);
-        if (evicted !== undefined) await confirm(evicted, { remedy: "--yes does it", question: "Do it?" });
-      }
+      if (flags.yes !== true) await confirmEviction(client, changes);
       await change(changes, flags);
     });
+}
+
+/** Asks the user if a change would evict tiles. @throws CommandFailure unless the user agrees */
+async function confirmEviction(client: ServerClient, document: object): Promise<void> {
+  const query = { dryRun: true };
+  const preview: Answer<"QuotaPreview"> = parseAnswer(await client.request("PATCH", QUOTA, { document, query }));
+  const { tiles, bytesOnDisk } = preview.wouldEvict;
+  if (Number(tiles) === 0) return;
+  await confirm(`this would evict about ${tiles} tiles, ${bytesText(bytesOnDisk)} on the disk`, {
+    remedy: "--yes does it",
+    question: "Do it?",
+  });
 }
 
 /** `nuthatch quota unset --layer LAYER`: removes the quota of a layer. */
