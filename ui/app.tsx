@@ -75,6 +75,6 @@ function LazyView({
         />
       </>
     );
-  if (loaded === undefined) return <p class="soft">{t("loading")}</p>;
+  if (loaded === undefined) return <p class="soft loading">{t("loading")}</p>;
   return <loaded.View segments={rest} />;
 }

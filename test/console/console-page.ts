@@ -4,7 +4,7 @@ import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import { launchChromium } from "../clients/chromium.ts";
-import type { TestServer } from "../support/server.ts";
+import { type TestServer, until } from "../support/server.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -22,6 +22,8 @@ export interface ConsolePage extends AsyncDisposable {
   readonly page: Page;
   /** Shows a view and waits for its title. `path` is under the server's address. */
   open(path: string): Promise<void>;
+  /** Waits until all documents have arrived, and all tiles of a map. */
+  settled(): Promise<void>;
   /** Signs in by the form. */
   signIn(name: string, password: string): Promise<void>;
   /** Fails on accessibility faults of serious impact or worse, and on content that is wider than the window. */
@@ -70,6 +72,10 @@ async function consolePage(browser: Browser, url: string, look: Look): Promise<C
     async open(path) {
       await page.goto(url + path);
       await page.locator("h1").first().waitFor();
+    },
+    async settled() {
+      const pending = page.locator(".loading, [aria-busy=true]");
+      await until("everything is loaded", async () => (await pending.count()) === 0 || undefined, 30_000);
     },
     async signIn(name, password) {
       await page.getByLabel("Name").fill(name);

@@ -66,7 +66,7 @@ export function Loading<T>({
     );
   if (of.problem !== undefined) return <ProblemBox problem={of.problem} retry={of.reload} />;
   return (
-    <p class="soft" role="status">
+    <p class="soft loading" role="status">
       {t("loading")}
     </p>
   );

@@ -6,7 +6,7 @@ test("counts beyond 2^53 stay exact on both ways", () => {
   const parsed = parseJson<{ readonly tiles: number | bigint }>(text);
   // Node 20 tells revivers nothing of the text.
   if (typeof parsed.tiles === "bigint") expect(jsonText(parsed)).toBe(text);
-  else expect(parsed.tiles).toBe(9_223_372_036_854_775_807);
+  else expect(parsed.tiles).toBe(2 ** 63);
   expect(jsonText({ tiles: 9_223_372_036_854_775_807n })).toBe('{"tiles":9223372036854775807}');
 });
 

@@ -10,16 +10,20 @@ import { navigate, place, segments } from "../core/router.ts";
 import { may } from "../core/session.ts";
 import { navigation } from "../routes.ts";
 import { AccountMenu } from "./account-menu.tsx";
+import { FindLayer } from "./find-layer.tsx";
 import { KeyList } from "./key-list.tsx";
+import { ServerChips } from "./server-chips.tsx";
 
 const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
 
 /** The frame of every view: navigation, what runs, the account, and whether the page is live. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const keysShown = useSignal(false);
+  const findShown = useSignal(false);
   useShortcuts([
     ...navigation.map(({ name, label, key }) => ({ keys: `g ${key}`, label, run: () => navigate(`/${name}`) })),
     { keys: "n", label: "new" as const, run: () => navigate("/new") },
+    { keys: "/", label: "find" as const, run: () => (findShown.value = true) },
     { keys: "?", label: "keys" as const, run: () => (keysShown.value = true) },
   ]);
   return (
@@ -34,7 +38,17 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <Link to="/jobs?state=running" class="running">
           {t("running", { count: running.value })}
         </Link>
+        <ServerChips />
         <span class="spring" />
+        <button
+          type="button"
+          class="quiet"
+          aria-label={t("find")}
+          title={t("find")}
+          onClick={() => (findShown.value = true)}
+        >
+          ⌕
+        </button>
         {may("operate") && (
           <Link to="/new" class="button primary">
             {t("new")}
@@ -56,6 +70,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <ConnectionNotice />
         {children}
       </main>
+      {findShown.value && <FindLayer onClose={() => (findShown.value = false)} />}
       {keysShown.value && <KeyList onClose={() => (keysShown.value = false)} />}
     </>
   );

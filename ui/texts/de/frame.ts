@@ -52,4 +52,9 @@ export const frame: Texts<typeof english> = {
   "keys.then": "dann",
   notFound: "Diese Ansicht gibt es nicht.",
   fault: "Diese Ansicht ist fehlgeschlagen",
+  attention: { one: "{count} Hinweis", other: "{count} Hinweise" },
+  "quota.of": "{percent} von {size}",
+  find: "Layer suchen",
+  "find.text": "Teil des Namens oder Titels",
+  "find.count": { one: "{count} Layer", other: "{count} Layer" },
 };

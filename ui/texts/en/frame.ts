@@ -50,4 +50,9 @@ export const frame = {
   "keys.then": "then",
   notFound: "There is no such view.",
   fault: "This view failed",
+  attention: { one: "{count} thing needs you", other: "{count} things need you" },
+  "quota.of": "{percent} of {size}",
+  find: "Find a layer",
+  "find.text": "Part of the name or the title",
+  "find.count": { one: "{count} layer", other: "{count} layers" },
 };

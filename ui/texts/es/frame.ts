@@ -52,4 +52,9 @@ export const frame: Texts<typeof english> = {
   "keys.then": "después",
   notFound: "Esta vista no existe.",
   fault: "Esta vista ha fallado",
+  attention: { one: "{count} aviso", other: "{count} avisos" },
+  "quota.of": "{percent} de {size}",
+  find: "Buscar una capa",
+  "find.text": "Parte del nombre o del título",
+  "find.count": { one: "{count} capa", other: "{count} capas" },
 };

@@ -52,4 +52,9 @@ export const frame: Texts<typeof english> = {
   "keys.then": "puis",
   notFound: "Cette vue n’existe pas.",
   fault: "Cette vue a échoué",
+  attention: { one: "{count} point à voir", other: "{count} points à voir" },
+  "quota.of": "{percent} de {size}",
+  find: "Chercher une couche",
+  "find.text": "Partie du nom ou du titre",
+  "find.count": { one: "{count} couche", other: "{count} couches" },
 };

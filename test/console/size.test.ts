@@ -1,0 +1,44 @@
+import { readdirSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { hasChromium } from "../clients/chromium.ts";
+import { startServer } from "../support/server.ts";
+import { startConsoleBrowser } from "./console-page.ts";
+
+const FOLDER = fileURLToPath(new URL("../../dist/ui/", import.meta.url));
+/** The limits of what is sent, compressed, in bytes. */
+const FIRST_VIEW = 60_000;
+const EVERYTHING = 260_000;
+/** The catalogues of the languages that a reader does not use are never sent. */
+const LANGUAGES = 4;
+
+test("all files of the console together are small", () => {
+  const sizes = readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".gz"))
+    .map((name) => statSync(FOLDER + name).size);
+  expect(sizes.length).toBeGreaterThan(LANGUAGES);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(EVERYTHING);
+});
+
+describe.skipIf(!hasChromium)("in Chromium (Debian package chromium)", () => {
+  test("the first view needs few bytes", async () => {
+    const server = await startServer();
+    onTestFinished(() => server.close());
+    const browser = await startConsoleBrowser();
+    onTestFinished(() => browser[Symbol.asyncDispose]());
+    await using console = await browser.page(server);
+    const sent: { readonly path: string; readonly bytes: number }[] = [];
+    console.page.on("response", (response) => {
+      const { pathname } = new URL(response.url());
+      if (pathname.startsWith("/assets/"))
+        sent.push({ path: pathname, bytes: Number(response.headers()["content-length"]) });
+    });
+    await console.open("/");
+    await console.settled();
+    expect(sent.length).toBeGreaterThan(2);
+    expect(
+      sent.reduce((sum, { bytes }) => sum + bytes, 0),
+      JSON.stringify(sent),
+    ).toBeLessThan(FIRST_VIEW);
+  });
+});
