@@ -22,6 +22,7 @@ layers:
     gutter: 8
     parameterFilters: [{ type: string, key: STYLES, default: "", values: [b] }]
   - { name: demo, source: { type: demo, dataset: states } }
+  - { name: subdomains, source: { type: xyz, url: "http://127.0.0.{s}:1/{z}/{x}/{y}.png?key=abc", subdomains: ["1"] } }
   - { name: away, source: { type: wms, url: "http://127.0.0.1:1/wms", layers: [roads] } }
 `,
   });
@@ -113,6 +114,8 @@ test("what the upstream answers instead of a picture is the problem, with its st
     return "handled";
   };
   expect(await tested("roads", {})).toMatchObject({ status: 503, bytes: 5, problem: { class: "server_error" } });
+  const { tile: at, request } = await tested("subdomains", { z: 3, x: 2, y: 1 });
+  expect([at, request]).toEqual([{ z: 3, x: 2, y: 1 }, "/3/2/6.png?key=…"]);
   const away = await tested("away", {});
   expect(away).toMatchObject({ status: null, picture: null, problem: { class: "refused", message: "no connection" } });
   expect(away.request).toContain("/wms?");

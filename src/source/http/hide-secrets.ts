@@ -26,7 +26,8 @@ export function shownRequest(
   address: string,
   { vendorParameters }: Pick<UpstreamOptions, "vendorParameters">,
 ): string {
-  const configured = new URL(address.replaceAll(/[{}]/g, (brace) => encodeURIComponent(brace)));
+  // A host with a placeholder is not valid in an address.
+  const configured = new URL(address.replace(/^[a-z]+:\/\/[^/?#]*/i, "http://host"));
   const fixed = [...configured.searchParams].filter(([, value]) => !value.includes("{")).map(([key]) => key);
   const hidden = new Set([...fixed, ...Object.keys(vendorParameters)].map((key) => key.toLowerCase()));
   const long = new Set(configured.pathname.split("/").filter((segment) => segment.length >= LONGEST_SEGMENT));
