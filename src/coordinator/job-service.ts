@@ -27,7 +27,7 @@ import type {
   SubmittedJob,
   TaskRow,
 } from "../plan/job-request.ts";
-import { type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";
+import { type JobChange, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
 import type { PlannedJobs } from "../plan/plan-batch.ts";
 import type { RunWindows } from "../schedule/run-windows.ts";
@@ -232,10 +232,10 @@ export class JobService {
   }
 
   /**
-   * Changes the given terms of a job that has not ended. Leaves other terms unchanged. If a window then holds the job,
+   * Changes the given terms and the number of tasks of a job that has not ended. Leaves other terms unchanged. If a window then holds the job,
    * its tasks stop before its terms change: a job that ends meanwhile keeps its terms, as the change is refused.
    */
-  async change(id: number, terms: Partial<JobTerms>): Promise<Result<JobView, Refusal>> {
+  async change(id: number, { threadCount, ...terms }: JobChange): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;
     const { rateLimit = null } = terms;
     for (;;) {
@@ -243,6 +243,8 @@ export class JobService {
       if (job === undefined) return this.#notLive(id);
       if (job.request.type === "truncate" && rateLimit !== null)
         return refuse(badField("rateLimit", "none for a truncate, as it renders nothing", rateLimit));
+      if (job.request.type === "truncate" && threadCount !== undefined)
+        return refuse(badField("threadCount", "none for a truncate, which has one task", threadCount));
       const held = windows.holdBefore(job, terms);
       if (held === undefined) {
         // A new window holds the job even if an operator had released the job from the previous window.
@@ -253,6 +255,7 @@ export class JobService {
           // Also resumes a job that was held for terms that could not be saved.
           windows.check(job);
         }
+        if (threadCount !== undefined) await runner.setThreadCount(job, threadCount);
         return ok(job.view(monotonicNow()));
       }
       await held;

@@ -15,7 +15,7 @@ import { viewOf } from "./job-view.ts";
 import { limitedTime } from "./limited-time.ts";
 import { MetatileQueue } from "./metatile-queue.ts";
 import { RateLimiter } from "./rate-limit.ts";
-import type { JobRecord, StoredJob } from "./stored-job.ts";
+import type { JobRecord, StoredJob, StoredTask } from "./stored-job.ts";
 import { Task } from "./task.ts";
 
 /** A moment by both clocks: ms since 1970, and ms by the monotonic clock. */
@@ -41,7 +41,7 @@ export class ActiveJob {
   readonly metatiles: MetatileQueue;
   /** Spreads the job's renders over time if the job has a rate limit. */
   readonly rateLimiter: RateLimiter<Task>;
-  readonly #accepted: Omit<JobRecord, "progress">;
+  #accepted: Omit<JobRecord, "progress">;
   readonly #tasks: Task[];
   readonly #life: JobLife;
   readonly #tally: JobTally;
@@ -179,6 +179,13 @@ export class ActiveJob {
   stop(task: Task, staysListed: boolean): void {
     task.stop(staysListed || (this.isEnding && this.state === "running") ? 1 : 0);
     this.#listByTasks();
+  }
+
+  /** Adds tasks, which wait for a permit. */
+  addTasks(added: readonly StoredTask[]): void {
+    this.#tasks.push(...added.map((task) => new Task(task)));
+    this.#accepted = { ...this.#accepted, tasks: [...this.#accepted.tasks, ...added] };
+    this.#isChanged = true;
   }
 
   /** Removes a task, which gives back its unfinished metatiles. Returns false if the task was removed before. */

@@ -11,7 +11,7 @@ import { JobRecords } from "./job-records.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { viewOf } from "./job-view.ts";
-import type { NewJob, StoredJob } from "./stored-job.ts";
+import type { NewJob, StoredJob, StoredTask } from "./stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, JobSuspension, LAYER_REMOVED } from "./work.ts";
 
@@ -103,6 +103,24 @@ export class JobRunner {
   setTerms(job: ActiveJob, terms: JobTerms): void {
     this.#persistOrUndo(job, job.setTerms(terms));
     this.startWaitingTasks();
+  }
+
+  /**
+   * Adds tasks to a job, or kills its last ones: the others take over their work. Does nothing if the job is about to
+   * end. The number is reduced to the limit of one request.
+   */
+  async setThreadCount(job: ActiveJob, requested: number): Promise<void> {
+    if (job.isEnding) return;
+    const { jobs, options, persist } = this.#parts;
+    const count = Math.min(requested, options().maxThreadCount);
+    let added: readonly StoredTask[] = [];
+    persist(() => {
+      added = jobs.setThreadCount(job.id, count, Math.max(0, count - job.tasks.length));
+    });
+    job.addTasks(added);
+    this.startWaitingTasks();
+    const kept = new Set(job.tasks.slice(0, count));
+    if (kept.size < job.tasks.length) await this.endings.kill((other, task) => other === job && !kept.has(task), null);
   }
 
   /**

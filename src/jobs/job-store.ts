@@ -102,10 +102,7 @@ export class JobStore {
         .prepare("INSERT INTO job_key (account, key, digest, job) VALUES (?, ?, ?, ?)")
         .run(by ?? "", key.key, key.digest, id);
     }
-    const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
-    const tasks: StoredTask[] = [];
-    for (let n = 0; n < request.threadCount; n++)
-      tasks.push({ id: addTask.run(id).lastInsertRowid, state: "live", processed: 0n });
+    const tasks = this.#addTasks(id, request.threadCount);
     if (paused) this.timeline.add(id, { event: "paused", atMs: nowMs, by: null, reason: progress.reason });
     this.#growJob(id, text.length + (hot?.byteLength ?? 0) + ROW_BYTES * request.threadCount);
     return {
@@ -205,6 +202,22 @@ export class JobStore {
     const row = this.#db.prepare("SELECT first FROM job_together WHERE job = ?").get(id);
     const first = row === undefined ? id : int(row, "first");
     return [first, ...this.#others(first)];
+  }
+
+  #addTasks(job: number, count: number): StoredTask[] {
+    const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
+    return Array.from({ length: count }, () => ({
+      id: addTask.run(job).lastInsertRowid,
+      state: "live",
+      processed: 0n,
+    }));
+  }
+
+  /** Changes the number of tasks that a retry of the job has, and adds tasks to it. */
+  setThreadCount(id: number, count: number, added: number): readonly StoredTask[] {
+    this.#db.prepare("UPDATE job SET request = json_set(request, '$.threadCount', ?) WHERE id = ?").run(count, id);
+    this.#growJob(id, ROW_BYTES * added);
+    return this.#addTasks(id, added);
   }
 
   saveTask(id: number, state: StoredTask["state"], processed: bigint): void {

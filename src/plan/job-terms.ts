@@ -21,3 +21,9 @@ export interface JobTerms {
 export const PRIORITIES = { low: 1, normal: 10, high: 100 } as const;
 
 export const STANDARD_TERMS: JobTerms = { priority: PRIORITIES.normal, rateLimit: null, runWindow: null };
+
+/** A change of a job that has not ended. Absent fields stay as they are. */
+export interface JobChange extends Partial<JobTerms> {
+  /** The number of tasks, at least 1. */
+  readonly threadCount?: number;
+}

@@ -315,7 +315,7 @@ transcript(
   > {}
   < 400 application/problem+json
   <
-  < {any}"detail":"body: expected at least one of priority, rateLimit, runWindow"{any}
+  < {any}"detail":"body: expected at least one of priority, rateLimit, runWindow, threadCount"{any}
   > POST /api/v1/jobs/{id:job}/cancel
   < 200 application/json
   <

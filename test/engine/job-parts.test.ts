@@ -154,3 +154,36 @@ test("the levels of a job add up to it, its area and its failures are in the CRS
   for (const part of ["timeline", "levels", "area"])
     expect((await send(server, "GET", `/jobs/99999/${part}`)).status).toBe(404);
 });
+
+test("the number of tasks of a job may be changed while it works, and every tile is counted once", async () => {
+  let server = await start();
+  const { body: made } = await send(server, "POST", "/jobs", { layer: "roads", gridSet: "us:equal", zoomStop: 1 });
+  const path = `/jobs/${made.id}`;
+  const change = (threadCount: number | null) => send(server, "PATCH", path, { threadCount });
+  const rowsOf = async (): Promise<readonly (readonly number[])[]> => {
+    const response = await fetch(`${server.url}/rest/seed/roads.json`, { headers: { authorization } });
+    return JSON.parse(await response.text())["long-array-array"];
+  };
+  const total = made.tiles.total;
+  const more = await change(4);
+  expect([more.status, more.body.tasks.length, more.body.tasks[0]]).toEqual([200, 4, made.tasks[0]]);
+  await until("all work", async () => ((await rowsOf()).filter((row) => row[4] === 1).length === 4 ? true : undefined));
+  expect((await rowsOf()).reduce((sum, row) => sum + (row[1] ?? 0), 0)).toBe(total);
+  server = await server.restart("SIGKILL");
+  running.server = server;
+  expect((await rowsOf()).map((row) => row[3])).toEqual(more.body.tasks);
+  const fewer = await change(2);
+  expect(fewer.body).toMatchObject({ tasks: more.body.tasks, outcome: null });
+  expect((await rowsOf()).map((row) => row[3])).toEqual(more.body.tasks.slice(0, 2));
+  await change(null);
+  expect((await rowsOf()).map((row) => row[3])).toEqual(made.tasks);
+  for (const [count, detail] of [
+    [0, "threadCount: expected a whole number, 1 or more, got 0"],
+    [1.5, "threadCount: expected a whole number, 1 or more, got 1.5"],
+  ] as const)
+    expect(await change(count)).toMatchObject({ status: 400, body: { detail } });
+  const done = await jobOf(server, `${made.id}?wait=60`);
+  expect(done).toMatchObject({ outcome: "done", reason: null, tiles: { total, failed: 0 } });
+  expect(done.tiles.stored + done.tiles.skipped).toBe(total);
+  expect((await change(2)).status).toBe(409);
+});

@@ -90,7 +90,16 @@ const terms = {
 };
 
 /** The body of a PATCH to a job. */
-export const termsSchema = z.strictObject(terms).meta({ minProperties: 1 });
+export const jobChangeSchema = z
+  .strictObject({
+    ...terms,
+    threadCount: z
+      .int({ error: "a whole number, 1 or more" })
+      .min(1, { error: "a whole number, 1 or more" })
+      .optional()
+      .meta({ description: "Parallel tasks, up to jobs.maxThreadCount. Not of a truncate" }),
+  })
+  .meta({ minProperties: 1 });
 
 type FieldSchemas = { readonly [K in keyof DecodedFields]-?: z.ZodOptional<z.ZodType<DecodedFields[K]>> };
 

@@ -75,7 +75,8 @@ test("a change contains the fields that it sets; null stands for the standard va
   expect(changed('{"priority":"low"}')).toEqual({ priority: 1 });
   expect(changed('{"rateLimit":null,"runWindow":null}')).toEqual({ rateLimit: null, runWindow: null });
   expect(changed('{"priority":null,"rateLimit":20}')).toEqual({ priority: 10, rateLimit: 20 });
-  expect(changed("{}")).toBe("body: expected at least one of priority, rateLimit, runWindow");
-  expect(changed('{"threadCount":2}')).toMatch(/^threadCount: unknown field/);
+  expect(changed("{}")).toBe("body: expected at least one of priority, rateLimit, runWindow, threadCount");
+  expect(changed('{"threadCount":2}')).toEqual({ threadCount: 2 });
+  expect(changed('{"zoomStop":2}')).toMatch(/^zoomStop: unknown field/);
   expect(changed('{"priority":101}')).toMatch(/^priority: expected/);
 });

@@ -1,7 +1,7 @@
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
 import { documents } from "../documents/documents.ts";
-import { jobRequestSchema, termsSchema } from "../jobs/job-document.ts";
+import { jobChangeSchema, jobRequestSchema } from "../jobs/job-document.ts";
 import { layerTestSchema } from "../layers/layer-test-route.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
@@ -24,7 +24,7 @@ const schemas = {
   // A client may send it back, so its fields may be null as those of a request.
   ScheduledJob: requestJson(documents.ScheduledJob),
   JobRequest: requestJson(jobRequestSchema),
-  JobTerms: requestJson(termsSchema),
+  JobTerms: requestJson(jobChangeSchema),
   ScheduleRequest: {
     ...scheduleRequest,
     // A PUT has the name in its path.
