@@ -37,6 +37,8 @@ export interface AccountParts {
   readonly configuredUsers: () => readonly KeptUser[];
   /** Called with the accounts after each change, before the change is answered. */
   readonly accountsChanged: (accounts: Accounts) => void;
+  /** Called when the tokens of users that are gone could not be deleted. */
+  readonly fault: (error: unknown) => void;
 }
 
 /** A requested token. */
@@ -54,13 +56,18 @@ export class AccountService {
 
   /** Sends the accounts, without the tokens of users that are gone. Called at the start and after a reload. */
   usersChanged(): void {
-    const { db, accountsChanged } = this.#parts;
+    const { db, accountsChanged, fault } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
     // An open server has no users, and the tokens count for nothing. They are kept for the next configuration.
     if (gone.length > 0 && this.#allUsers().length > 0)
-      db.transaction(() => {
-        for (const user of gone) db.prepare("DELETE FROM api_token WHERE user = ?").run(user);
-      });
+      try {
+        db.transaction(() => {
+          for (const user of gone) db.prepare("DELETE FROM api_token WHERE user = ?").run(user);
+        });
+      } catch (error) {
+        // A full disk does not stop a reload: a token without its user is refused, and the next call deletes it.
+        fault(error);
+      }
     accountsChanged(this.#accounts());
   }
 

@@ -62,7 +62,7 @@ export function buildServices(context: ServiceContext): {
       fault: (error) => context.state.fault(error),
       written: (entry) => publish({ kind: "activity", entry }),
     }),
-    accounts: new AccountService({ ...context, sessions }),
+    accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
   };
   return { services, schedules };
 }

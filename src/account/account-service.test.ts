@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { openDatabase } from "../state/database.ts";
+import { type AccountParts, AccountService, type Accounts, accountMigrations } from "./account-service.ts";
+import { SessionService, sessionMigrations } from "./session-service.ts";
+import type { KeptUser } from "./user.ts";
+
+const user = (name: string): KeptUser => ({
+  name,
+  passwordHash: "",
+  roles: ["admin"],
+  keptIn: { kind: "configuration", file: null },
+});
+
+function accounts(users: readonly KeptUser[]) {
+  const real = openDatabase(":memory:");
+  real.migrate([sessionMigrations, accountMigrations]);
+  const state = { users, isFull: false, faults: 0, sent: [] as Accounts[] };
+  const db: AccountParts["db"] = {
+    ...real,
+    transaction(body) {
+      if (state.isFull) throw new Error("database or disk is full");
+      return real.transaction(body);
+    },
+  };
+  const service = new AccountService({
+    db,
+    now: Date.now,
+    sessions: new SessionService({ db, now: Date.now }),
+    configuredUsers: () => state.users,
+    accountsChanged: (sent) => state.sent.push(sent),
+    fault: () => state.faults++,
+  });
+  return { service, state };
+}
+
+test("a full disk does not stop a reload that removes a user, and the tokens are deleted after it", async () => {
+  const { service, state } = accounts([user("ann"), user("ben")]);
+  for (const name of ["ann", "ben"])
+    await service.makeApiToken({ name: "t", user: name, role: "viewer", expiresMs: null });
+  state.users = [user("ann")];
+  state.isFull = true;
+  service.usersChanged();
+  expect([state.faults, state.sent.at(-1)?.tokens.length]).toEqual([1, 2]);
+  state.isFull = false;
+  service.usersChanged();
+  expect(state.sent.at(-1)?.tokens).toMatchObject([{ user: "ann" }]);
+});
+
+test("a start without users keeps the tokens, and a user has a limited number of them", async () => {
+  const { service, state } = accounts([user("ann")]);
+  const make = () => service.makeApiToken({ name: "t", user: "ann", role: "viewer", expiresMs: null });
+  for (let n = 0; n < 100; n++) expect((await make()).ok).toBe(true);
+  expect(await make()).toMatchObject({ ok: false, error: { code: "conflict" } });
+  state.users = [];
+  service.usersChanged();
+  expect(state.sent.at(-1)?.tokens).toHaveLength(100);
+});
