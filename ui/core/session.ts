@@ -1,4 +1,4 @@
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { asProblem, credentials, type Doc, get, send } from "./api.ts";
 
 /**
@@ -12,32 +12,18 @@ export type Session =
   | { readonly kind: "open" }
   | { readonly kind: "user"; readonly name: string; readonly roles: readonly string[] };
 
-export type Right = "read" | "operate" | "administer";
+export type Right = keyof Doc<"Session">["permissions"];
 
 export const session = signal<Session>({ kind: "unknown" });
+/** What the server lets the account do. A view shows no control that the server would refuse. */
+const permissions = signal<Doc<"Session">["permissions"]>({ read: false, operate: false, administer: false });
 
-const RIGHTS: Readonly<Record<string, readonly Right[]>> = {
-  admin: ["read", "operate", "administer"],
-  operator: ["read", "operate"],
-  viewer: ["read"],
-};
+export const may = (right: Right): boolean => permissions.value[right];
 
-/** The rights of the account. A view shows no control that the server would refuse. */
-export const rights = computed((): ReadonlySet<Right> => {
-  switch (session.value.kind) {
-    case "open":
-      return new Set<Right>(["read", "operate", "administer"]);
-    case "user":
-      return new Set(session.value.roles.flatMap((role) => RIGHTS[role] ?? []));
-    default:
-      return new Set<Right>();
-  }
-});
-
-export const may = (right: Right): boolean => rights.value.has(right);
-
-function take({ user, csrfToken, needsSignIn }: Doc<"Session">): void {
+function take(document: Doc<"Session">): void {
+  const { user, csrfToken, needsSignIn } = document;
   credentials.csrfToken = csrfToken ?? undefined;
+  permissions.value = document.permissions;
   if (user !== null) session.value = { kind: "user", name: user.name, roles: user.roles };
   else session.value = { kind: needsSignIn ? "signIn" : "open" };
 }
