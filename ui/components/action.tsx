@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type ApiRequest, asProblem, send } from "../core/api.ts";
+import { type ApiRequest, asProblem, type Problem, send } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
 import { may, type Right } from "../core/session.ts";
 import { Commands } from "./commands.tsx";
@@ -22,6 +22,8 @@ interface ActionProps<T> {
   /** Shown after success. */
   readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction } | undefined;
   readonly onDone?: (answer: T) => void;
+  /** Called after a refusal, beside the message that is shown. */
+  readonly onProblem?: (problem: Problem) => void;
 }
 
 /**
@@ -44,7 +46,9 @@ export function Action<T = unknown>(props: ActionProps<T>) {
       if (done !== undefined) toast(done.text, { action: done.action });
       props.onDone?.(answer);
     } catch (error) {
-      toast(asProblem(error).message, { kind: "problem" });
+      const problem = asProblem(error);
+      toast(problem.message, { kind: "problem" });
+      props.onProblem?.(problem);
     } finally {
       busy.value = false;
     }

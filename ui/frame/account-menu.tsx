@@ -12,7 +12,13 @@ export function AccountMenu() {
   const account = session.value;
   return (
     <>
-      <button type="button" class="quiet" aria-label={t("account")} onClick={() => (isOpen.value = true)}>
+      <button
+        type="button"
+        class="quiet"
+        // What is seen is a part of the name, for those who speak to their computer.
+        aria-label={account.kind === "user" ? `${account.name}: ${t("account")}` : t("account")}
+        onClick={() => (isOpen.value = true)}
+      >
         {account.kind === "user" ? account.name : "☰"}
       </button>
       {isOpen.value && (

@@ -68,6 +68,8 @@ export interface MapSurface {
   setMark(tile: TileAddress | undefined): void;
   /** Lets the reader draw. Resolves with the polygons, or undefined after `signal` or Escape. */
   draw(shape: DrawnShape, signal: AbortSignal): Promise<Polygons | undefined>;
+  /** Scrolls the map into view. */
+  reveal(): void;
   /** Reads the colours of the page again. */
   recolour(): void;
   /** Each returns a function that ends it. */

@@ -119,6 +119,7 @@ export function openMap(
         setTimeout(() => (isDrawing = false));
       }
     },
+    reveal: () => target.scrollIntoView({ block: "nearest" }),
     recolour() {
       for (const { layer } of Object.values(overlays)) layer.changed();
     },

@@ -1,0 +1,218 @@
+import { signal } from "@preact/signals";
+import type { ApiRequest, Doc } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
+import { type GridSubset, offeredLevels } from "../../map/grid.ts";
+import { parseParameters, type TileSet } from "../../map/tile-set.ts";
+
+export const TYPES = ["seed", "reseed", "truncate"] as const;
+export type JobType = (typeof TYPES)[number];
+
+/** An area that is too long for an address: a file that the reader chose. */
+export const longArea = signal<string | undefined>(undefined);
+/** The most characters of an area in the address. */
+const LONGEST_IN_ADDRESS = 1_500;
+
+/** Returns the changes of the query for another area; undefined: none. The area goes into the query if it is short. */
+export function areaChange(area: string | undefined): Readonly<Record<string, string | undefined>> {
+  const isLong = area !== undefined && area.length > LONGEST_IN_ADDRESS;
+  longArea.value = isLong ? area : undefined;
+  return { area: isLong ? undefined : area, bounds: undefined, areaCrs: undefined };
+}
+
+/**
+ * A job that is being described. The query of the address is its only state: each key has the name of the field of
+ * `POST /api/v1/jobs`.
+ */
+export interface Draft {
+  readonly type: JobType;
+  readonly query: URLSearchParams;
+  readonly bounds: readonly number[] | undefined;
+  /** GeoJSON or WKT. */
+  readonly area: string | undefined;
+  readonly zoomStart: number;
+  readonly zoomStop: number;
+  /** A truncate of all tiles of the layer. It is no job: it is done at once, and can be undone. */
+  readonly isWholeLayer: boolean;
+}
+
+export function draftOf(query: URLSearchParams, subset: GridSubset): Draft {
+  const type = TYPES.find((one) => one === query.get("type")) ?? "seed";
+  const { zoomStart, zoomStop } = levelsOf(query, subset, type);
+  const bounds = query.get("bounds")?.split(",").map(Number);
+  return {
+    type,
+    query,
+    bounds,
+    area: query.get("area") ?? longArea.value,
+    zoomStart,
+    zoomStop,
+    isWholeLayer: type === "truncate" && query.get("part") !== "1" && bounds === undefined,
+  };
+}
+
+/** The most tiles of the levels that a new form has. */
+const FIRST_TILES = 20_000;
+
+/** Returns the levels of the query; by default those of which the layer has few tiles, or all for a truncate. */
+function levelsOf(query: URLSearchParams, subset: GridSubset, type: JobType) {
+  const given = (name: string): number | undefined => {
+    const text = query.get(name);
+    return text !== null && /^\d{1,2}$/.test(text) ? Number(text) : undefined;
+  };
+  const zoomStart = given("zoomStart") ?? subset.zoomStart;
+  let sum = 0;
+  let most = subset.zoomStart;
+  for (const { z, tiles } of offeredLevels(subset)) {
+    sum += Number(tiles);
+    if (sum <= FIRST_TILES) most = z;
+  }
+  const zoomStop = given("zoomStop") ?? (type === "truncate" ? subset.zoomStop : Math.max(zoomStart, most));
+  return { zoomStart, zoomStop };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const asIs = (text: string): unknown => text;
+/** What is no number goes to the server as it is: the server's refusal names it. */
+const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
+const asYes = (text: string): unknown => (text === "true" ? true : undefined);
+function asJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}
+
+interface Field {
+  readonly read: (text: string) => unknown;
+  readonly types: readonly JobType[];
+  /** The option of the command line; absent: there is none. */
+  readonly option?: string;
+}
+
+const ALL = TYPES;
+const RENDERS = ["seed", "reseed"] as const;
+const RESEED = ["reseed"] as const;
+
+/** The fields that go into the request as they stand in the query. */
+const FIELDS: Readonly<Record<string, Field>> = {
+  parameterSets: { read: asJson, types: ALL },
+  onlyExisting: { read: asYes, types: RESEED, option: "only-existing" },
+  olderThan: { read: asIs, types: RESEED, option: "older-than" },
+  order: { read: asIs, types: RENDERS, option: "order" },
+  priority: { read: asNumber, types: ALL, option: "priority" },
+  rateLimit: { read: asNumber, types: RENDERS, option: "rate-limit" },
+  runWindow: { read: asJson, types: ALL },
+  threadCount: { read: asNumber, types: RENDERS, option: "threads" },
+  tileFailureRetryCount: { read: asNumber, types: RENDERS },
+  tileFailureRetryWaitTime: { read: asNumber, types: RENDERS },
+  maxFailures: { read: asNumber, types: RENDERS, option: "max-failures" },
+  maxFailurePercent: { read: asNumber, types: RENDERS, option: "max-failure-percent" },
+};
+
+/** Returns the body of `POST /api/v1/jobs` and `/api/v1/estimate`. */
+export function bodyOf(layer: string, { subset, format, parameters }: TileSet, draft: Draft): Fields {
+  const { type, query, bounds, area } = draft;
+  if (draft.isWholeLayer) return { layer, type, parameterSets: "*" };
+  const more = Object.entries(FIELDS).flatMap(([name, field]) => {
+    const text = query.get(name) ?? "";
+    const value = text === "" || !field.types.includes(type) ? undefined : field.read(text);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const areaCrs = query.get("areaCrs") ?? "";
+  return {
+    layer,
+    type,
+    gridSet: subset.gridSet,
+    format,
+    ...(Object.keys(parameters).length === 0 || query.has("parameterSets") ? {} : { parameters }),
+    ...(area === undefined
+      ? bounds === undefined
+        ? {}
+        : { bounds }
+      : { area: area.trimStart().startsWith("{") ? asJson(area) : area, ...(areaCrs === "" ? {} : { areaCrs }) }),
+    zoomStart: draft.zoomStart,
+    zoomStop: draft.zoomStop,
+    ...Object.fromEntries(more),
+  };
+}
+
+/** Returns the request that does what the form describes. */
+export function requestOf(
+  body: Fields,
+  draft: Draft,
+  { key, confirmed }: { key: string; confirmed: boolean },
+): ApiRequest {
+  if (draft.isWholeLayer) return { method: "POST", path: "truncations", body: { layer: body["layer"], mode: "hard" } };
+  return {
+    method: "POST",
+    path: "jobs",
+    body: confirmed ? { ...body, confirm: true } : body,
+    headers: { "Idempotency-Key": key },
+  };
+}
+
+/** Returns the same as a command line. An area stands in a file, `area.json` or `area.wkt`. */
+export function commandOf(layer: string, { subset, format }: TileSet, draft: Draft, isConfirmed: boolean): string {
+  const { type, query, bounds, area } = draft;
+  if (draft.isWholeLayer) return nuthatchCommand("truncate", layer);
+  const flag = (name: string, value: string | undefined): string[] => (value === undefined ? [] : [`--${name}`, value]);
+  const file = area === undefined ? undefined : area.trimStart().startsWith("{") ? "area.json" : "area.wkt";
+  const options = Object.entries(FIELDS).flatMap(([name, { types, option }]) => {
+    const text = query.get(name) ?? "";
+    if (option === undefined || text === "" || !types.includes(type)) return [];
+    return name === "onlyExisting" ? [`--${option}`] : flag(option, text);
+  });
+  return nuthatchCommand(
+    type,
+    layer,
+    ...flag("grid-set", subset.gridSet),
+    ...flag("format", format),
+    ...flag("zoom", `${draft.zoomStart}-${draft.zoomStop}`),
+    ...flag("bounds", area === undefined ? bounds?.join(",") : undefined),
+    ...flag("area", file),
+    ...flag("area-crs", area === undefined ? undefined : (query.get("areaCrs") ?? undefined)),
+    ...Object.entries(parseParameters(query.get("parameters"))).flatMap(([key, value]) =>
+      flag("parameter", `${key}=${value}`),
+    ),
+    ...(query.get("parameterSets") === "*" ? ["--all-parameters"] : []),
+    ...windowFlags(query.get("runWindow")),
+    ...options,
+    ...(isConfirmed ? ["--yes"] : []),
+  );
+}
+
+function windowFlags(text: string | null): readonly string[] {
+  const window = parseWindow(text);
+  return window === undefined
+    ? []
+    : [
+        "--run-window",
+        `${window.from}-${window.to}`,
+        ...(window.timeZone === "" ? [] : ["--time-zone", window.timeZone]),
+      ];
+}
+
+export interface RunWindow {
+  readonly from: string;
+  readonly to: string;
+  /** Empty: UTC. */
+  readonly timeZone: string;
+}
+
+export function parseWindow(text: string | null): RunWindow | undefined {
+  if (text === null) return undefined;
+  const { from = "", to = "", timeZone = "" } = parseParameters(text);
+  return { from, to, timeZone };
+}
+
+/** Returns a key that makes a repeated request harmless. Pages without TLS have no `randomUUID`. */
+export const idempotencyKey = (): string =>
+  [...window.crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+type OneEstimate = Doc<"Estimate">;
+/** An estimate. That of several jobs has no levels and no rate. */
+export type Estimate = Omit<OneEstimate, "zooms" | "tilesPerSecond"> &
+  Partial<Pick<OneEstimate, "zooms" | "tilesPerSecond">>;

@@ -1,0 +1,117 @@
+import { Chip, Panel, ProblemBox } from "../../components/parts.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { bytes, count, decimal, duration } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { type Count, share } from "../../core/json.ts";
+import type { Estimate, JobType } from "./draft.ts";
+import type { ShownEstimate } from "./use-estimate.ts";
+
+/** Returns the tiles that the job renders, or removes. A seed renders what is missing. */
+export const workOf = ({ tiles, missing }: Estimate, type: JobType): Count =>
+  type === "seed" ? (missing ?? tiles) : tiles;
+
+/** What the job would do, before it is started. */
+export function EstimatePanel({ shown, type }: { readonly shown: ShownEstimate; readonly type: JobType }) {
+  const { estimate, problem, isOld } = shown;
+  return (
+    <Panel title={t("newJob.estimate")} class={isOld ? "estimate old" : "estimate"}>
+      <div aria-live="polite" aria-busy={isOld}>
+        {problem !== undefined && <ProblemBox problem={problem} />}
+        {estimate === undefined && problem === undefined && <p class="soft">{t("newJob.estimating")}</p>}
+        {estimate !== undefined && <Numbers estimate={estimate} type={type} />}
+      </div>
+      {estimate?.zooms !== undefined && <Levels levels={estimate.zooms} type={type} />}
+    </Panel>
+  );
+}
+
+function Numbers({ estimate, type }: { readonly estimate: Estimate; readonly type: JobType }) {
+  const { tiles, kept, bytes: size, bytesOnDisk, seconds, tilesPerSecond = null } = estimate;
+  const isTruncate = type === "truncate";
+  return (
+    <>
+      <p class="headline number">
+        <strong>{count(workOf(estimate, type))}</strong> {isTruncate ? t("newJob.toRemove") : t("newJob.toRender")}
+      </p>
+      <dl class="facts number">
+        {!isTruncate && (
+          <>
+            <dt>{t("newJob.tiles")}</dt>
+            <dd>
+              {count(tiles)}
+              {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
+            </dd>
+          </>
+        )}
+        <dt>{isTruncate ? t("newJob.freed") : t("newJob.size")}</dt>
+        <dd>
+          {size === null
+            ? t("newJob.atLeast", { size: bytes(bytesOnDisk) })
+            : t("newJob.sizes", { size: bytes(size), onDisk: bytes(bytesOnDisk) })}
+        </dd>
+        {!isTruncate && (
+          <>
+            <dt>{t("newJob.time")}</dt>
+            <dd>
+              {seconds === null
+                ? t("newJob.timeUnknown")
+                : tilesPerSecond === null
+                  ? duration(seconds)
+                  : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
+            </dd>
+          </>
+        )}
+      </dl>
+      {!isTruncate && <Fits estimate={estimate} />}
+    </>
+  );
+}
+
+function Fits({ estimate: { fitsQuota, fitsDisk, fitsInodes } }: { readonly estimate: Estimate }) {
+  const all = [
+    { fits: fitsQuota, yes: t("newJob.fitsQuota"), no: t("newJob.fitsQuota.no") },
+    { fits: fitsDisk, yes: t("newJob.fitsDisk"), no: t("newJob.fitsDisk.no") },
+    { fits: fitsInodes, yes: t("newJob.fitsInodes"), no: t("newJob.fitsInodes.no") },
+  ];
+  return (
+    <p class="chips">
+      {all.map(
+        ({ fits, yes, no }) =>
+          fits !== null && (
+            <Chip key={yes} tone={fits ? "good" : "bad"}>
+              {fits ? yes : no}
+            </Chip>
+          ),
+      )}
+    </p>
+  );
+}
+
+type Level = NonNullable<Estimate["zooms"]>[number];
+
+function Levels({ levels, type }: { readonly levels: readonly Level[]; readonly type: JobType }) {
+  const shown = levels.filter(({ tiles }) => Number(tiles) > 0);
+  const most = Math.max(1, ...shown.map((level) => Number(levelWork(level, type))));
+  if (shown.length < 2) return null;
+  const columns: readonly Column<Level>[] = [
+    { key: "z", label: t("newJob.level"), isNumber: true, cell: ({ z }) => z },
+    { key: "tiles", label: t("newJob.levelTiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+    {
+      key: "work",
+      label: type === "truncate" ? t("newJob.levelRemove") : t("newJob.levelRender"),
+      isNumber: true,
+      cell: (level) => count(levelWork(level, type)),
+    },
+    { key: "bar", label: t("newJob.levelShare"), cell: (level) => <Bar value={share(levelWork(level, type), most)} /> },
+  ];
+  return <Table caption={t("newJob.perLevel")} columns={columns} rows={shown} rowKey={({ z }) => z} />;
+}
+
+const levelWork = ({ tiles, missing }: Level, type: JobType): Count => (type === "seed" ? (missing ?? tiles) : tiles);
+
+/** A bar beside a number that says the same. */
+const Bar = ({ value }: { readonly value: number }) => (
+  <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    <rect width={value * 100} height="8" />
+  </svg>
+);

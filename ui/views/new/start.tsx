@@ -1,0 +1,114 @@
+import { useMemo, useState } from "preact/hooks";
+import { Action } from "../../components/action.tsx";
+import { Commands } from "../../components/commands.tsx";
+import { Link } from "../../components/link.tsx";
+import { type ToastAction, toast } from "../../components/toast.tsx";
+import { asProblem, type Doc, send } from "../../core/api.ts";
+import { count } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { navigate } from "../../core/router.ts";
+import type { TileSet } from "../../map/tile-set.ts";
+import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
+import { workOf } from "./estimate-panel.tsx";
+import type { ShownEstimate } from "./use-estimate.ts";
+
+/** From this number of tiles on the number must be typed. It is the standard of `jobs.confirmTiles`. */
+const TYPED_FROM = 10_000_000;
+/** A truncate of a part cannot be undone. */
+const TYPED_FROM_TRUNCATE = 1_000_000;
+
+interface StartProps {
+  readonly layer: string;
+  readonly tileSet: TileSet;
+  readonly draft: Draft;
+  readonly shown: ShownEstimate;
+}
+
+type Made = Doc<"Job"> | Doc<"Jobs"> | Doc<"Truncation">;
+
+/** The button that starts the job. It names the number of tiles, and asks for it where that is wise. */
+export function Start({ layer, tileSet, draft, shown }: StartProps) {
+  const { type, isWholeLayer } = draft;
+  const body = bodyOf(layer, tileSet, draft);
+  const text = JSON.stringify(body);
+  const key = useMemo(idempotencyKey, [text]);
+  const [refusedText, setRefusedText] = useState<string>();
+  const { estimate, isOld } = shown;
+  const why = estimate === undefined ? [] : reasonsToAsk(estimate, draft, refusedText === text);
+  const isAsked = why.length > 0;
+  const work = estimate === undefined ? undefined : workOf(estimate, type);
+  const request = requestOf(body, draft, { key, confirmed: isAsked });
+  const command = commandOf(layer, tileSet, draft, isAsked);
+  const label =
+    work === undefined
+      ? t(`newJob.start.${type}`)
+      : type === "truncate"
+        ? t("newJob.start.remove", { count: work })
+        : t("newJob.start.render", { count: work });
+  return (
+    <div class="start">
+      <Action<Made>
+        label={label}
+        kind={type === "truncate" ? "danger" : "primary"}
+        request={request}
+        command={command}
+        disabled={isOld || estimate === undefined}
+        {...(isAsked
+          ? {
+              confirm: {
+                title: label,
+                body: (
+                  <ul class="reasons">
+                    {why.map((one) => (
+                      <li key={one}>{one}</li>
+                    ))}
+                  </ul>
+                ),
+                typed: String(work),
+              },
+            }
+          : {})}
+        onProblem={({ code }) => {
+          if (code === "confirmation_needed") setRefusedText(text);
+        }}
+        done={(made) => ({ text: t("newJob.started"), ...undoOf(made) })}
+        onDone={(made) => navigate(placeOf(made, layer))}
+      />
+      {isAsked && <Commands request={request} command={command} subject={label} />}
+      {!isWholeLayer && (
+        <Link to={`/schedules/new?${draft.query}`} class="button quiet">
+          {t("newJob.asSchedule")}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+/** Returns why the number must be typed; nothing if it need not. */
+function reasonsToAsk(estimate: Estimate, { type, isWholeLayer }: Draft, isRefused: boolean): readonly string[] {
+  const work = workOf(estimate, type);
+  const limit = type === "truncate" ? TYPED_FROM_TRUNCATE : TYPED_FROM;
+  const { fitsQuota, fitsDisk, fitsInodes } = estimate;
+  return [
+    ...(isRefused || Number(estimate.tiles) > limit ? [t("newJob.ask.many", { tiles: count(work) })] : []),
+    ...(type === "truncate" && !isWholeLayer && Number(work) > limit ? [t("newJob.ask.noUndo")] : []),
+    ...(fitsQuota === false ? [t("newJob.fitsQuota.no")] : []),
+    ...(fitsDisk === false ? [t("newJob.fitsDisk.no")] : []),
+    ...(fitsInodes === false ? [t("newJob.fitsInodes.no")] : []),
+  ];
+}
+
+function placeOf(made: Made, layer: string): string {
+  if ("jobs" in made) return `/jobs?layer=${encodeURIComponent(layer)}`;
+  return "mode" in made ? "/truncations" : `/jobs/${made.id}`;
+}
+
+function undoOf(made: Made): { readonly action?: ToastAction } {
+  if (!("mode" in made) || made.undoUntil === null) return {};
+  const undo = async (): Promise<void> => {
+    await send({ method: "POST", path: `truncations/${made.id}/undo` });
+    toast(t("newJob.undone"));
+  };
+  const tell = (error: unknown): void => toast(asProblem(error).message, { kind: "problem" });
+  return { action: { label: t("undo"), run: () => void undo().catch(tell) } };
+}
