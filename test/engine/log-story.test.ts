@@ -1,16 +1,22 @@
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startServer, until } from "../support/server.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /*
  * The night that docs/reference/log.md shows: the upstream goes down while a seed runs, comes back and fails at some
- * tiles; somebody guesses passwords; a viewer truncates. With NUTHATCH_TEST_STORY=1 the log is printed.
+ * tiles; somebody guesses passwords; a viewer truncates; the disk is nearly full for a while, where this user may mount
+ * one. With NUTHATCH_TEST_STORY=1 the log is printed.
  */
 const USERS = `
 users:
   - { name: anna, password: "administrator", roles: [admin] }
   - { name: view, password: "viewer-1", roles: [viewer] }`;
+const NEARLY_FULL =
+  /warn {2}the disk of the tiles is nearly full freeBytes=\d+ totalBytes=134217728 freeInodes=\d+ totalInodes=20000/;
 const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
 
 test("the log of a day that goes wrong reads like a story", async () => {
@@ -23,14 +29,21 @@ test("the log of a day that goes wrong reads like a story", async () => {
   const upstream = await startUpstream();
   cleanUp.open.push(upstream);
   const layers = [{ name: "ws:roads", extra: "metatile: [1, 1]", connections: 2 }];
+  const disk = mountSmallDisk(128, 20_000);
+  if (disk === undefined)
+    console.warn("SKIPPED: the nearly full disk of the story, as this user may not mount a tmpfs");
+  else cleanUp.open.push({ close: async () => disk.close() });
+  const dataDir = disk === undefined ? undefined : join(disk.directory, "data");
+  if (dataDir !== undefined) mkdirSync(dataDir);
   const server = await startServer({
     configuration: smallTiles(upstream.url, layers, USERS),
+    ...(dataDir === undefined ? {} : { dataDir }),
     env: { NUTHATCH_LOG_FORMAT: "text" },
   });
   cleanUp.open.push(server);
   const { url } = server;
   const line = (pattern: RegExp) =>
-    until(`the log has ${pattern}`, async () => (pattern.test(server.log()) ? true : undefined), 60_000, server);
+    until(`the log has ${pattern}`, async () => (pattern.test(server.log()) ? true : undefined), 120_000, server);
   let answered = 0;
   upstream.behaviour = async (_, response) => {
     if (++answered % 40 !== 0) return "render";
@@ -57,6 +70,14 @@ test("the log of a day that goes wrong reads like a story", async () => {
     headers: basic("view:viewer-1"),
     body: "<truncateLayer><layerName>ws:roads</layerName></truncateLayer>",
   });
+  if (disk !== undefined) {
+    const filler = join(disk.directory, "another-program");
+    const { bavail, bsize } = statfsSync(disk.directory);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 4 * 1024 * 1024));
+    // The server looks once a minute.
+    await line(/the disk of the tiles is nearly full/);
+    rmSync(filler);
+  }
   await upstream.up();
   await line(/an upstream is back/);
   await until(
@@ -85,6 +106,7 @@ test("the log of a day that goes wrong reads like a story", async () => {
     /warn {2}an upstream is down upstream=http:\S+ class=refused reason="no connection"/,
     /warn {2}a log-in was refused .*user=anna address=127\.0\.0\.1/,
     /warn {2}a change was refused .*user=view .*path=\/masstruncate status=403/,
+    ...(disk === undefined ? [] : [NEARLY_FULL]),
     /info {2}an upstream is back upstream=http:/,
     /info {2}a job goes on after a wait jobId=1/,
     /warn {2}a job has ended jobId=1 .*outcome=done_with_failures .*failed=\d+/,
