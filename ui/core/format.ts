@@ -1,11 +1,11 @@
-import { language } from "./i18n.ts";
+import { locale } from "./i18n.ts";
 import type { Count } from "./json.ts";
 
 const cache = new Map<string, Intl.NumberFormat>();
 
 function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = `${language.value} ${JSON.stringify(options)}`;
-  const format = cache.get(key) ?? new Intl.NumberFormat(language.value, options);
+  const key = `${locale.value} ${JSON.stringify(options)}`;
+  const format = cache.get(key) ?? new Intl.NumberFormat(locale.value, options);
   cache.set(key, format);
   return format;
 }
@@ -48,9 +48,9 @@ export function duration(seconds: number): string {
 export const milliseconds = (ms: number): string => `${decimal(ms, ms < 10 ? 1 : 0)} ms`;
 
 export const dateTime = (iso: string): string =>
-  new Intl.DateTimeFormat(language.value, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(iso));
+  new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(iso));
 export const timeOfDay = (iso: string): string =>
-  new Intl.DateTimeFormat(language.value, { timeStyle: "medium" }).format(new Date(iso));
+  new Intl.DateTimeFormat(locale.value, { timeStyle: "medium" }).format(new Date(iso));
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["day", 86_400],
@@ -63,5 +63,5 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 export function relative(iso: string, nowMs = Date.now()): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
   const [unit, size] = STEPS.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat(language.value, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
 }

@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { en } from "../texts/en.ts";
 
 /** A text with a form for one thing and a form for several (CLDR plural categories; the others use `other`). */
@@ -21,6 +21,10 @@ export const LANGUAGES: Readonly<Record<string, { readonly name: string; readonl
 
 const STORED = "nuthatch.language";
 export const language = signal("en");
+/** The language with the reader's region, which decides how numbers and times are written. */
+export const locale = computed(
+  () => window.navigator.languages.find((tag) => tag.split("-")[0] === language.value) ?? language.value,
+);
 const catalogue = signal<Readonly<Partial<Record<string, Text>>>>({});
 
 function preferred(): string {
@@ -52,7 +56,7 @@ export function t(key: TextKey, values: Readonly<Record<string, string | number 
   return (chosen ?? key).replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
     if (value === undefined) return whole;
-    return typeof value === "string" ? value : new Intl.NumberFormat(language.value).format(value);
+    return typeof value === "string" ? value : new Intl.NumberFormat(locale.value).format(value);
   });
 }
 
