@@ -14,7 +14,7 @@ export function AccountMenu() {
     <>
       <button
         type="button"
-        class="quiet"
+        class="quiet account-button"
         // What is seen is a part of the name, for those who speak to their computer.
         aria-label={account.kind === "user" ? `${account.name}: ${t("account")}` : t("account")}
         onClick={() => (isOpen.value = true)}

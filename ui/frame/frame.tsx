@@ -56,7 +56,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         )}
         <button
           type="button"
-          class="quiet"
+          class="quiet keys-button"
           aria-label={t("keys")}
           title={t("keys")}
           onClick={() => (keysShown.value = true)}
