@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { t } from "../core/i18n.ts";
+import { useUniqueId } from "../core/unique-id.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -11,7 +12,7 @@ interface DialogProps {
 /** A modal dialog. The browser keeps the focus inside, closes it by Escape and gives the focus back. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  const id = useId();
+  const id = useUniqueId();
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Problem } from "../core/api.ts";
 import { percent } from "../core/format.ts";
 import { t } from "../core/i18n.ts";
 import type { Loaded } from "../core/resource.ts";
+import { useUniqueId } from "../core/unique-id.ts";
 
 interface PageProps {
   readonly title: string;
@@ -37,7 +38,7 @@ interface PanelProps {
 
 /** A titled part of a view. */
 export function Panel({ title, actions, children, class: className = "" }: PanelProps) {
-  const id = useId();
+  const id = useUniqueId();
   return (
     <section class={`panel ${className}`} aria-labelledby={id}>
       <header>
@@ -152,7 +153,7 @@ interface FieldProps {
 
 /** A labelled control with its hint and its error. */
 export function Field({ label, hint, error, children }: FieldProps) {
-  const id = useId();
+  const id = useUniqueId();
   const describedBy = hint === undefined && error === undefined ? undefined : `${id}-more`;
   return (
     <div class={error === undefined ? "field" : "field wrong"}>
