@@ -1,3 +1,4 @@
+import { CommittedInput } from "../components/committed-input.tsx";
 import { Field } from "../components/parts.tsx";
 import type { Doc } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
@@ -48,7 +49,7 @@ function Choice({ label, value, values, onChoose }: ChoiceProps) {
     <Field label={label}>
       {({ id }) =>
         values === undefined ? (
-          <input id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)} />
+          <CommittedInput id={id} value={value} onCommit={onChoose} />
         ) : (
           <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
             {values.map((one) => (

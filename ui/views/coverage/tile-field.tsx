@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { CommittedInput } from "../../components/committed-input.tsx";
 import { Field } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { type GridSubset, isOffered, type TileAddress } from "../../map/grid.ts";
@@ -29,12 +30,12 @@ export function TileField({ subset, tile, onChoose }: TileFieldProps) {
   return (
     <Field label={t("coverage.tileField")} hint={t("coverage.tileField.hint")} error={error.value}>
       {({ id, describedBy }) => (
-        <input
+        <CommittedInput
           id={id}
-          aria-describedby={describedBy}
+          describedBy={describedBy}
           value={tile === undefined ? "" : tileName(tile)}
           placeholder="z/x/y"
-          onChange={(event) => take(event.currentTarget.value)}
+          onCommit={take}
         />
       )}
     </Field>

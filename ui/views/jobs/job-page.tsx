@@ -12,6 +12,7 @@ import { may } from "../../core/session.ts";
 import { JobActions } from "./job-actions.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { JobFailures } from "./job-failures.tsx";
+import { JobMap } from "./job-map.tsx";
 import { JobProgress } from "./job-progress.tsx";
 import { JobTimeline } from "./job-timeline.tsx";
 import { outcomeOf } from "./outcome.ts";
@@ -54,6 +55,7 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
         <span aria-hidden="true">{MARKS[tone]}</span> {text}
       </p>
       <JobProgress job={job} />
+      <JobMap job={job} />
       <JobFailures job={job} />
       <div class="panels">
         <JobFacts job={job} />

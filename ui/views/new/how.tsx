@@ -1,3 +1,4 @@
+import { CommittedInput } from "../../components/committed-input.tsx";
 import { Field } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { setQuery } from "../../core/router.ts";
@@ -83,9 +84,7 @@ function Window({ value }: { readonly value: RunWindow | undefined }) {
         )}
       </Field>
       <Field label={t("newJob.timeZone")}>
-        {({ id }) => (
-          <input id={id} value={now.timeZone} onChange={(event) => take({ timeZone: event.currentTarget.value })} />
-        )}
+        {({ id }) => <CommittedInput id={id} value={now.timeZone} onCommit={(timeZone) => take({ timeZone })} />}
       </Field>
     </div>
   );

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedDragEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { CommittedInput } from "../../components/committed-input.tsx";
 import { Field } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { useShortcuts } from "../../core/keys.ts";
@@ -130,13 +131,7 @@ function Bounds({ bounds, onTake }: BoundsProps) {
       {names.map((name, n) => (
         <Field key={name} label={name}>
           {({ id }) => (
-            <input
-              id={id}
-              inputMode="decimal"
-              class="number"
-              value={values.value[n]}
-              onChange={(event) => take(n, event.currentTarget.value)}
-            />
+            <CommittedInput id={id} isNumber value={values.value[n] ?? ""} onCommit={(text) => take(n, text)} />
           )}
         </Field>
       ))}
