@@ -27,7 +27,27 @@ export interface ShownTiles {
 
 /** The squares of a level, as `GET /api/v1/coverage` answers. */
 export type Squares = Doc<"Coverage">;
-export type SquareState = "kept" | "stale" | "failed" | "drawing";
+const STATES = ["kept", "stale", "failed", "drawing"] as const;
+export type SquareState = (typeof STATES)[number];
+
+/** Returns the state of the square in which a tile lies; undefined: it is missing, or not among the squares. */
+export function stateOf(squares: Squares, { levels }: GridSubset, { z, x, y }: TileAddress): SquareState | undefined {
+  const fromBottom = (levels[z]?.matrixSize[1] ?? 0) - 1 - y;
+  const column = Math.floor((x - squares.x0) / squares.step);
+  const row = Math.floor((fromBottom - squares.y0) / squares.step);
+  if (z !== squares.z || column < 0 || row < 0 || column >= squares.width || row >= squares.height) return undefined;
+  const at = row * squares.width + column;
+  return STATES.find((state) => isInRuns(squares[state], at));
+}
+
+function isInRuns(runs: readonly number[], at: number): boolean {
+  for (let n = 0, end = 0; n + 1 < runs.length; n += 2) {
+    const start = end + (runs[n] ?? 0);
+    end = start + (runs[n + 1] ?? 0);
+    if (at < end) return at >= start;
+  }
+  return false;
+}
 
 /** Polygons in the CRS of the grid set: rings of positions, x first, the first ring of a polygon is its outline. */
 export type Polygons = readonly (readonly (readonly (readonly [number, number])[])[])[];

@@ -164,6 +164,8 @@ function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTile
     projection,
     wrapX: false,
     transition: 0,
+    // As `nearestLevel` has it: OpenLayers would take much finer tiles between levels that are far apart.
+    zDirection: (resolution, coarser, finer) => resolution ** 2 - coarser * finer,
     tileSize: [...subset.tileSize],
     tileGrid: new TileGrid({
       minZoom: subset.zoomStart,

@@ -13,6 +13,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.cells":
     "Ein Quadrat ist ein Feld aus 16 × 16 Kacheln der Zoomstufe {z} mit dem dringendsten Zustand seiner Kacheln.",
   "coverage.levels": "Zoomstufen",
+  "coverage.byLevel": "Abdeckung nach Zoomstufe",
+  "coverage.failedInJob": "Ein Job konnte sie nicht rendern: Seine Seite nennt den Grund",
   "coverage.share": "Gespeicherter Anteil",
   "coverage.shareOf": "Gespeicherter Anteil der Zoomstufe {z}",
   "coverage.of": "Von",

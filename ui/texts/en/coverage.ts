@@ -10,6 +10,8 @@ export const coverage = {
   "coverage.tiles": "A square is one tile of level {z}.",
   "coverage.cells": "A square is a cell of 16 × 16 tiles of level {z}: it has the most urgent state of its tiles.",
   "coverage.levels": "Levels",
+  "coverage.byLevel": "Coverage by level",
+  "coverage.failedInJob": "A job could not render it: its page has the reason",
   "coverage.share": "Stored share",
   "coverage.shareOf": "Stored share of level {z}",
   "coverage.of": "Of",

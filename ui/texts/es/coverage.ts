@@ -12,6 +12,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.tiles": "Un cuadrado es una tesela del nivel {z}.",
   "coverage.cells": "Un cuadrado reúne 16 × 16 teselas del nivel {z} y muestra su estado más urgente.",
   "coverage.levels": "Niveles",
+  "coverage.byLevel": "Cobertura por nivel",
+  "coverage.failedInJob": "Un trabajo no pudo generarla: su página indica el motivo",
   "coverage.share": "Parte almacenada",
   "coverage.shareOf": "Parte almacenada del nivel {z}",
   "coverage.of": "De",

@@ -12,6 +12,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.tiles": "Un carré est une tuile du niveau {z}.",
   "coverage.cells": "Un carré regroupe 16 × 16 tuiles du niveau {z} et montre leur état le plus urgent.",
   "coverage.levels": "Niveaux",
+  "coverage.byLevel": "Couverture par niveau",
+  "coverage.failedInJob": "Une tâche n’a pas pu la rendre : sa page donne la raison",
   "coverage.share": "Part stockée",
   "coverage.shareOf": "Part stockée du niveau {z}",
   "coverage.of": "Sur",

@@ -6,9 +6,9 @@ import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
-import { tileAt, tileBox } from "../../map/grid.ts";
+import { type TileAddress, tileAt, tileBox } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
-import type { MapSurface } from "../../map/map-surface.ts";
+import { type MapSurface, stateOf } from "../../map/map-surface.ts";
 import { type TileSet, tileSetOf, tileSetQuery } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
 import { intersection, useCoverage } from "../../map/use-coverage.ts";
@@ -46,6 +46,8 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
       setVersion((n) => n + 1);
     },
   });
+  const hasFailed = (at: TileAddress): boolean =>
+    shown.squares !== undefined && stateOf(shown.squares, subset, at) === "failed";
   useTileOfMap(surface, tile, (at) => {
     const found = tileAt(subset, shown.z ?? subset.zoomStart, at);
     setQuery({ tile: found && tileName(found) });
@@ -74,7 +76,9 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
           {may("operate") && surface !== undefined && (
             <MissingLink layer={layer.name} tileSet={tileSet} z={shown.z} surface={surface} />
           )}
-          {tile !== undefined && <TilePanel layer={layer} tileSet={tileSet} tile={tile} version={version} />}
+          {tile !== undefined && (
+            <TilePanel layer={layer} tileSet={tileSet} tile={tile} hasFailed={hasFailed(tile)} version={version} />
+          )}
           <TileField
             subset={subset}
             tile={tile}
@@ -83,7 +87,7 @@ function OfTileSet({ layer, tileSet }: { readonly layer: Doc<"Layer">; readonly 
               if (chosen !== undefined) surface?.fit(tileBox(subset, chosen));
             }}
           />
-          <Panel title={t("coverage.levels")}>
+          <Panel title={t("coverage.byLevel")}>
             <Loading of={levels}>
               {(document) => (
                 <LevelTable

@@ -14,12 +14,14 @@ interface TilePanelProps {
   readonly layer: Doc<"Layer">;
   readonly tileSet: TileSet;
   readonly tile: TileAddress;
+  /** A job could not render the tile, and it is not stored. */
+  readonly hasFailed: boolean;
   /** Changes when the tile may have changed. */
   readonly version: number;
 }
 
 /** Tells why a tile is as it is, and renders it again. */
-export function TilePanel({ layer, tileSet, tile, version }: TilePanelProps) {
+export function TilePanel({ layer, tileSet, tile, hasFailed, version }: TilePanelProps) {
   const { subset, format, parameters } = tileSet;
   const name = `${tile.z}/${tile.x}/${tile.y}`;
   const template = tileTemplate(layer, subset.gridSet, format);
@@ -41,7 +43,7 @@ export function TilePanel({ layer, tileSet, tile, version }: TilePanelProps) {
       {answer === undefined ? (
         <p class="soft">{t("loading")}</p>
       ) : "state" in answer ? (
-        <Facts explanation={answer} />
+        <Facts explanation={answer} layer={layer.name} hasFailed={hasFailed} />
       ) : (
         <ProblemBox problem={answer} />
       )}
@@ -80,22 +82,35 @@ const TONES: Readonly<Record<Explanation["state"], Tone>> = {
   outside: "plain",
 };
 
-function Facts({ explanation }: { readonly explanation: Explanation }) {
+interface FactsProps {
+  readonly explanation: Explanation;
+  readonly layer: string;
+  readonly hasFailed: boolean;
+}
+
+function Facts({ explanation, layer, hasFailed }: FactsProps) {
   const { state, reason, message, store, drawing, writtenBy, truncatedBy, inMemory } = explanation;
   const isFailing = reason === "failing";
+  const isBad = isFailing || (hasFailed && state === "missing");
   return (
     <dl class="facts">
       <dt>{t("coverage.state")}</dt>
       <dd>
-        <Chip tone={isFailing ? "bad" : TONES[state]}>
-          {isFailing ? t("coverage.failed") : t(`coverage.is.${state}`)}
-        </Chip>{" "}
+        <Chip tone={isBad ? "bad" : TONES[state]}>{isBad ? t("coverage.failed") : t(`coverage.is.${state}`)}</Chip>{" "}
         {drawing && <Chip tone="busy">{t("coverage.drawing")}</Chip>}
       </dd>
       {isFailing && (
         <>
           <dt>{t("coverage.why")}</dt>
           <dd>{message}</dd>
+        </>
+      )}
+      {isBad && !isFailing && (
+        <>
+          <dt>{t("coverage.why")}</dt>
+          <dd>
+            <Link to={`/jobs?layer=${encodeURIComponent(layer)}`}>{t("coverage.failedInJob")}</Link>
+          </dd>
         </>
       )}
       {store !== null && store.bytes !== null && (
