@@ -2,7 +2,7 @@ import { useEffect, useErrorBoundary, useState } from "preact/hooks";
 import { Empty, ProblemBox } from "./components/parts.tsx";
 import { Toasts } from "./components/toast.tsx";
 import { asProblem } from "./core/api.ts";
-import { closeEvents, openEvents } from "./core/events.ts";
+import { listenToEvents } from "./core/events.ts";
 import { t } from "./core/i18n.ts";
 import { segments } from "./core/router.ts";
 import { readSession, session } from "./core/session.ts";
@@ -16,9 +16,7 @@ export function App() {
   const { kind } = account;
   const isIn = kind === "user" || kind === "open";
   useEffect(() => {
-    if (!isIn) return undefined;
-    openEvents();
-    return closeEvents;
+    return isIn ? listenToEvents() : undefined;
   }, [isIn]);
   return (
     <>

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { Doc } from "./api.ts";
 import { apiAddress } from "./base.ts";
 import { parseJson } from "./json.ts";
+import { whileVisible } from "./visible.ts";
 
 /** The events that every view listens to. `tiles` has a stream of its own (`listenToTiles`). */
 const KINDS = ["job", "forgotten", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
@@ -35,8 +36,18 @@ let source: EventSource | undefined;
 let lastId = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+/**
+ * Listens to the server while the page is visible, until the returned function is called. A page that becomes visible
+ * again gets the events that it has missed, or a snapshot.
+ */
+export const listenToEvents = (): (() => void) =>
+  whileVisible(() => {
+    openEvents();
+    return closeEvents;
+  });
+
 /** Opens the stream of events. The browser reconnects with the last id; after a refusal this module does. */
-export function openEvents(): void {
+function openEvents(): void {
   closeEvents();
   const query = new URLSearchParams({ types: TYPES, ...(lastId === "" ? {} : { lastEventId: lastId }) });
   source = new EventSource(apiAddress(`events?${query}`));
@@ -58,7 +69,7 @@ export function openEvents(): void {
   for (const kind of KINDS) source.addEventListener(kind, (event) => take(kind, event));
 }
 
-export function closeEvents(): void {
+function closeEvents(): void {
   clearTimeout(timer);
   source?.close();
   source = undefined;

@@ -1,5 +1,6 @@
 import { apiAddress } from "./base.ts";
 import { parseJson } from "./json.ts";
+import { whileVisible } from "./visible.ts";
 
 /** Cells of a level in which tiles changed. Cells count from the lower left; null: any cell of the level. */
 export interface TileChange {
@@ -15,7 +16,7 @@ export interface TileChange {
 const RECONNECT_MS = 2_000;
 
 /**
- * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only meanwhile.
+ * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only while the page is visible.
  * `missed` is called when changes may have been missed.
  */
 export function listenToTiles(
@@ -41,9 +42,12 @@ export function listenToTiles(
       if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, RECONNECT_MS);
     });
   };
-  open();
-  return () => {
-    clearTimeout(timer);
-    source?.close();
-  };
+  return whileVisible(() => {
+    open();
+    return () => {
+      wasLost = true;
+      clearTimeout(timer);
+      source?.close();
+    };
+  });
 }

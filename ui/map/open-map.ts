@@ -22,6 +22,8 @@ import { squaresPainter } from "./paint/squares.ts";
 const MOST_SHRUNK = 8;
 /** CSS pixels around what is shown as a whole. */
 const PADDING = 8;
+/** Of the six connections of a browser to a server two carry events, and a slow upstream must leave one for requests. */
+const MOST_TILES_LOADING = 3;
 
 /**
  * Opens a map in the CRS of a grid set. The map needs no definition of the CRS: the grid of the layer tells where each
@@ -66,6 +68,7 @@ export function openMap(
     controls: [],
     interactions: defaults({ altShiftDragRotate: false, pinchRotate: false }),
     layers: [pictures, ...Object.values(overlays).map(({ layer }) => layer)],
+    maxTilesLoading: MOST_TILES_LOADING,
   });
   // `aria-busy` tells screen readers, and tests, whether all pictures are shown.
   target.ariaBusy = "true";
