@@ -104,21 +104,21 @@ test.skipIf(!hasChromium)(
     await keyboard.press("button", start);
     await page.waitForURL(/\/ui\/jobs\/1$/);
 
-    await keyboard.press("button", /^Pause/);
+    await keyboard.press("button", "Pause");
     await page
       .getByRole("button", { name: /^Resume/ })
       .first()
       .waitFor();
     held.isOpen = true;
     held.release();
-    await keyboard.press("button", /^Resume/);
+    await keyboard.press("button", "Resume");
     await page
       .getByRole("status")
       .filter({ hasText: /1 of 6 tiles failed/ })
       .waitFor();
-    await page.getByText("no such place").first().waitFor();
+
     upstream.behaviour = rendering;
-    await keyboard.press("button", /^Retry/);
+    await keyboard.press("button", /^Retry[^:]*$/);
     await page.waitForURL(/\/ui\/jobs\/2$/);
     await page
       .getByRole("status")
