@@ -78,6 +78,8 @@ export interface MapSurface {
   zoom(step: 1 | -1): void;
   /** undefined: no pictures. */
   setTiles(tiles: ShownTiles | undefined): void;
+  /** Asks for the pictures in view again. */
+  refreshTiles(): void;
   /** Shows the borders of the tiles, with z/x/y as in XYZ addresses. */
   setBorders(isShown: boolean): void;
   /** Shows the states of tiles; undefined: none. */

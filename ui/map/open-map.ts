@@ -1,7 +1,3 @@
-import { always } from "ol/events/condition.js";
-import Polygon, { fromExtent } from "ol/geom/Polygon.js";
-import DragBox from "ol/interaction/DragBox.js";
-import Draw from "ol/interaction/Draw.js";
 import { defaults } from "ol/interaction/defaults.js";
 import Layer from "ol/layer/Layer.js";
 import TileLayer from "ol/layer/Tile.js";
@@ -12,7 +8,7 @@ import ImageTile from "ol/source/ImageTile.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
 import View from "ol/View.js";
 import { type Box, type GridSubset, isOffered, nearestLevel, restingResolutions, tileAddress, tileAt } from "./grid.ts";
-import type { DrawnShape, MapPointer, MapPosition, MapSurface, Polygons, ShownTiles } from "./map-surface.ts";
+import type { MapPointer, MapPosition, MapSurface, ShownTiles } from "./map-surface.ts";
 import { areaPainter } from "./paint/area.ts";
 import { bordersPainter, boundsPainter, markPainter } from "./paint/borders.ts";
 import type { Painter } from "./paint/painter.ts";
@@ -106,6 +102,7 @@ export function openMap(
       pictures.setSource(source);
       map.render();
     },
+    refreshTiles: () => pictures.getSource()?.refresh(),
     setBorders: (isShown) => overlays.borders.paint(isShown ? bordersPainter(subset) : undefined),
     setSquares(squares) {
       overlays.squares.paint(squares && squaresPainter(subset, squares, ["kept", "stale", "failed"]));
@@ -116,7 +113,9 @@ export function openMap(
     async draw(shape, signal) {
       isDrawing = true;
       try {
-        return await draw(map, shape, signal);
+        // The interactions are a quarter of the library: most maps need none.
+        const { draw } = await import("./draw.ts");
+        return signal.aborted ? undefined : await draw(map, shape, signal);
       } finally {
         // The click that ends a shape is no click on a tile.
         setTimeout(() => (isDrawing = false));
@@ -220,27 +219,3 @@ function canvasLayer(page: HTMLElement, first?: Painter, className?: string) {
     },
   };
 }
-
-function draw(map: OpenLayersMap, shape: DrawnShape, signal: AbortSignal): Promise<Polygons | undefined> {
-  const dragBox = new DragBox({ condition: always, className: "drawn-box" });
-  const polygon = new Draw({ type: "Polygon", stopClick: true });
-  const interaction = shape === "box" ? dragBox : polygon;
-  return new Promise((resolve) => {
-    const end = (geometry: Polygon | undefined): void => {
-      map.removeInteraction(interaction);
-      signal.removeEventListener("abort", cancel);
-      resolve(geometry === undefined ? undefined : [ringsOf(geometry)]);
-    };
-    const cancel = (): void => end(undefined);
-    signal.addEventListener("abort", cancel);
-    dragBox.on("boxend", () => end(fromExtent(dragBox.getGeometry().getExtent())));
-    polygon.on("drawend", ({ feature }) => {
-      const geometry = feature.getGeometry();
-      end(geometry instanceof Polygon ? geometry : undefined);
-    });
-    map.addInteraction(interaction);
-  });
-}
-
-const ringsOf = (polygon: Polygon): Polygons[number] =>
-  polygon.getCoordinates().map((ring) => ring.map(([x = 0, y = 0]): readonly [number, number] => [x, y]));

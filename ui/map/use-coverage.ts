@@ -10,6 +10,8 @@ import { type TileSet, tileSetQuery } from "./tile-set.ts";
 const MOST_TILES = 16_777_216;
 /** While tiles change, the squares are read again in this interval, and `onChange` is called. */
 const LIVE_MS = 1_000;
+/** The pictures are read again when no tile has changed for this long. */
+const SETTLED_MS = 3_000;
 
 interface CoverageOptions {
   readonly surface: MapSurface | undefined;
@@ -65,7 +67,10 @@ export function useCoverage({ surface, layer, tileSet, z, job, onChange }: Cover
           signal.aborted || setShown((before) => ({ ...before, problem: asProblem(error), z: level })),
       );
     };
+    let settled: ReturnType<typeof setTimeout> | undefined;
     const soon = (): void => {
+      clearTimeout(settled);
+      settled = setTimeout(() => surface.refreshTiles(), SETTLED_MS);
       timer ??= setTimeout(() => {
         timer = undefined;
         if (document.hidden) soon();
@@ -94,6 +99,7 @@ export function useCoverage({ surface, layer, tileSet, z, job, onChange }: Cover
     return () => {
       abort.abort();
       clearTimeout(timer);
+      clearTimeout(settled);
       for (const stop of stops) stop();
     };
   }, [surface, key, resyncs.value]);

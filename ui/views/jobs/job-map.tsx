@@ -39,7 +39,9 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
   const parameters = job.parameters ?? {};
   const levels = Array.from({ length: job.zoomStop - job.zoomStart + 1 }, (_, n) => job.zoomStart + n);
   const asked = Number(place.value.query.get("z") ?? Number.NaN);
-  const z = levels.includes(asked) ? asked : job.zoomStop;
+  const z = levels.includes(asked)
+    ? asked
+    : (levels.findLast((one) => tilesOf(job, one) <= MOST_TILES) ?? job.zoomStart);
   const shown = useCoverage({ surface, layer: job.layer, tileSet: { subset, format, parameters }, z, job: job.id });
   return (
     <LayerMap
@@ -73,6 +75,11 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
     </LayerMap>
   );
 }
+
+/** The most tiles of the level that is shown first: one answer can tell of them all. */
+const MOST_TILES = 4_000_000;
+
+const tilesOf = ({ zooms = [] }: Job, z: number): number => Number(zooms.find((one) => one.z === z)?.tiles.total ?? 0);
 
 function areaOf({ area, bounds }: Job): Polygons | undefined {
   if (area) return area.coordinates;
