@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { benchColdTile } from "./cold-tile.ts";
+import { benchConsole } from "./console.ts";
 import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
@@ -36,6 +37,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["workers", benchWorkers],
   ["seed-peers", benchSeedPeers],
   ["cold-tile", benchColdTile],
+  ["console", benchConsole],
 ]);
 
 /** The hot paths, whose benches have a short form. */
