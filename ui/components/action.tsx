@@ -12,6 +12,8 @@ interface ActionProps<T> {
   /** What the control does, when the label alone does not say it (for screen readers and the tooltip). */
   readonly title?: string;
   readonly request: ApiRequest;
+  /** The request as the commands show it, where its body is too long for them. */
+  readonly shown?: ApiRequest;
   /** The same action as a command line. Absent: there is none. */
   readonly command?: string;
   readonly need?: Right;
@@ -24,6 +26,8 @@ interface ActionProps<T> {
   readonly onDone?: (answer: T) => void;
   /** Called after a refusal, beside the message that is shown. */
   readonly onProblem?: (problem: Problem) => void;
+  /** No toast shows a refusal, because `onProblem` shows it in full. */
+  readonly isProblemShown?: boolean;
 }
 
 /**
@@ -47,7 +51,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
       props.onDone?.(answer);
     } catch (error) {
       const problem = asProblem(error);
-      toast(problem.message, { kind: "problem" });
+      if (props.isProblemShown !== true) toast(problem.message, { kind: "problem" });
       props.onProblem?.(problem);
     } finally {
       busy.value = false;
@@ -70,7 +74,9 @@ export function Action<T = unknown>(props: ActionProps<T>) {
       >
         {label}
       </button>
-      {confirm === undefined && <Commands request={request} command={command} subject={title ?? label} />}
+      {confirm === undefined && (
+        <Commands request={props.shown ?? request} command={command} subject={title ?? label} />
+      )}
       {confirm !== undefined && asking.value && (
         <Dialog title={confirm.title} onClose={() => (asking.value = false)}>
           <div class="body">{confirm.body}</div>
@@ -80,7 +86,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
               <input value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
             </label>
           )}
-          <Commands request={request} command={command} subject={label} isOpen />
+          <Commands request={props.shown ?? request} command={command} subject={label} isOpen />
           <div class="buttons">
             <button type="button" class="quiet" onClick={() => (asking.value = false)}>
               {t("cancel")}

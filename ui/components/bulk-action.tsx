@@ -14,6 +14,10 @@ export interface BulkRequests {
   readonly body: ComponentChildren;
   readonly requests: readonly ApiRequest[];
   readonly command?: string | undefined;
+  /** A text that must be typed, for requests that are dangerous together. */
+  readonly typed?: string;
+  /** The text of the button that sends the requests, and the message afterwards. Absent: those of jobs. */
+  readonly texts?: { readonly confirm: string; readonly done: (count: number) => string };
 }
 
 interface BulkActionProps {
@@ -29,10 +33,12 @@ interface BulkActionProps {
 export function BulkAction({ label, kind = "quiet", disabled = false, prepare, onDone }: BulkActionProps) {
   const prepared = useSignal<BulkRequests | undefined>(undefined);
   const sent = useSignal<number | undefined>(undefined);
+  const typed = useSignal("");
   if (!may("operate")) return null;
   const close = (): void => {
     prepared.value = undefined;
     sent.value = undefined;
+    typed.value = "";
   };
   const open = async (): Promise<void> => {
     try {
@@ -41,7 +47,7 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
       toast(asProblem(error).message, { kind: "problem" });
     }
   };
-  const run = async (requests: readonly ApiRequest[]): Promise<void> => {
+  const run = async ({ requests, texts }: BulkRequests): Promise<void> => {
     const problems: Problem[] = [];
     sent.value = 0;
     // One after the other, in the given order: cancelling a running job first would start a waiting one.
@@ -50,7 +56,8 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
       sent.value++;
     }
     close();
-    toast(t("bulk.done", { count: requests.length - problems.length }));
+    const done = requests.length - problems.length;
+    toast(texts === undefined ? t("bulk.done", { count: done }) : texts.done(done));
     const [first] = problems;
     if (first !== undefined)
       toast(t("bulk.refused", { count: problems.length, message: first.message }), { kind: "problem" });
@@ -65,6 +72,12 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
       {shown !== undefined && (
         <Dialog title={shown.title} onClose={close}>
           <div class="body">{shown.body}</div>
+          {shown.typed !== undefined && (
+            <label class="field">
+              <span>{t("confirm.type", { text: shown.typed })}</span>
+              <input value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
+            </label>
+          )}
           {shown.requests.length > 0 && (
             <CommandLines curl={shown.requests.map(curlOf).join("\n")} command={shown.command} />
           )}
@@ -75,11 +88,15 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
             <button
               type="button"
               class={kind === "danger" ? "danger" : "primary"}
-              disabled={shown.requests.length === 0 || sent.value !== undefined}
-              onClick={() => void run(shown.requests)}
+              disabled={
+                shown.requests.length === 0 ||
+                sent.value !== undefined ||
+                (shown.typed !== undefined && typed.value !== shown.typed)
+              }
+              onClick={() => void run(shown)}
             >
               {sent.value === undefined
-                ? t("bulk.confirm", { action: label, count: shown.requests.length })
+                ? (shown.texts?.confirm ?? t("bulk.confirm", { action: label, count: shown.requests.length }))
                 : t("bulk.progress", { sent: sent.value, count: shown.requests.length })}
             </button>
           </div>

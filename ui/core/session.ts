@@ -10,7 +10,7 @@ export type Session =
   | { readonly kind: "refused"; readonly message: string }
   | { readonly kind: "signIn" }
   | { readonly kind: "open" }
-  | { readonly kind: "user"; readonly name: string; readonly roles: readonly string[] };
+  | ({ readonly kind: "user"; readonly keptIn: Doc<"Session">["keptIn"] } & NonNullable<Doc<"Session">["user"]>);
 
 export type Right = keyof Doc<"Session">["permissions"];
 
@@ -24,7 +24,7 @@ function take(document: Doc<"Session">): void {
   const { user, csrfToken, needsSignIn } = document;
   credentials.csrfToken = csrfToken ?? undefined;
   permissions.value = document.permissions;
-  if (user !== null) session.value = { kind: "user", name: user.name, roles: user.roles };
+  if (user !== null) session.value = { kind: "user", keptIn: document.keptIn, ...user };
   else session.value = { kind: needsSignIn ? "signIn" : "open" };
 }
 

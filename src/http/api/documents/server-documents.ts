@@ -163,7 +163,16 @@ export const verification = z.object({
   endedAt: momentOrNull,
   tiles: int64,
   differing: whole,
-  differences: z.array(z.object({ tileSet: anyObject, rect: anyObject, ledger: cellSum, store: cellSum })),
+  differences: z.array(
+    z.object({
+      tileSet: z.object({ layer: text, gridSet: text, format: text, parametersId: text }),
+      rect: z
+        .object({ z: whole, minX: whole, minY: whole, maxX: whole, maxY: whole })
+        .meta({ description: "The tiles of the cell, both ends included; y counts from below" }),
+      ledger: cellSum,
+      store: cellSum,
+    }),
+  ),
   reason: textOrNull,
 });
 

@@ -1,0 +1,79 @@
+import { useSignal } from "@preact/signals";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { Panel } from "../../components/parts.tsx";
+import { toast } from "../../components/toast.tsx";
+import { type ApiRequest, send } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
+import { t } from "../../core/i18n.ts";
+import { session, signIn } from "../../core/session.ts";
+import { PasswordField } from "./password-field.tsx";
+import { HIDDEN } from "./user-forms.tsx";
+
+/** Changes the password of the reader's account, or says where it is kept. */
+export function OwnPassword() {
+  const isOpen = useSignal(false);
+  const account = session.value;
+  if (account.kind !== "user") return null;
+  const { name, keptIn } = account;
+  return (
+    <Panel
+      title={t("password.own")}
+      actions={
+        keptIn === "database" && (
+          <button type="button" class="quiet" onClick={() => (isOpen.value = true)}>
+            {t("password.change")}
+          </button>
+        )
+      }
+    >
+      <p>{t(`password.own.${keptIn ?? "configuration"}`)}</p>
+      {keptIn === "configuration" && (
+        <code class="lines">{nuthatchCommand("user", "add", name, "--config", "nuthatch.yaml")}</code>
+      )}
+      {isOpen.value && <PasswordForm name={name} onClose={() => (isOpen.value = false)} />}
+    </Panel>
+  );
+}
+
+function PasswordForm({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const present = useSignal("");
+  const password = useSignal("");
+  const request = (before: string, text: string): ApiRequest => ({
+    method: "PATCH",
+    path: `users/${encodeURIComponent(name)}`,
+    body: { password: text, currentPassword: before },
+  });
+  const run = async (): Promise<void> => {
+    await send(request(present.value, password.value));
+    // The change has ended all sessions of the account, this one too.
+    await signIn(name, password.value);
+    toast(t("password.changed"));
+    onClose();
+  };
+  return (
+    <FormDialog
+      title={t("password.own")}
+      submit={t("password.change")}
+      shown={request(HIDDEN, HIDDEN)}
+      run={run}
+      onClose={onClose}
+    >
+      <div class="fields">
+        <PasswordField
+          label={t("password.present")}
+          kind="present"
+          value={present.value}
+          onInput={(text) => (present.value = text)}
+        />
+        <PasswordField
+          label={t("password.new")}
+          hint={t("password.least")}
+          kind="new"
+          value={password.value}
+          onInput={(text) => (password.value = text)}
+        />
+      </div>
+      <p class="soft">{t("password.sessions")}</p>
+    </FormDialog>
+  );
+}

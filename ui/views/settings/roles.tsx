@@ -1,0 +1,45 @@
+import { Field } from "../../components/parts.tsx";
+import { t } from "../../core/i18n.ts";
+import { session } from "../../core/session.ts";
+
+/** The roles from the least rights to the most. Each has the rights of those before it. */
+const ROLES = ["viewer", "operator", "admin"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Returns the role that has all rights of several. */
+export const highest = (roles: readonly Role[]): Role => ROLES.findLast((role) => roles.includes(role)) ?? "viewer";
+
+/** Returns the roles whose rights the account has. */
+export function ownRoles(): readonly Role[] {
+  const account = session.value;
+  if (account.kind !== "user") return ROLES;
+  return ROLES.slice(0, ROLES.indexOf(highest(account.roles)) + 1);
+}
+
+interface RoleFieldProps {
+  readonly value: Role;
+  readonly roles?: readonly Role[];
+  readonly onChange: (role: Role) => void;
+}
+
+/** A choice of a role, which says what the role may do. */
+export function RoleField({ value, roles = ROLES, onChange }: RoleFieldProps) {
+  return (
+    <Field label={t("settings.role")} hint={t(`settings.role.${value}.may`)}>
+      {({ id, describedBy }) => (
+        <select
+          id={id}
+          aria-describedby={describedBy}
+          value={value}
+          onChange={({ currentTarget }) => onChange(roles.find((role) => role === currentTarget.value) ?? value)}
+        >
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {t(`settings.role.${role}`)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

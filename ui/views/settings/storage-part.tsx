@@ -1,0 +1,110 @@
+import { Link } from "../../components/link.tsx";
+import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/api.ts";
+import { bytes, count } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { share } from "../../core/json.ts";
+import { useDocument } from "../../core/resource.ts";
+import { pathOf } from "../../core/router.ts";
+import { may } from "../../core/session.ts";
+import { TruncateAll } from "./truncate-all.tsx";
+import { VerificationPanel } from "./verification-panel.tsx";
+
+type Usage = Doc<"Usage">;
+type LayerUsage = Usage["layers"][number];
+
+/** The disk counts as nearly full from this share, as in the status. */
+const NEARLY_FULL = 0.9;
+const READ_MS = 60_000;
+
+/** What the tiles take, in all and by layer; whether that is right; and all of it gone. */
+export function StoragePart() {
+  const usage = useDocument("Usage", "usage", { on: ["truncation", "configuration", "quota"], everyMs: READ_MS });
+  return (
+    <Loading of={usage}>
+      {(data) => (
+        <>
+          <Totals usage={data} />
+          <VerificationPanel layers={data.layers.map(({ layer }) => layer)} />
+          <LayerTable usage={data} />
+          {may("operate") && <TruncateAll usage={data} reload={usage.reload} />}
+        </>
+      )}
+    </Loading>
+  );
+}
+
+function Totals({ usage: { total, bytesOnDisk, disk, adoption } }: { readonly usage: Usage }) {
+  const used = 1 - share(disk.freeBytes, disk.totalBytes);
+  const { freeInodes, totalInodes } = disk;
+  return (
+    <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
+      <dl class="figures">
+        <div>
+          <dt>{t("storage.tiles")}</dt>
+          <dd>{count(total.tiles)}</dd>
+        </div>
+        <div>
+          <dt>{t("storage.bytes")}</dt>
+          <dd>{bytes(total.bytes)}</dd>
+        </div>
+        <div>
+          <dt>{t("storage.onDisk")}</dt>
+          <dd>{bytes(bytesOnDisk)}</dd>
+        </div>
+        <div>
+          <dt>{t("storage.disk")}</dt>
+          <dd>
+            <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
+            <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
+          </dd>
+        </div>
+        {freeInodes !== null && totalInodes !== null && (
+          <div>
+            <dt>{t("storage.inodes")}</dt>
+            <dd>
+              <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
+              <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {adoption.pyramidsLeft > 0 && (
+        <p class="notice warn">
+          {t("storage.adoption", { count: adoption.pyramidsLeft, tiles: count(adoption.tiles) })}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
+  const rows = [...layers].sort((a, b) => Number(b.bytes) - Number(a.bytes));
+  const columns: readonly Column<LayerUsage>[] = [
+    {
+      key: "layer",
+      label: t("field.layer"),
+      cell: ({ layer, complete }) => (
+        <>
+          <Link to={pathOf("layers", layer)}>{layer}</Link>{" "}
+          {!complete && <Chip tone="warn">{t("storage.counting")}</Chip>}
+        </>
+      ),
+    },
+    { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+    { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (layer) => bytes(layer.bytes) },
+    { key: "disk", label: t("storage.onDisk"), isNumber: true, cell: ({ bytesOnDisk }) => bytes(bytesOnDisk) },
+    {
+      key: "share",
+      label: t("storage.share"),
+      cell: (layer) =>
+        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("storage.share")} />,
+    },
+  ];
+  return (
+    <Panel title={t("storage.byLayer")}>
+      <Table caption={t("storage.byLayer")} columns={columns} rows={rows} rowKey={({ layer }) => layer} />
+    </Panel>
+  );
+}

@@ -1,0 +1,117 @@
+import { useSignal } from "@preact/signals";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { Field } from "../../components/parts.tsx";
+import { toast } from "../../components/toast.tsx";
+import { type ApiRequest, send } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { PasswordField } from "./password-field.tsx";
+import { highest, type Role, RoleField } from "./roles.tsx";
+import type { User } from "./users-part.tsx";
+
+/** What a form shows in place of a password. */
+export const HIDDEN = "…";
+
+/** Adds an account to the state database. */
+export function AddUser({ onDone }: { readonly onDone: () => void }) {
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
+        {t("users.add")}
+      </button>
+      {isOpen.value && <AddForm onClose={() => (isOpen.value = false)} onDone={onDone} />}
+    </>
+  );
+}
+
+interface FormProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function AddForm({ onClose, onDone }: FormProps) {
+  const name = useSignal("");
+  const password = useSignal("");
+  const role = useSignal<Role>("viewer");
+  const request = (text: string): ApiRequest => ({
+    method: "POST",
+    path: "users",
+    body: { name: name.value, password: text, roles: [role.value] },
+  });
+  return (
+    <FormDialog
+      title={t("users.add")}
+      submit={t("users.add")}
+      shown={request(HIDDEN)}
+      run={async () => {
+        await send(request(password.value));
+        toast(t("users.added", { name: name.value }));
+        onDone();
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <div class="fields">
+        <Field label={t("settings.name")}>
+          {({ id }) => (
+            <input
+              id={id}
+              required
+              autocomplete="off"
+              maxLength={100}
+              value={name.value}
+              onInput={({ currentTarget }) => (name.value = currentTarget.value)}
+            />
+          )}
+        </Field>
+        <PasswordField
+          label={t("password")}
+          hint={t("password.least")}
+          kind="new"
+          value={password.value}
+          onInput={(text) => (password.value = text)}
+        />
+        <RoleField value={role.value} onChange={(chosen) => (role.value = chosen)} />
+      </div>
+    </FormDialog>
+  );
+}
+
+/** Changes the role of an account, its password, or both. */
+export function ChangeUser({ user, onClose, onDone }: FormProps & { readonly user: User }) {
+  const { name, roles } = user;
+  const password = useSignal("");
+  const role = useSignal(highest(roles));
+  const request = (text: string): ApiRequest => ({
+    method: "PATCH",
+    path: `users/${encodeURIComponent(name)}`,
+    body: { roles: [role.value], ...(text === "" ? {} : { password: text }) },
+  });
+  return (
+    <FormDialog
+      title={t("users.change.of", { name })}
+      submit={t("users.change")}
+      shown={request(password.value === "" ? "" : HIDDEN)}
+      run={async () => {
+        await send(request(password.value));
+        toast(t("users.changed", { name }));
+        onDone();
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <div class="fields">
+        <RoleField value={role.value} onChange={(chosen) => (role.value = chosen)} />
+        <PasswordField
+          label={t("password.new")}
+          hint={t("password.keep")}
+          kind="new"
+          isOptional
+          value={password.value}
+          onInput={(text) => (password.value = text)}
+        />
+      </div>
+      <p class="soft">{t("users.change.sessions")}</p>
+    </FormDialog>
+  );
+}

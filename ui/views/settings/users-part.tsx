@@ -1,0 +1,119 @@
+import { useSignal } from "@preact/signals";
+import { Action } from "../../components/action.tsx";
+import { Loading, Panel } from "../../components/parts.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
+import { t } from "../../core/i18n.ts";
+import { type Loaded, useDocument } from "../../core/resource.ts";
+import { may, session } from "../../core/session.ts";
+import { OwnPassword } from "./own-password.tsx";
+import { AddUser, ChangeUser } from "./user-forms.tsx";
+
+export type User = Doc<"User">;
+
+/** The accounts of the server, and the password of the reader's own. */
+export function UsersPart() {
+  const users = useDocument("Users", "users");
+  if (session.value.kind === "open") return <OpenServer />;
+  return (
+    <>
+      <Panel title={t("users.title")} actions={may("administer") && <AddUser onDone={users.reload} />}>
+        <Loading of={users}>{(data) => <UserTable users={data.users} reload={users.reload} />}</Loading>
+        {may("administer") && <p class="soft">{t("users.note")}</p>}
+      </Panel>
+      <OwnPassword />
+    </>
+  );
+}
+
+/** A server without accounts says how the first one is made. */
+function OpenServer() {
+  const command = nuthatchCommand("user", "add", "ann", "--role", "admin", "--config", "nuthatch.yaml");
+  return (
+    <Panel title={t("users.title")}>
+      <p>{t("users.open")}</p>
+      <p>{t("users.openHow")}</p>
+      <code class="lines">
+        {command}
+        {"\n"}
+        {nuthatchCommand("reload")}
+      </code>
+    </Panel>
+  );
+}
+
+function UserTable({ users, reload }: { readonly users: readonly User[]; readonly reload: () => void }) {
+  const tokens = useDocument("Tokens", may("administer") ? "tokens" : undefined);
+  const columns: readonly Column<User>[] = [
+    { key: "name", label: t("settings.name"), cell: ({ name }) => <UserName name={name} /> },
+    {
+      key: "roles",
+      label: t("settings.role"),
+      cell: ({ roles }) => roles.map((role) => t(`settings.role.${role}`)).join(", "),
+    },
+    { key: "keptIn", label: t("users.keptIn"), cell: ({ keptIn }) => t(`users.keptIn.${keptIn}`) },
+    ...(may("administer")
+      ? [
+          {
+            key: "act",
+            label: t("field.actions"),
+            cell: (user: User) =>
+              user.keptIn === "database" && <UserActions user={user} tokens={tokens} reload={reload} />,
+          },
+        ]
+      : []),
+  ];
+  return <Table caption={t("users.title")} columns={columns} rows={users} rowKey={({ name }) => name} />;
+}
+
+function UserName({ name }: Pick<User, "name">) {
+  const account = session.value;
+  return (
+    <>
+      {name} {account.kind === "user" && account.name === name && <small>{t("users.you")}</small>}
+    </>
+  );
+}
+
+interface UserActionsProps {
+  readonly user: User;
+  readonly tokens: Loaded<Doc<"Tokens">>;
+  readonly reload: () => void;
+}
+
+function UserActions({ user, tokens, reload }: UserActionsProps) {
+  const isChanged = useSignal(false);
+  const { name } = user;
+  const count = tokens.data?.tokens.filter((token) => token.user === name).length ?? 0;
+  return (
+    <div class="actions">
+      <button
+        type="button"
+        class="quiet"
+        aria-label={t("users.change.of", { name })}
+        onClick={() => (isChanged.value = true)}
+      >
+        {t("users.change")}
+      </button>
+      {isChanged.value && <ChangeUser user={user} onClose={() => (isChanged.value = false)} onDone={reload} />}
+      <Action
+        label={t("users.remove")}
+        title={t("users.remove.of", { name })}
+        kind="danger"
+        need="administer"
+        request={{ method: "DELETE", path: `users/${encodeURIComponent(name)}` }}
+        confirm={{
+          title: t("users.remove.of", { name }),
+          body: (
+            <p>
+              {t("users.remove.what", { name })} {t("users.remove.tokens", { count })}
+            </p>
+          ),
+        }}
+        done={() => ({ text: t("users.removed", { name }) })}
+        onDone={reload}
+      />
+    </div>
+  );
+}
