@@ -267,7 +267,14 @@ export class RendererPool implements Renderers {
 
   compose(composition: Composition, signal: AbortSignal): Promise<Composed | MapRefused> {
     return this.#maps.add(
-      (within) => this.#busy("map", ({ channel }) => channel.callUntil(within, "compose", composition)),
+      (within) =>
+        this.#busy("map", ({ channel, process }) =>
+          channel.callUntil(within, "compose", composition).catch((error: unknown): MapRefused => {
+            // The map itself is not at fault when its renderer was killed: its client may ask again at once.
+            if (process.exitCode === null && process.signalCode === null) throw error;
+            return { kind: "refused", retryAfterSeconds: 1 };
+          }),
+        ),
       signal,
     );
   }

@@ -11,10 +11,11 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function start(more?: string): Promise<{ server: TestServer; upstream: Upstream }> {
+async function start(more?: string, extra?: string): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
   open.push(() => upstream.close());
-  const server = await startServer({ configuration: smallTiles(upstream.url, [{ name: LAYER }], more) });
+  const layer = { name: LAYER, ...(extra === undefined ? {} : { extra }) };
+  const server = await startServer({ configuration: smallTiles(upstream.url, [layer], more) });
   open.push(() => server.close());
   return { server, upstream };
 }
@@ -57,6 +58,20 @@ test("a renderer that is stopped is ended after its deadline: its renders are gi
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toMatch(/nuthatch_renderers_hung_total 1/);
   expect((await massTruncate(server, LAYER)).status).toBe(200);
+});
+
+test("a map whose renderer is stopped, and ended, is 503 with Retry-After, and the next one is a picture", async () => {
+  const { server } = await start(undefined, "fullWms: true");
+  const map = () =>
+    fetch(
+      `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${LAYER}&STYLES=&SRS=EPSG:900913&BBOX=-9e6,-9e6,9e6,9e6&WIDTH=200&HEIGHT=200&FORMAT=image/png`,
+    );
+  expect((await map()).status).toBe(200);
+  stop(processesOf(server, "renderer-process"));
+  const answer = await map();
+  expect(server.log()).toContain("a renderer does not answer and is ended");
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect((await map()).status).toBe(200);
 });
 
 test("an HTTP worker that is stopped holds a change for its deadline, and is replaced", async () => {
