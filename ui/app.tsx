@@ -54,7 +54,7 @@ function LazyView({
 }) {
   const [loaded, setLoaded] = useState<View>();
   const [failure, setFailure] = useState<unknown>();
-  const [fault, reset] = useErrorBoundary(reportError);
+  const [fault, reset] = useErrorBoundary((error: unknown) => window.reportError(error));
   useEffect(() => {
     load().then(setLoaded, setFailure);
   }, [load]);

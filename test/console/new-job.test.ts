@@ -177,6 +177,13 @@ layers:
     expect(await page.getByLabel("Max x").inputValue()).toBe("90");
     expect(await page.getByLabel("Priority").inputValue()).toBe("20");
     expect(await page.getByLabel("Works from").inputValue()).toBe("22:00");
+    const schedule = await page.getByRole("link", { name: "As a schedule" }).getAttribute("href");
+    expect(Object.fromEntries(new URL(schedule ?? "", server.url).searchParams)).toMatchObject({
+      layer: "ws:roads",
+      type: "reseed",
+      bounds: "0,0,90,45",
+      zoomStop: "13",
+    });
     const tiles = (2048 * 1024 + 4096 * 2048).toString();
     const label = `Start: render ${Number(tiles).toLocaleString("en")} tiles`;
     await page.getByRole("button", { name: label, exact: true }).click();

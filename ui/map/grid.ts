@@ -75,7 +75,7 @@ export function tileBox({ levels, tileSize }: GridSubset, { z, x, y }: TileAddre
 export function tileTemplate(layer: Doc<"Layer">, gridSet: string, format: string): string | undefined {
   const found = layer.addresses.tiles.find((one) => one.gridSet === gridSet && one.format === format);
   // Behind a proxy the server may see another scheme or host than the page: only the path is taken.
-  const at = found?.xyz.indexOf("/xyz/") ?? -1;
+  const at = found?.xyz.lastIndexOf("/xyz/") ?? -1;
   return found === undefined || at < 0 ? undefined : BASE + found.xyz.slice(at);
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ProblemBox } from "../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
+import { jsonText } from "../core/json.ts";
 import { place, setQuery } from "../core/router.ts";
 import { theme } from "../core/theme.ts";
 import { findSubset, tileTemplate } from "./grid.ts";
@@ -23,7 +24,7 @@ interface LayerMapProps {
   /** What the map shows, for screen readers. */
   readonly label: string;
   /**
-   * Called when the map is there, and again after a change of the layer or the grid set. It may add overlays and
+   * Called when the map is there, and again after a change of the layer or its grid set. It may add overlays and
    * listeners. What it returns is called before the map is closed.
    */
   readonly onOpen?: (surface: MapSurface) => (() => void) | undefined;
@@ -79,7 +80,7 @@ export function LayerMap(props: LayerMapProps) {
       setSurface(undefined);
       close();
     };
-  }, [layer.name, gridSet, subset === undefined]);
+  }, [layer.name, subset && jsonText(subset)]);
 
   useEffect(() => {
     setFailedTiles(0);

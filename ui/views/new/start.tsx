@@ -8,6 +8,7 @@ import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { navigate } from "../../core/router.ts";
 import type { TileSet } from "../../map/tile-set.ts";
+import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
 import { workOf } from "./estimate-panel.tsx";
 import type { ShownEstimate } from "./use-estimate.ts";
@@ -76,7 +77,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
       />
       {isAsked && <Commands request={request} command={command} subject={label} />}
       {!isWholeLayer && (
-        <Link to={`/schedules/new?${draft.query}`} class="button quiet">
+        <Link to={`/schedules/new?${formQuery(body)}`} class="button quiet">
           {t("newJob.asSchedule")}
         </Link>
       )}
