@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ScheduleRun } from "./schedule.ts";
-import { type JobEnding, scheduleHealth } from "./schedule-health.ts";
+import { type JobEnding, outcomeOf, scheduleHealth } from "./schedule-health.ts";
 
 const started = (atMs: number, ...jobIds: readonly number[]): ScheduleRun => ({
   atMs,
@@ -50,4 +50,18 @@ test("the last run that was not skipped tells whether the schedule has failed", 
     failure: { atMs: 200, reason: "Unknown layer: a" },
   });
   expect(await healthOf([started(200, 4), ...runs], ended)).toMatchObject({ failure: null });
+});
+
+test("the outcome of a run is the worst of its jobs, once all have ended", () => {
+  const ended: readonly JobEnding[] = [
+    done(1, 20),
+    { id: 2, outcome: "aborted", endedMs: 20 },
+    { id: 3, outcome: "done_with_failures", endedMs: 20 },
+  ];
+  const outcome = (run: ScheduleRun) => outcomeOf(run, (ids) => ended.filter(({ id }) => ids.includes(id)));
+  expect(outcome(started(10, 1))).toBe("done");
+  expect(outcome(started(10, 1, 2))).toBe("aborted");
+  expect(outcome(started(10, 3, 2, 1))).toBe("done_with_failures");
+  expect(outcome(started(10, 1, 4))).toBeNull();
+  expect(outcome(other(10, "skipped", "Job 4 has not ended."))).toBeNull();
 });

@@ -1,6 +1,7 @@
 import { Slices } from "../lib/slices.ts";
-import type { ScheduleRun } from "./schedule.ts";
-import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
+import type { JobOutcome } from "../plan/job-request.ts";
+import { MOST_RUNS, type ScheduleRun } from "./schedule.ts";
+import type { ScheduleStore } from "./schedule-store.ts";
 
 /** How the last runs of a schedule have gone. */
 export interface ScheduleHealth {
@@ -42,6 +43,17 @@ export async function scheduleHealth({ schedules, endings }: ScheduleHealthParts
     all.push({ name, lastSuccessMs, failure: failure ?? null });
   }
   return all;
+}
+
+/** Outcomes from the best to the worst. An aborted job is no failure, but its tiles are not all there. */
+const FROM_BEST: readonly JobOutcome[] = ["done", "aborted", "done_with_failures", "failed"];
+
+/** Returns the worst outcome of the jobs of a run; null: no job, or one that has not ended or is not in the history. */
+export function outcomeOf(run: ScheduleRun, endings: ScheduleHealthParts["endings"]): JobOutcome | null {
+  if (run.result !== "started" || run.jobIds.length === 0) return null;
+  const ended = endings(run.jobIds);
+  if (ended.length < run.jobIds.length) return null;
+  return FROM_BEST.findLast((one) => ended.some(({ outcome }) => outcome === one)) ?? null;
 }
 
 /** Returns the failure of a run; null: it has not failed. */

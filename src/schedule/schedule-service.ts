@@ -3,10 +3,17 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
 import { unconfirmed } from "../plan/count-planned.ts";
 import { changedTime, nextTime } from "./cron.ts";
-import type { Schedule, ScheduleChange, SchedulePlan, ScheduleView, StartedRun } from "./schedule.ts";
-import { type ScheduleHealth, type ScheduleHealthParts, scheduleHealth } from "./schedule-health.ts";
+import {
+  MOST_RUNS,
+  type Schedule,
+  type ScheduleChange,
+  type SchedulePlan,
+  type ScheduleView,
+  type StartedRun,
+} from "./schedule.ts";
+import { outcomeOf, type ScheduleHealth, type ScheduleHealthParts, scheduleHealth } from "./schedule-health.ts";
 import type { ScheduleRuns, ScheduleRunsParts } from "./schedule-runs.ts";
-import { MOST_RUNS, type ScheduleStore } from "./schedule-store.ts";
+import type { ScheduleStore } from "./schedule-store.ts";
 
 export interface ScheduleServiceParts
   extends Pick<ScheduleRunsParts, "schedules" | "options" | "persist" | "changed" | "now">,
@@ -23,13 +30,13 @@ export class ScheduleService {
     this.#parts = parts;
   }
 
-  /** Returns the schedules, sorted by name. */
-  async schedules(): Promise<readonly ScheduleView[]> {
+  /** Returns the schedules, sorted by name, each with its last `runs` runs. */
+  async schedules(runs: number): Promise<readonly ScheduleView[]> {
     const { schedules } = this.#parts;
     const slices = new Slices();
     const views: ScheduleView[] = [];
     for (const schedule of schedules.list()) {
-      views.push({ schedule, runs: schedules.runs(schedule.name, 1) });
+      views.push(this.#view(schedule, runs));
       if (slices.isOver) await slices.next();
     }
     return views;
@@ -145,7 +152,9 @@ export class ScheduleService {
     return ok(this.#view({ ...schedule, nextMs }));
   }
 
-  #view(schedule: Schedule): ScheduleView {
-    return { schedule, runs: this.#parts.schedules.runs(schedule.name, MOST_RUNS) };
+  #view(schedule: Schedule, limit = MOST_RUNS): ScheduleView {
+    const { schedules, endings } = this.#parts;
+    const runs = schedules.runs(schedule.name, limit);
+    return { schedule, runs: runs.map((run) => ({ ...run, outcome: outcomeOf(run, endings) })) };
   }
 }

@@ -1,5 +1,5 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
-import type { Schedule, ScheduledJob, SchedulePlan, ScheduleRun } from "./schedule.ts";
+import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
 export const scheduleMigrations: Migrations = {
@@ -30,9 +30,6 @@ export const scheduleMigrations: Migrations = {
        WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
   ],
 };
-
-/** The number of runs stored for each schedule. */
-export const MOST_RUNS = 50;
 
 /** The parts of a plan other than its jobs. */
 type Timing = Omit<SchedulePlan, "job">;

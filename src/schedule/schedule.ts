@@ -1,7 +1,10 @@
-import type { SubmittedJob } from "../plan/job-request.ts";
+import type { JobOutcome, SubmittedJob } from "../plan/job-request.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import type { RunWindow } from "../plan/run-window.ts";
 import type { CronTime } from "./cron.ts";
+
+/** The number of runs stored for each schedule. */
+export const MOST_RUNS = 50;
 
 /** What happens after times that passed while the server was not running: nothing, or one run for all of them. */
 export const MISSED_RULES = ["skip", "run_once"] as const;
@@ -57,11 +60,14 @@ export type ScheduleRun = RunOutcome & {
   readonly by: string | null;
 };
 
+/** A run with the worst outcome of its jobs; null: no job, or one that has not ended or is not in the history. */
+export type EndedRun = ScheduleRun & { readonly outcome: JobOutcome | null };
+
 /** A schedule with the records of its runs. */
 export interface ScheduleView {
   readonly schedule: Schedule;
-  /** The runs, newest first; in lists only the last one. */
-  readonly runs: readonly ScheduleRun[];
+  /** The runs, newest first; in lists as many as the client has asked for. */
+  readonly runs: readonly EndedRun[];
 }
 
 /** The jobs that an operator's run has made. */

@@ -22,10 +22,10 @@ import type { RequestedArea, SeedRequest } from "../plan/seed-request.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
 import { RunWindows } from "./run-windows.ts";
-import type { ScheduledJob, SchedulePlan } from "./schedule.ts";
+import { MOST_RUNS, type ScheduledJob, type SchedulePlan } from "./schedule.ts";
 import { ScheduleRuns } from "./schedule-runs.ts";
 import { ScheduleService } from "./schedule-service.ts";
-import { MOST_RUNS, ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
+import { ScheduleStore, scheduleMigrations } from "./schedule-store.ts";
 import { Scheduler } from "./scheduler.ts";
 
 const opened: { db: Database; runner: JobRunner; scheduler: Scheduler }[] = [];
@@ -220,7 +220,7 @@ describe("times that passed while the server was down", () => {
       expect(await lookAt(life, "2026-05-04T04:00Z")).toBe(jobs);
       expect(await lookAt(relive(), "2026-05-04T04:01Z")).toBe(jobs);
       expect(await runsOf(life)).toEqual([last]);
-      const [view] = await life.service.schedules();
+      const [view] = await life.service.schedules(1);
       expect(view?.schedule.nextMs).toBe(Date.parse("2026-05-05T02:00Z"));
     });
 
@@ -573,7 +573,7 @@ describe("a schedule of several jobs", () => {
       expect.stringMatching(/^2026-05-01T14:00 refused: area: expected .* The layer is rivers\.$/),
       "2026-05-01T13:00 job 1",
     ]);
-    const [listed] = await life.service.schedules();
+    const [listed] = await life.service.schedules(1);
     expect(listed?.schedule.plan.job).toMatchObject({ limit: "area", many: { request: { zoomStop: 3 } } });
     expect(listed?.schedule.plan.job.many.request.area).toBeUndefined();
     expect((await life.service.schedule("nightly"))?.schedule.plan.job.many.request.area).toEqual(square(-40, -30));
@@ -583,7 +583,7 @@ describe("a schedule of several jobs", () => {
     const life = live();
     const box = { ...square(-40, -30), bounds: { minX: -40, minY: -40, maxX: -30, maxY: -30 } };
     await life.service.addSchedule("nightly", plan("@hourly", { job: many({}, { area: box }) }), null);
-    const [listed] = await life.service.schedules();
+    const [listed] = await life.service.schedules(1);
     expect(listed?.schedule.plan.job).toEqual(many({}, { area: box }));
     expect((await life.service.schedule("nightly"))?.schedule.plan.job).toEqual(many({}, { area: box }));
   });
@@ -614,7 +614,7 @@ describe("a schedule of several jobs", () => {
       const added = await life.service.addSchedule("nightly", plan("@hourly", { job }), null);
       expect(added.ok ? "accepted" : refusalMessage(added.error)).toContain(message);
     }
-    expect(await life.service.schedules()).toEqual([]);
+    expect(await life.service.schedules(1)).toEqual([]);
   });
 
   test("that dies while a run is planned has it after the start, once", async () => {

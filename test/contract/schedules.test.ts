@@ -89,10 +89,22 @@ transcript(
   < 200 application/json
   <
   < {any}"lastRun":{"at":"{time:at}","dueAt":null,"by":null,"result":"started","job":{id:job},"jobs":[{id:job}],"reason":null},"runs":[{"at":"{time:at}",{any}}]}
+  > GET /api/v1/schedules/now?runs=1
+  < 200 application/json
+  <
+  < {any}"runs":[{{any}"jobs":[{id:job}],"reason":null,"outcome":null}]}
   > POST /api/v1/jobs/{id:job}/cancel
   < 200 application/json
   <
   < {any}
+  > GET /api/v1/schedules?runs=2
+  < 200 application/json
+  <
+  < {any}"runs":[{{any}"jobs":[{id:job}],"reason":null,"outcome":"aborted"}]}{any}
+  > GET /api/v1/schedules?runs=51
+  < 400 application/problem+json
+  <
+  < {any}"detail":"runs: expected a whole number from 0 to 50, got "51"","code":"bad_field"}
   > DELETE /api/v1/schedules/now
   < 204
   > GET /api/v1/jobs/{id:job}

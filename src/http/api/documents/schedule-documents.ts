@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { JOB_OUTCOMES } from "../../../plan/job-request.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { int64, moment, momentOrNull, textOrNull, time } from "./fields.ts";
@@ -22,6 +23,10 @@ export const scheduleRun = z.object({
   job: int64.nullable().meta({ description: "The first of jobs" }),
   jobs: z.array(int64).meta({ description: "All that it has made" }),
   reason: textOrNull,
+  outcome: z.enum(JOB_OUTCOMES).nullable().exactOptional().meta({
+    description:
+      "Only with `runs` in the query: the worst outcome of its jobs; null: no job, or one that has not ended or is forgotten",
+  }),
 });
 
 export const schedule = z.object({
@@ -39,7 +44,10 @@ export const schedule = z.object({
   createdAt: moment,
   nextRun: momentOrNull,
   lastRun: scheduleRun.nullable(),
-  runs: z.array(scheduleRun).exactOptional().meta({ description: "Newest first; not in lists" }),
+  runs: z
+    .array(scheduleRun)
+    .exactOptional()
+    .meta({ description: "Newest first; in lists only with `runs` in the query" }),
 });
 
 export const schedulePreview = z.object({

@@ -8,6 +8,7 @@ import { jobsQuery } from "../jobs/jobs-route.ts";
 import { waitQuery } from "../jobs/wait-for-job.ts";
 import { layersQuery } from "../layers/layers-route.ts";
 import { quotaQuery } from "../quota/quota-route.ts";
+import { schedulesQuery } from "../schedules/schedules-route.ts";
 import { statsQuery } from "../stats/stats-route.ts";
 import { truncationsQuery } from "../truncations/truncations-route.ts";
 import { historyQuery, usageQuery, verificationQuery } from "../usage/usage-route.ts";
@@ -159,7 +160,11 @@ export const paths = {
   "/batches/{id}/pause": onBatch("pauseBatch", "Pauses all of its jobs that have not ended"),
   "/batches/{id}/resume": onBatch("resumeBatch", "Lets its paused jobs go on"),
   "/schedules": {
-    get: operation("listSchedules", "Schedules by name", { answers: { 200: answer("Schedules") } }),
+    get: operation("listSchedules", "Schedules by name", {
+      parameters: queryParameters(schedulesQuery),
+      answers: { 200: answer("Schedules") },
+      failures: [400],
+    }),
     post: operation(
       "createSchedule",
       "Makes jobs again and again, at times by the clocks of a time zone; name is needed",
@@ -175,9 +180,9 @@ export const paths = {
   },
   "/schedules/{name}": {
     get: operation("getSchedule", "One schedule with what became of its last runs", {
-      parameters: [name],
+      parameters: [name, ...queryParameters(schedulesQuery)],
       answers: { 200: answer("Schedule") },
-      failures: [404],
+      failures: [400, 404],
     }),
     put: operation("putSchedule", "Makes a schedule, or replaces what one does and when", {
       parameters: [name],

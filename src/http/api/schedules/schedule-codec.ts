@@ -6,6 +6,7 @@ import { decodeBy } from "../../../lib/schema.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import type {
+  EndedRun,
   ScheduleChange,
   ScheduledJob,
   SchedulePlan,
@@ -86,10 +87,10 @@ export function ofJob(refusal: Refusal): Refusal {
   return refusal.code === "bad_field" ? { ...refusal, message: `job.${refusal.message}` } : refusal;
 }
 
-/** Returns the document of a schedule, with all stored runs or only the last one. */
+/** Returns the document of a schedule: with all runs of the view, with the outcomes of their jobs too, or with no runs. */
 export function scheduleDocument(
   { schedule, runs }: ScheduleView,
-  whole: "with runs" | "in a list",
+  shown: "with runs" | "with outcomes" | "in a list",
 ): Documents["Schedule"] {
   const { name, plan, createdBy, createdMs, nextMs } = schedule;
   const [last] = runs;
@@ -106,7 +107,7 @@ export function scheduleDocument(
     createdAt: isoTime(createdMs),
     nextRun: nextMs === null ? null : isoTime(nextMs),
     lastRun: last === undefined ? null : runDocument(last),
-    ...(whole === "in a list" ? {} : { runs: runs.map(runDocument) }),
+    ...(shown === "in a list" ? {} : { runs: runs.map(shown === "with runs" ? runDocument : endedRunDocument) }),
   };
 }
 
@@ -119,3 +120,5 @@ const runDocument = (run: ScheduleRun): Documents["ScheduleRun"] => ({
   jobs: run.result === "started" ? run.jobIds : [],
   reason: run.result === "started" ? null : run.reason,
 });
+
+const endedRunDocument = (run: EndedRun): Documents["ScheduleRun"] => ({ ...runDocument(run), outcome: run.outcome });

@@ -1,10 +1,12 @@
+import * as z from "zod";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
-import type { ScheduledJob, ScheduleView } from "../../../schedule/schedule.ts";
+import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
 import { submittedAnswer } from "../jobs/jobs-route.ts";
+import { decodeQuery, wholeNumber } from "../query-fields.ts";
 import {
   decodeSchedule,
   decodeScheduleChange,
@@ -13,14 +15,25 @@ import {
   scheduleDocument,
 } from "./schedule-codec.ts";
 
+/** The query of schedules. */
+export const schedulesQuery = z.object({
+  runs: wholeNumber(0, MOST_RUNS, 0).meta({
+    description: "So many of the last runs of each, with the outcomes of their jobs. 0: as without the field",
+  }),
+});
+
 /** `schedules`: GET lists schedules, POST makes one. */
 export function schedulesResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
-      GET: reading(async () => {
-        const schedules = await operations.schedules();
+      GET: reading(async (exchange) => {
+        const query = decodeQuery(schedulesQuery, exchange);
+        if (!query.ok) return query;
+        const { runs } = query.value;
+        const schedules = await operations.schedules(Math.max(1, runs));
+        const shown = runs === 0 ? "in a list" : "with outcomes";
         return documentAnswer("Schedules", {
-          schedules: schedules.map((schedule) => scheduleDocument(schedule, "in a list")),
+          schedules: schedules.map((schedule) => scheduleDocument(schedule, shown)),
         });
       }),
       POST: operating(async (exchange) => {
@@ -38,9 +51,15 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
 export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
   return {
     methods: {
-      GET: reading(async () => {
+      GET: reading(async (exchange) => {
+        const query = decodeQuery(schedulesQuery, exchange);
+        if (!query.ok) return query;
         const view = await operations.schedule(name);
-        return scheduleAnswer(view === undefined ? refuse(unknownSchedule(name)) : ok(view));
+        if (view === undefined) return refuse(unknownSchedule(name));
+        const { runs } = query.value;
+        if (runs === 0) return scheduleAnswer(ok(view));
+        const last = { ...view, runs: view.runs.slice(0, runs) };
+        return documentAnswer("Schedule", scheduleDocument(last, "with outcomes"));
       }),
       PUT: operating(async (exchange) => {
         const requested = await scheduleOf(exchange, name);
