@@ -701,8 +701,8 @@ test("schedules and runs of an older database are read as they were", async () =
       },
     },
     runs: [
-      { atMs: 6, dueMs: 7, by: null, result: "skipped", reason: "why" },
-      { atMs: 4, dueMs: 5, by: null, result: "started", jobIds: [17] },
+      { atMs: 6, dueMs: 7, by: null, result: "skipped", reason: "why", outcome: null },
+      { atMs: 4, dueMs: 5, by: null, result: "started", jobIds: [17], outcome: null },
     ],
   });
 });

@@ -104,7 +104,7 @@ transcript(
   > GET /api/v1/schedules?runs=51
   < 400 application/problem+json
   <
-  < {any}"detail":"runs: expected a whole number from 0 to 50, got "51"","code":"bad_field"}
+  < {any}"detail":"runs: expected a whole number from 0 to 50, got {any}"code":"bad_field"}
   > DELETE /api/v1/schedules/now
   < 204
   > GET /api/v1/jobs/{id:job}

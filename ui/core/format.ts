@@ -49,6 +49,16 @@ export const milliseconds = (ms: number): string => `${decimal(ms, ms < 10 ? 1 :
 
 export const dateTime = (iso: string): string =>
   new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(iso));
+/** Returns a day and a time by the clocks of a time zone. */
+export const dateTimeIn = (iso: string, timeZone: string): string =>
+  new Intl.DateTimeFormat(locale.value, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone,
+  }).format(new Date(iso));
 export const timeOfDay = (iso: string): string =>
   new Intl.DateTimeFormat(locale.value, { timeStyle: "medium" }).format(new Date(iso));
 

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { TextKey } from "./i18n.ts";
 
 /** A shortcut: one key, or two keys one after the other ("g j"). */
@@ -35,10 +35,14 @@ window.addEventListener("keydown", (event) => {
 /** Makes shortcuts work while the component is shown. */
 export function useShortcuts(list: readonly Shortcut[]): void {
   const names = list.map(({ keys }) => keys).join("|");
+  const latest = useRef(list);
+  latest.current = list;
   useEffect(() => {
-    shortcuts.value = [...shortcuts.value, ...list];
+    // A key runs what the component has rendered last.
+    const added = list.map((one, n) => ({ ...one, run: () => latest.current[n]?.run() }));
+    shortcuts.value = [...shortcuts.value, ...added];
     return () => {
-      shortcuts.value = shortcuts.value.filter((one) => !list.includes(one));
+      shortcuts.value = shortcuts.value.filter((one) => !added.includes(one));
     };
   }, [names]);
 }

@@ -1,6 +1,11 @@
-import { Page } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
+import type { ViewProps } from "../../routes.ts";
+import { EditSchedule, NewSchedule } from "./schedule-form.tsx";
+import { ScheduleList } from "./schedule-list.tsx";
+import { SchedulePage } from "./schedule-page.tsx";
 
-export function View() {
-  return <Page title={t("nav.schedules")}>{null}</Page>;
+/** The schedules, one of them (`/schedules/NAME`), its form (`…/edit`) or that of a new one (`/schedules/new`). */
+export function View({ segments: [name, part] }: ViewProps) {
+  if (name === undefined) return <ScheduleList />;
+  if (name === "new" && part === undefined) return <NewSchedule />;
+  return part === "edit" ? <EditSchedule key={name} name={name} /> : <SchedulePage key={name} name={name} />;
 }

@@ -1,0 +1,203 @@
+import { nuthatchCommand } from "../../core/command.ts";
+import { jsonText } from "../../core/json.ts";
+import type { Schedule } from "./schedule-actions.tsx";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A schedule that is being described. Texts are as the reader has typed them. */
+export interface Draft {
+  readonly name: string;
+  readonly cron: string;
+  readonly timeZone: string;
+  /** Times of day; both empty: no window. */
+  readonly start: string;
+  readonly end: string;
+  readonly missed: Schedule["missed"];
+  readonly type: string;
+  /** A layer, or several with commas and patterns. */
+  readonly layer: string;
+  /** "": the layer's own; "*": all. */
+  readonly gridSet: string;
+  readonly format: string;
+  readonly zoomStart: string;
+  readonly zoomStop: string;
+  /** Four numbers with commas; empty: the whole layer. */
+  readonly bounds: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The other fields of the job as JSON. */
+  readonly more: string;
+  /** Fields that are too large to be typed: an area or a list of tiles. */
+  readonly kept: Fields;
+}
+
+const LARGE = ["area", "areaCrs", "tiles"];
+const NUMBERS =
+  /^(zoomStart|zoomStop|srs|priority|rateLimit|threadCount|maxFailures|maxFailurePercent|tileFailureRetryCount|tileFailureRetryWaitTime|totalFailuresBeforeAborting)$/;
+const TEXTS = /^(layer|layers|type|gridSet|format|areaCrs|boundsCrs|order|olderThan|area)$/;
+const VALUES = /^(parameters|parameterSets|gridSets|formats|tiles|bounds|onlyExisting|runWindow|supersede)$/;
+
+/**
+ * Returns the job that the query of the form has: as JSON in the key `job`, or field by field, as the form of a new job
+ * has it.
+ */
+export function jobOf(query: URLSearchParams): Fields {
+  const whole = parseJsonObject(query.get("job") ?? "");
+  if (whole !== undefined) return whole;
+  const fields: [string, unknown][] = [];
+  for (const [name, text] of query) {
+    if (text === "") continue;
+    if (NUMBERS.test(name)) fields.push([name, numberOrText(text)]);
+    else if (name === "bounds") fields.push([name, numbersOf(text)]);
+    else if (TEXTS.test(name)) fields.push([name, name === "area" ? valueIn(text) : text]);
+    else if (VALUES.test(name)) fields.push([name, valueIn(text)]);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Returns the draft of a new schedule of a job. The hours of the job become those of the schedule. */
+export function newDraft({ runWindow, ...job }: Fields, timeZone: string): Draft {
+  const hours = isObject(runWindow) ? runWindow : {};
+  return {
+    name: "",
+    cron: "30 2 * * *",
+    timeZone: textOf(hours["timeZone"]) || timeZone,
+    start: textOf(hours["from"]),
+    end: textOf(hours["to"]),
+    missed: "run_once",
+    ...jobDraft(job),
+  };
+}
+
+/** Returns the draft of a schedule that is there. */
+export const draftOf = ({ name, cron, timeZone, window, missed, job }: Schedule): Draft => ({
+  name,
+  cron,
+  timeZone,
+  start: window?.start ?? "",
+  end: window?.end ?? "",
+  missed,
+  ...jobDraft(job),
+});
+
+function jobDraft(job: Fields) {
+  const {
+    type,
+    layer,
+    layers,
+    gridSet,
+    gridSets,
+    format,
+    formats,
+    zoomStart,
+    zoomStop,
+    bounds,
+    parameters,
+    ...others
+  } = job;
+  const more: [string, unknown][] = [];
+  // A list of names has no control of its own.
+  if (Array.isArray(gridSets)) more.push(["gridSets", gridSets]);
+  if (Array.isArray(formats)) more.push(["formats", formats]);
+  for (const [field, value] of Object.entries(others))
+    if (value !== null && value !== undefined && !LARGE.includes(field) && field !== "confirm")
+      more.push([field, value]);
+  return {
+    type: textOf(type) || "seed",
+    layer: textOf(layer) || (Array.isArray(layers) ? layers.join(", ") : textOf(layers)),
+    gridSet: gridSets === "*" ? "*" : textOf(gridSet),
+    format: formats === "*" ? "*" : textOf(format),
+    zoomStart: textOf(zoomStart),
+    zoomStop: textOf(zoomStop),
+    bounds: Array.isArray(bounds) ? bounds.join(", ") : "",
+    parameters: isObject(parameters)
+      ? Object.fromEntries(Object.entries(parameters).map(([key, value]) => [key, textOf(value)]))
+      : {},
+    more: more.length === 0 ? "" : jsonText(Object.fromEntries(more), 2),
+    kept: Object.fromEntries(LARGE.flatMap((field) => (job[field] == null ? [] : [[field, job[field]] as const]))),
+  };
+}
+
+/** Returns the job of a draft as the server takes it; undefined: the further fields are no JSON object. */
+export function jobFieldsOf(draft: Draft): Fields | undefined {
+  const { type, layer, gridSet, format, zoomStart, zoomStop, bounds, parameters, kept } = draft;
+  const more = draft.more.trim() === "" ? {} : parseJsonObject(draft.more);
+  if (more === undefined) return undefined;
+  const isMany = /[*,]/.test(layer);
+  return {
+    ...(isMany ? { layers: layer.split(",").map((one) => one.trim()) } : { layer: layer.trim() }),
+    type,
+    ...(gridSet === "*" ? { gridSets: "*" } : gridSet === "" ? {} : { gridSet }),
+    ...(format === "*" ? { formats: "*" } : format === "" ? {} : { format }),
+    ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+    ...(zoomStart === "" ? {} : { zoomStart: numberOrText(zoomStart) }),
+    ...(zoomStop === "" ? {} : { zoomStop: numberOrText(zoomStop) }),
+    ...(bounds.trim() === "" ? {} : { bounds: numbersOf(bounds) }),
+    ...kept,
+    ...more,
+  };
+}
+
+export const windowOf = ({ start, end }: Draft) => (start === "" && end === "" ? null : { start, end });
+
+/** Returns the body of the request that stores a draft. */
+export const bodyOf = (draft: Draft, job: Fields): Fields => ({
+  name: draft.name.trim(),
+  cron: draft.cron,
+  timeZone: draft.timeZone,
+  missed: draft.missed,
+  window: windowOf(draft),
+  job,
+});
+
+/** Returns the same as a command line; undefined: the job has fields that need a file or a form of their own. */
+export function commandOf(draft: Draft, isNew: boolean): string | undefined {
+  const { more, kept, zoomStart, zoomStop, gridSet, format, bounds, start, end } = draft;
+  if (more.trim() !== "" || Object.keys(kept).length > 0) return undefined;
+  const flag = (name: string, value: string): string[] => (value === "" ? [] : [`--${name}`, value]);
+  return nuthatchCommand(
+    "schedule",
+    "add",
+    draft.name,
+    ...draft.layer.split(",").map((one) => one.trim()),
+    ...flag("cron", draft.cron),
+    ...flag("time-zone", draft.timeZone),
+    ...flag("type", draft.type),
+    ...(start === "" ? [] : flag("window", `${start}-${end}`)),
+    ...(draft.missed === "skip" ? flag("missed", "skip") : []),
+    ...(gridSet === "*" ? ["--all-grid-sets"] : flag("grid-set", gridSet)),
+    ...(format === "*" ? ["--all-formats"] : flag("format", format)),
+    ...(zoomStop === "" ? [] : flag("zoom", zoomStart === "" ? `0-${zoomStop}` : `${zoomStart}-${zoomStop}`)),
+    ...flag("bounds", bounds.replaceAll(" ", "")),
+    ...Object.entries(draft.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
+    ...(isNew ? [] : ["--replace"]),
+  );
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
+
+/** What is no number goes to the server as it is: the server's refusal names it. */
+const numberOrText = (text: string): unknown =>
+  text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+const numbersOf = (text: string): unknown =>
+  text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(numberOrText);
+
+function valueIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}
+
+function parseJsonObject(text: string): Fields | undefined {
+  const value = valueIn(text);
+  return isObject(value) ? value : undefined;
+}

@@ -1,0 +1,27 @@
+import { jsonText } from "../../core/json.ts";
+import { usePosted } from "../../core/posted.ts";
+import { weekEnd } from "./week.ts";
+
+/** The first question. Its answer fills the week unless the schedule runs more often than every three hours. */
+const FEW = 60;
+/** The most runs that the server previews. */
+export const MOST_PREVIEWED = 1_000;
+
+interface Times {
+  readonly cron: string;
+  readonly timeZone: string;
+  readonly window: { readonly start: string; readonly end: string } | null;
+}
+
+/** Returns the next runs and open windows of a schedule, enough for a week, after each change of its times. */
+export function usePreview(times: Times) {
+  const few = usePosted("SchedulePreview", "schedules/preview", jsonText({ ...times, count: FEW }));
+  const last = few.data?.runs.at(FEW - 1);
+  const isShort = last !== undefined && Date.parse(last) < weekEnd(Date.now());
+  const many = usePosted(
+    "SchedulePreview",
+    "schedules/preview",
+    isShort ? jsonText({ ...times, count: MOST_PREVIEWED }) : undefined,
+  );
+  return { data: many.data ?? few.data, problem: few.problem };
+}
