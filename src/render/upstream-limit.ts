@@ -32,6 +32,8 @@ export interface UpstreamLimitState {
    * jobs.
    */
   readonly bearable: number;
+  /** The connections that the configuration allows. */
+  readonly configured: number;
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
   readonly down: boolean;
@@ -114,6 +116,7 @@ export class UpstreamLimit {
     return {
       inUse: this.#inUse,
       bearable: this.#bearableForJobs,
+      configured: this.#limit,
       usersWaiting: this.#users.length,
       jobsWaiting: this.#jobs.length,
       down: this.#down,

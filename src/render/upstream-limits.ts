@@ -17,7 +17,7 @@ export interface UpstreamView extends UpstreamHealthView {
   readonly upstream: string;
   /** The layers that the upstream renders, by name. */
   readonly layers: readonly string[];
-  readonly connections: { readonly inUse: number; readonly allowed: number };
+  readonly connections: { readonly inUse: number; readonly allowed: number; readonly configured: number };
   readonly waiting: { readonly users: number; readonly jobs: number };
   /** Until this time jobs stop, because the upstream has asked for it, ms since 1970; undefined: they do not. */
   readonly pausedUntilMs: number | undefined;
@@ -126,14 +126,14 @@ export class UpstreamLimits {
     return [...this.#configured].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
-      const { inUse, bearable, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
+      const { inUse, bearable, configured, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
       return [
         {
           id: idOf(upstream),
           upstream,
           layers: this.#layers.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
-          connections: { inUse, allowed: bearable },
+          connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
           pausedUntilMs: restMs > 0 ? Date.now() + restMs : undefined,
         },

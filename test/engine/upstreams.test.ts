@@ -56,7 +56,7 @@ test("an upstream is unknown, up and down, a probe asks it, and the status tells
     layers: ["a", "b"],
     state: "unknown",
     lastError: null,
-    connections: { inUse: 0, allowed: 8 },
+    connections: { inUse: 0, allowed: 8, configured: 8 },
     waiting: { users: 0, jobs: 0 },
     latency: null,
     pausedUntil: null,

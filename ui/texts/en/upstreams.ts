@@ -1,1 +1,31 @@
-export const upstreams = {};
+/** The texts of the upstreams. */
+export const upstreams = {
+  "upstreams.all": "All upstreams",
+  "upstreams.none": "No layer has an upstream.",
+  "upstreams.demoOnly":
+    "This server has only its demo layers, which it draws itself. An upstream appears here as soon as the configuration has a layer of a WMS, of a tile server or of an archive.",
+  "upstreams.unknown": "There is no such upstream. It may have left the configuration.",
+  "upstreams.ask": "Ask it now",
+  "upstreams.ask.of": "Ask it now: one tile of {upstream}, which is not stored",
+  "upstreams.says.up": "Answers since {time} ({age}).",
+  "upstreams.says.down": "Has not answered since {time} ({age}).",
+  "upstreams.says.unknown": "Has not been asked since {time} ({age}).",
+  "upstreams.downMeans": "Readers get an error for tiles that are not stored, and jobs wait until it answers again.",
+  "upstreams.pausedUntil": "Jobs stop until {time}, as the upstream has asked.",
+  "upstreams.lastError": "Last error",
+  "upstreams.noError": "None since the start",
+  "upstreams.connections": "Connections",
+  "upstreams.inUse": "{inUse} of {allowed} in use",
+  "upstreams.reduced": "{configured} configured; fewer while it is slow or busy",
+  "upstreams.waiting.users": "Users waiting",
+  "upstreams.waiting.jobs": "Renders of jobs waiting",
+  "upstreams.latency": "Latency, median / 95 %",
+  "upstreams.noLatency": "No request lately",
+  "upstreams.requests": { one: "{count} request in {window}", other: "{count} requests in {window}" },
+  "upstreams.answered": "It answered in {time} (layer {layer}).",
+  "upstreams.refused": "It failed after {time} (layer {layer}): {message}",
+  "upstreams.moreLayers": { one: "and {count} more", other: "and {count} more" },
+  "upstreams.state.up": "Up",
+  "upstreams.state.down": "Down",
+  "upstreams.state.unknown": "Not asked yet",
+};

@@ -1,6 +1,73 @@
-import { Page } from "../../components/parts.tsx";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Link } from "../../components/link.tsx";
+import { Empty, Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import type { ViewProps } from "../../routes.ts";
+import { type Upstream, UpstreamPanel } from "./upstream-panel.tsx";
 
-export function View() {
-  return <Page title={t("nav.upstreams")}>{null}</Page>;
+/** The servers that render the tiles: all of them, or the one of the address. */
+export function View({ segments: [id] }: ViewProps) {
+  return id === undefined ? <UpstreamList /> : <UpstreamPage key={id} id={id} />;
+}
+
+/** Connections, queues and latency change without an event, so they are read again. */
+const READ_MS = { busy: 5_000, idle: 30_000 };
+/** Documents that name so many layers are read less often. */
+const MANY_LAYERS = 200;
+const EVENTS = ["upstream", "configuration"] as const;
+
+function intervalOf(upstreams: readonly Upstream[]): number | undefined {
+  const isBusy = upstreams.some(({ connections, waiting: { users, jobs } }) => connections.inUse + users + jobs > 0);
+  const isLong = upstreams.reduce((sum, { layers }) => sum + layers.length, 0) > MANY_LAYERS;
+  if (isBusy) return isLong ? READ_MS.idle : READ_MS.busy;
+  return isLong ? undefined : READ_MS.idle;
+}
+
+const optionsOf = (everyMs: number | undefined) => ({ on: EVENTS, ...(everyMs === undefined ? {} : { everyMs }) });
+
+function UpstreamList() {
+  const everyMs = useSignal<number | undefined>(READ_MS.idle);
+  const loaded = useDocument("Upstreams", "upstreams", optionsOf(everyMs.value));
+  useEffect(() => {
+    if (loaded.data !== undefined) everyMs.value = intervalOf(loaded.data.upstreams);
+  }, [loaded.data]);
+  return (
+    <Page title={t("nav.upstreams")}>
+      <Loading of={loaded}>
+        {({ upstreams }) =>
+          upstreams.every(({ origin }) => origin === "demo") ? (
+            <Empty>{t(upstreams.length === 0 ? "upstreams.none" : "upstreams.demoOnly")}</Empty>
+          ) : (
+            <div class="upstreams">
+              {downFirst(upstreams).map((upstream) => (
+                <UpstreamPanel key={upstream.id} upstream={upstream} reload={loaded.reload} />
+              ))}
+            </div>
+          )
+        }
+      </Loading>
+    </Page>
+  );
+}
+
+const downFirst = (all: readonly Upstream[]): readonly Upstream[] =>
+  [...all].sort((a, b) => Number(b.state === "down") - Number(a.state === "down"));
+
+function UpstreamPage({ id }: { readonly id: string }) {
+  const everyMs = useSignal<number | undefined>(READ_MS.idle);
+  const loaded = useDocument("Upstream", `upstreams/${encodeURIComponent(id)}`, optionsOf(everyMs.value));
+  useEffect(() => {
+    if (loaded.data !== undefined) everyMs.value = intervalOf([loaded.data]);
+  }, [loaded.data]);
+  return (
+    <Page title={t("nav.upstreams")} actions={<Link to="/upstreams">{t("upstreams.all")}</Link>}>
+      {loaded.problem?.status === 404 ? (
+        <Empty>{t("upstreams.unknown")}</Empty>
+      ) : (
+        <Loading of={loaded}>{(upstream) => <UpstreamPanel upstream={upstream} reload={loaded.reload} />}</Loading>
+      )}
+    </Page>
+  );
 }

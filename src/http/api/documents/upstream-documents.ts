@@ -11,7 +11,11 @@ export const upstream = z.object({
   state: z.enum(UPSTREAM_STATES).meta({ description: "unknown: not asked since the start" }),
   since: moment.meta({ description: "Begin of the state" }),
   lastError: z.object({ at: moment, ...error }).nullable(),
-  connections: z.object({ inUse: whole, allowed: whole }),
+  connections: z.object({
+    inUse: whole,
+    allowed: whole.meta({ description: "Now: fewer than configured for an upstream that is slow or busy" }),
+    configured: whole,
+  }),
   waiting: z.object({ users: whole, jobs: whole }),
   latency: z.object({ windowSeconds: whole, requests: whole, p50Ms: whole, p95Ms: whole }).nullable(),
   pausedUntil: momentOrNull.meta({ description: "Jobs stop until then, as the upstream has asked for it" }),

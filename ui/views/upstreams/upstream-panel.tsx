@@ -1,0 +1,150 @@
+import { useSignal } from "@preact/signals";
+import { Action } from "../../components/action.tsx";
+import { Link } from "../../components/link.tsx";
+import { Panel } from "../../components/parts.tsx";
+import { UpstreamState } from "../../components/upstream-state.tsx";
+import type { Doc } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
+import { count, dateTime, duration, milliseconds, relative, timeOfDay } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { pathOf } from "../../core/router.ts";
+import { ProbeAnswer } from "./probe-answer.tsx";
+
+export type Upstream = Doc<"Upstream">;
+
+interface UpstreamPanelProps {
+  readonly upstream: Upstream;
+  readonly reload: () => void;
+}
+
+/** The health of an upstream in a sentence, the use of its connections, and a way to ask it now. */
+export function UpstreamPanel({ upstream, reload }: UpstreamPanelProps) {
+  const probe = useSignal<Doc<"UpstreamProbe"> | undefined>(undefined);
+  const { id, origin } = upstream;
+  return (
+    <Panel
+      title={origin}
+      actions={
+        <Action<Doc<"UpstreamProbe">>
+          label={t("upstreams.ask")}
+          title={t("upstreams.ask.of", { upstream: origin })}
+          request={{ method: "POST", path: `upstreams/${encodeURIComponent(id)}/probe` }}
+          command={nuthatchCommand("upstreams", "--probe", id)}
+          onDone={(answer) => {
+            probe.value = answer;
+            reload();
+          }}
+        />
+      }
+    >
+      <Health upstream={upstream} />
+      <div role="status">{probe.value !== undefined && <ProbeAnswer probe={probe.value} />}</div>
+      <Figures upstream={upstream} />
+      <dl class="facts">
+        <dt>{t("upstreams.lastError")}</dt>
+        <dd>
+          <LastError error={upstream.lastError} />
+        </dd>
+        <dt>{t("nav.layers")}</dt>
+        <dd>
+          <Layers upstream={upstream} />
+        </dd>
+      </dl>
+    </Panel>
+  );
+}
+
+/** Says whether the upstream answers, since when, and what an outage means. The state alone is spoken by itself. */
+function Health({ upstream: { state, since, pausedUntil, lastError } }: { readonly upstream: Upstream }) {
+  return (
+    <div class="upstream-health">
+      <p>
+        <span role="status">
+          <UpstreamState state={state} />
+        </span>{" "}
+        <span>{t(`upstreams.says.${state}`, { time: dateTime(since), age: relative(since) })}</span>
+      </p>
+      {state === "down" && (
+        <p class="problem">
+          {lastError === null ? "" : `${lastError.message} `}
+          {t("upstreams.downMeans")}
+        </p>
+      )}
+      {pausedUntil !== null && (
+        <p class="notice warn">{t("upstreams.pausedUntil", { time: timeOfDay(pausedUntil) })}</p>
+      )}
+    </div>
+  );
+}
+
+function Figures({ upstream: { connections, waiting, latency } }: { readonly upstream: Upstream }) {
+  const { inUse, allowed, configured } = connections;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>{t("upstreams.connections")}</dt>
+        <dd>
+          {t("upstreams.inUse", { inUse, allowed })}
+          {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
+        </dd>
+      </div>
+      <div>
+        <dt>{t("upstreams.waiting.users")}</dt>
+        <dd>{count(waiting.users)}</dd>
+      </div>
+      <div>
+        <dt>{t("upstreams.waiting.jobs")}</dt>
+        <dd>{count(waiting.jobs)}</dd>
+      </div>
+      <div>
+        <dt>{t("upstreams.latency")}</dt>
+        <dd>
+          {latency === null ? (
+            "–"
+          ) : (
+            <>
+              {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
+            </>
+          )}
+          <small>
+            {latency === null
+              ? t("upstreams.noLatency")
+              : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
+          </small>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function LastError({ error }: { readonly error: Upstream["lastError"] }) {
+  if (error === null) return <>{t("upstreams.noError")}</>;
+  return (
+    <>
+      <time dateTime={error.at} title={dateTime(error.at)}>
+        {relative(error.at)}
+      </time>
+      : {error.message} <small>({error.class})</small>
+    </>
+  );
+}
+
+/** How many layers are named; the others are a list of layers. */
+const NAMED_LAYERS = 8;
+
+function Layers({ upstream: { id, layers } }: { readonly upstream: Upstream }) {
+  const more = layers.length - NAMED_LAYERS;
+  return (
+    <>
+      {layers.slice(0, NAMED_LAYERS).map((name, n) => (
+        <span key={name}>
+          {n > 0 && ", "}
+          <Link to={pathOf("layers", name)}>{name}</Link>
+        </span>
+      ))}{" "}
+      {more > 0 && (
+        <Link to={`/layers?upstream=${encodeURIComponent(id)}`}>{t("upstreams.moreLayers", { count: more })}</Link>
+      )}
+    </>
+  );
+}
