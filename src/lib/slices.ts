@@ -2,9 +2,22 @@ import { setImmediate as turn } from "node:timers/promises";
 
 const SLICE_MS = 10;
 
+/** The last turn of the event loop that a slice of this thread waits for. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/**
+ * Resolves in a turn of the event loop that no other slice has. Node runs all callbacks of `setImmediate` in one turn:
+ * with one callback for each of forty works the thread would be blocked for forty slices.
+ */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => turn());
+  return lastTurn;
+}
+
 /**
  * Splits long work into slices of ten milliseconds: `if (slices.isOver) await slices.next();` lets the event loop run
- * other work. All parts of the work share one instance, because the times of many short parts add up.
+ * other work. All parts of the work share one instance, because the times of many short parts add up. Each turn of the
+ * event loop runs one slice, however many works there are in the thread.
  */
 export class Slices {
   readonly #signal: AbortSignal | undefined;
@@ -24,7 +37,7 @@ export class Slices {
    * @throws the reason of the signal
    */
   async next(): Promise<void> {
-    await turn();
+    await ownTurn();
     this.#signal?.throwIfAborted();
     this.#sinceMs = performance.now();
   }

@@ -86,6 +86,15 @@ test("an invalid cron expression, or one whose time never comes, is refused with
   expect(parseCron("60 * * * *", "UTC")).toMatchObject({ error: { details: ["Invalid value for minute: 60"] } });
 });
 
+test("an expression has at most 500 characters, which every minute by its number does not reach", () => {
+  const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
+  expect(parseCron(`${minutes} * * * *`, "UTC")).toMatchObject({ ok: true });
+  const parsed = parseCron(`${Array(300).fill("1").join(",")} * * * *`, "UTC");
+  expect(parsed.ok ? "accepted" : refusalMessage(parsed.error)).toMatch(
+    /^cron: expected at most 500 characters, got "/,
+  );
+});
+
 test("a time zone is a name of the IANA database, no offset", () => {
   for (const wrong of ["", "Mars/Phobos", "+01:00", "-0500"]) {
     const parsed = parseCron("0 2 * * *", wrong);

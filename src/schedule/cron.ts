@@ -11,6 +11,9 @@ export interface CronTime {
   readonly timeZone: string;
 }
 
+/** The longest expression. Each minute of the hour by its number takes 170 characters. */
+const MOST_CHARACTERS = 500;
+
 const EXPECTED =
   "five fields (minute hour day month weekday) or @hourly, @daily, @weekly, @monthly or @yearly, with a time that comes";
 
@@ -18,6 +21,8 @@ const EXPECTED =
 export function parseCron(expression: string, timeZone: string): Result<CronTime, Refusal> {
   const zone = parseTimeZone(timeZone, "timeZone");
   if (!zone.ok) return zone;
+  if (expression.length > MOST_CHARACTERS)
+    return refuse(badField("cron", `at most ${MOST_CHARACTERS} characters`, expression));
   const trimmed = expression.trim();
   // croner would also accept a date, for one single run.
   if (!trimmed.startsWith("@") && trimmed.split(/\s+/).length !== 5)

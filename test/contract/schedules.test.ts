@@ -214,6 +214,19 @@ test("a preview has the next times, and when the window is open, and makes nothi
   expect(refused, "a job is no part of the preview").toBe(400);
 });
 
+test("more than four previews at once are refused, and later ones are not", async () => {
+  const body = JSON.stringify({ cron: "0 0 29 2 1", timeZone: "America/New_York", count: 1000 });
+  const preview = async (): Promise<number> => {
+    const response = await fetch(`${at().url}/api/v1/schedules/preview`, { method: "POST", body });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const statuses = await Promise.all(Array.from({ length: 24 }, preview));
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  expect(await preview()).toBe(200);
+});
+
 describe("a preview is refused with the field and the value:", () => {
   for (const [fields, detail] of [
     ['"cron":"0 2 * *"', 'cron: expected five fields {any}, got \\"0 2 * *\\"'],

@@ -175,7 +175,7 @@ export const paths = {
     post: operation("previewSchedule", "The next times and open windows of a schedule that is not made", {
       body: "SchedulePreviewRequest",
       answers: { 200: answer("SchedulePreview") },
-      failures: [400, 413],
+      failures: [400, 413, 503],
     }),
   },
   "/schedules/{name}": {

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { Slices } from "./slices.ts";
+
+test("each turn of the event loop runs one slice, however many works there are", async () => {
+  let turn = 0;
+  let isOver = false;
+  const count = (): void => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const slicesByTurn = new Map<number, number>();
+  const work = async (): Promise<void> => {
+    const slices = new Slices();
+    for (let n = 0; n < 3; n++) {
+      await slices.next();
+      slicesByTurn.set(turn, (slicesByTurn.get(turn) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  isOver = true;
+  expect([...slicesByTurn.values()]).toEqual(Array(24).fill(1));
+});
+
+test("a work whose signal has fired ends, and the others go on", async () => {
+  const aborter = new AbortController();
+  const stopped = new Slices(aborter.signal).next();
+  const goesOn = new Slices().next();
+  aborter.abort(new Error("the client has gone"));
+  await expect(stopped).rejects.toThrow("the client has gone");
+  await goesOn;
+});
