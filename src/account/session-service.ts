@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Database, type Migrations, text } from "../state/database.ts";
+import { type Database, type Migrations, type Row, text } from "../state/database.ts";
 
 export const sessionMigrations: Migrations = {
   module: "session",
@@ -62,13 +62,22 @@ export class SessionService {
     return { token, csrfToken };
   }
 
+  #row(key: Uint8Array, now: number): Row | undefined {
+    return this.#db
+      .prepare(`SELECT * FROM session WHERE token_digest = ? AND NOT (${ENDED})`)
+      .get(key, ...endedBefore(now));
+  }
+
+  /** Returns whether a token has a session. This is no use of the session, and does not prolong it. */
+  async isSession(token: string): Promise<boolean> {
+    return this.#row(digest(token), this.#now()) !== undefined;
+  }
+
   /** Returns the session of a token; undefined: there is none, or it has ended. */
   async session(token: string): Promise<Session | undefined> {
     const key = digest(token);
     const now = this.#now();
-    const row = this.#db
-      .prepare(`SELECT * FROM session WHERE token_digest = ? AND NOT (${ENDED})`)
-      .get(key, ...endedBefore(now));
+    const row = this.#row(key, now);
     if (row === undefined) return undefined;
     if (Math.abs(now - Number(row["used_ms"])) > USE_WRITTEN_MS)
       this.#db.unsynced(() => this.#db.prepare("UPDATE session SET used_ms = ? WHERE token_digest = ?").run(now, key));

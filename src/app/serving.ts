@@ -164,6 +164,8 @@ export class Serving implements ServingProcesses {
     this.#authenticator.setTokens(accounts.tokens);
     // After a change of users each password is hashed again, so not after a change of the tokens alone.
     if (isChanged) this.#authenticator.setUsers(this.#users());
+    // Ends the streams of those who may not read any more.
+    this.#events.wake();
   }
 
   #users(): readonly KeptUser[] {
@@ -204,6 +206,7 @@ export class Serving implements ServingProcesses {
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
     this.#authenticator.setUsers(this.#users());
+    this.#events.wake();
   }
 
   async ready(readiness: Readiness): Promise<void> {

@@ -98,7 +98,7 @@ export const OPERATIONS = {
   coverage: { coverage: UNTIL, coverageLevels: UNTIL },
   tiles: { tileChanges: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },
-  sessions: { openSession: CALL, session: CALL, closeSession: CALL },
+  sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },
   accounts: {
     addUser: CALL,
     changeUser: CALL,

@@ -3,7 +3,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { refuse } from "../lib/result.ts";
-import { callerOf } from "./auth/caller.ts";
+import { callerOf, isStillPermitted } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -128,6 +128,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       address: clientAddress(request, server),
       by: outcome.user,
       signal: requested.signal,
+      isStillPermitted: () => isStillPermitted(caller.value, handler.need, options.authenticator),
       async body(decode) {
         const bytes = await readBody(request);
         return bytes.ok ? decode(bytes.value) : bytes;

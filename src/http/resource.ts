@@ -81,6 +81,8 @@ export interface Exchange {
   readonly address: string;
   /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
+  /** Returns whether the caller may still do what it was permitted to do, for an answer that lasts. */
+  readonly isStillPermitted: () => boolean;
   /** Reads the whole body and decodes it. */
   body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>): Promise<Result<T, Refusal>>;
 }

@@ -209,3 +209,16 @@ test("a server without users has no tokens", async () => {
     await open.close();
   }
 });
+
+test("the event stream of a token ends when the token is deleted", async () => {
+  const { id, token } = await made("op", "viewer");
+  const headers = { authorization: bearer(token), connection: "close" };
+  const response = await fetch(`${server.url}/api/v1/events`, { headers });
+  expect(response.status).toBe(200);
+  const ended = (async () => {
+    for await (const _ of response.body ?? []);
+    return true;
+  })();
+  expect((await send(basic("op"), "DELETE", `/tokens/${id}`)).status).toBe(204);
+  expect(await ended).toBe(true);
+});

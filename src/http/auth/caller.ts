@@ -8,7 +8,7 @@ import type { ServerOptions } from "../options.ts";
 import { isOwnHost } from "../own-host.ts";
 import { clientAddress } from "../request.ts";
 import type { Authenticator } from "./credentials.ts";
-import { type Caller, refusalOfHeader } from "./rights.ts";
+import { type Caller, forbiddenTo, type Need, refusalOfHeader } from "./rights.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
 
 /**
@@ -60,6 +60,27 @@ async function callerOfSession(
   const user = session === undefined ? undefined : authenticator.userOf(session.user);
   if (session === undefined || user === undefined || accountOf(user) !== session.account) return undefined;
   return { kind: "user", user, csrfToken: session.csrfToken };
+}
+
+/**
+ * Returns whether a caller may still do what needs a right, after its account, its API token or its roles may have
+ * changed. Does not know whether a session was closed.
+ */
+export function isStillPermitted(
+  caller: Caller,
+  need: Need,
+  authenticator: Pick<Authenticator, "presentUser" | "usersConfigured">,
+): boolean {
+  switch (caller.kind) {
+    case "nobody":
+      return need === "none";
+    case "local":
+      return !authenticator.usersConfigured();
+    case "user": {
+      const user = authenticator.presentUser(caller.user, caller.tokenId);
+      return user !== undefined && forbiddenTo({ kind: "user", user }, need) === undefined;
+    }
+  }
 }
 
 /** Returns what identifies the password of a user in a session. It reveals nothing of the hash. */

@@ -98,13 +98,26 @@ export class Authenticator {
     const found = this.#tokens.get(digestOfToken(token));
     const user = found === undefined ? undefined : this.#users.get(found.user);
     if (found === undefined || user === undefined) return undefined;
-    const { id, role, expiresMs } = found;
-    if (expiresMs !== null && expiresMs <= Date.now()) return undefined;
+    const { id, role } = found;
+    if (hasExpired(found)) return undefined;
     if (!this.#used.has(id)) {
       this.#used.set(id, true);
       this.#tokenUsed(id);
     }
     return { kind: "user", user: { ...user, roles: rolesOfToken(user.roles, role) }, tokenId: id };
+  }
+
+  /**
+   * Returns the user of an earlier check with the present roles; undefined: the user or the API token is gone, or the
+   * password is another one.
+   */
+  presentUser({ name, passwordHash }: User, tokenId: number | undefined): User | undefined {
+    const user = this.#users.get(name);
+    if (user === undefined || user.passwordHash !== passwordHash) return undefined;
+    if (tokenId === undefined) return user;
+    const token = [...this.#tokens.values()].find(({ id }) => id === tokenId);
+    if (token === undefined || hasExpired(token)) return undefined;
+    return { ...user, roles: rolesOfToken(user.roles, token.role) };
   }
 
   /** Returns the user of a name, whose password the caller has checked before. */
@@ -170,3 +183,5 @@ export class Authenticator {
     }
   }
 }
+
+const hasExpired = ({ expiresMs }: ApiToken): boolean => expiresMs !== null && expiresMs <= Date.now();

@@ -22,6 +22,7 @@ const exchangeOf = (query: string, signal: AbortSignal): Exchange => ({
   address: "127.0.0.1",
   by: null,
   signal,
+  isStillPermitted: () => true,
   body: () => Promise.reject(new Error("a GET has no body")),
 });
 
@@ -30,7 +31,7 @@ async function listen(events: ServerEvents): Promise<{ readonly parts: string[];
   const aborter = new AbortController();
   const resource = eventsResource({
     events: events,
-    operations: { jobs: async () => [], tileChanges: async () => [] },
+    operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
   });
   const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
   const body = answer === undefined || "ok" in answer ? undefined : answer.body;
@@ -85,4 +86,32 @@ test("a stream that is sent events has no comment between them, and one where no
   await vi.advanceTimersByTimeAsync(29_000);
   expect(parts).toEqual([": still here\nid: aa-20\n\n", ": still here\nid: aa-20\n\n"]);
   await stop();
+});
+
+test("a stream ends when the session of its caller has been closed", async () => {
+  const events = new ServerEvents("aa");
+  let isOpen = true;
+  const resource = eventsResource({
+    events,
+    operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => isOpen },
+  });
+  const user = { name: "a", passwordHash: "", roles: ["viewer"] } as const;
+  const answer = await resource.methods.GET?.handle({
+    ...exchangeOf("", new AbortController().signal),
+    headers: { cookie: `nuthatch_session=${"t".repeat(43)}` },
+    caller: { kind: "user", user, csrfToken: "token" },
+  });
+  const body = answer === undefined || "ok" in answer ? undefined : answer.body;
+  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) throw new Error("no stream");
+  let isEnded = false;
+  const read = (async () => {
+    for await (const _ of body);
+    isEnded = true;
+  })();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(isEnded).toBe(false);
+  isOpen = false;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(isEnded).toBe(true);
+  await read;
 });

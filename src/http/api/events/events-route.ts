@@ -4,6 +4,7 @@ import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import type { TileChange } from "../../../coordinator/tile-changes.ts";
 import { jsonText } from "../../../lib/json-text.ts";
 import type { JobView } from "../../../plan/job-request.ts";
+import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { reader } from "../api-answer.ts";
@@ -17,12 +18,16 @@ import { TileChangeFeed } from "./tile-change-feed.ts";
  * minute of silence, some after 20 s. An event that the filter excludes is not sent and does not end a silence.
  */
 const HEARTBEAT_MS = 14_000;
+/** The session of a stream is checked at most so often. One that was closed ends the stream at the next check. */
+const SESSION_CHECK_MS = 10_000;
 /** The delay after which a browser reconnects. */
 const RETRY_MS = 2_000;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
-type EventParts = Pick<RouteOptions, "events"> & { readonly operations: Pick<Operations, "jobs" | "tileChanges"> };
+type EventParts = Pick<RouteOptions, "events"> & {
+  readonly operations: Pick<Operations, "jobs" | "tileChanges" | "isSession">;
+};
 
 /** The types that a client can request. `job` includes the removal of a job from the history. */
 const TYPES = ["job", "tiles", "truncation", "schedule", "upstream", "quota", "configuration", "activity"] as const;
@@ -52,7 +57,8 @@ type Wanted = z.output<typeof eventsQuery>;
 /**
  * `events`: server-sent events (HTML, 9.2). The stream begins with a snapshot of the jobs that have not ended; each
  * change follows. A client that reconnects with its Last-Event-ID gets the events after that id. If the server no
- * longer has these events, the client gets a snapshot again. One resource serves all requests, because its streams share
+ * longer has these events, the client gets a snapshot again. The stream ends when the caller has lost its account, its API
+ * token, its session or the right to read. One resource serves all requests, because its streams share
  * the requests for changes of tiles.
  */
 export function eventsResource({ operations, events }: EventParts): Resource {
@@ -63,16 +69,18 @@ export function eventsResource({ operations, events }: EventParts): Resource {
   return reader(async (exchange) => {
     const wanted = decodeQuery(eventsQuery, exchange);
     if (!wanted.ok) return wanted;
-    const { headers, signal } = exchange;
+    const { headers, signal, caller, isStillPermitted } = exchange;
     const last = headers["last-event-id"] ?? wanted.value.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
+    const isOfSession = caller.kind === "user" && caller.csrfToken !== undefined;
+    const session = isOfSession ? sessionTokenOf(headers.cookie) : undefined;
     return {
       status: 200,
       type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
       body: withTiles(tiles, wanted.value, (changes) =>
-        stream(operations, events, wanted.value, { from, changes, signal }),
+        stream(operations, events, wanted.value, { from, changes, signal, isStillPermitted, session }),
       ),
     };
   });
@@ -98,18 +106,27 @@ interface StreamFrom {
   /** Returns the changes of tiles since the last call. They have no numbers, and are not sent again. */
   readonly changes: () => readonly TileChange[];
   readonly signal: AbortSignal;
+  /** Returns whether the account or API token of the caller still may read. */
+  readonly isStillPermitted: () => boolean;
+  /** The token of the caller's session; undefined: the caller has none. */
+  readonly session: string | undefined;
 }
 
 async function* stream(
   operations: EventParts["operations"],
   events: ServerEvents,
   wanted: Wanted,
-  { from, changes: take, signal }: StreamFrom,
+  { from, changes: take, signal, isStillPermitted, session }: StreamFrom,
 ): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n\n`;
   let seen = from;
   let sentMs = performance.now();
-  while (!signal.aborted) {
+  let checkedMs = sentMs;
+  while (!signal.aborted && isStillPermitted()) {
+    if (session !== undefined && performance.now() - checkedMs >= SESSION_CHECK_MS) {
+      checkedMs = performance.now();
+      if (!(await operations.isSession(session))) return;
+    }
     if (seen === undefined) {
       seen = events.last;
       yield message("snapshot", events.idOf(seen), await snapshot(operations, wanted));

@@ -39,6 +39,7 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       address: "127.0.0.1",
       by: null,
       signal,
+      isStillPermitted: () => true,
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
     const post = resource.methods.POST;
