@@ -62,3 +62,13 @@ test("a field is named by its path", () => {
   expect(fieldName(["layers", 2, "name"])).toBe("layers[2].name");
   expect(fieldName([])).toBe("");
 });
+
+test.each([
+  [{ password: 12345678 }, 'password: expected text, got "***"'],
+  [{ password: "short" }, 'password: expected at least 8 characters, got "***"'],
+  [{}, "password: expected text, got null"],
+  [{ password: "long enough", Passwort: "hunter2" }, 'Passwort: unknown field, expected one of password, got "***"'],
+])("the value of a secret is in no message: %j", (document, message) => {
+  const decoded = decodeBy(z.strictObject({ password: z.string().min(8) }), document);
+  expect(decoded.ok ? "accepted" : refusalMessage(decoded.error)).toBe(message);
+});

@@ -17,6 +17,14 @@ export interface SchemaProblem {
   readonly refusal?: Refusal;
 }
 
+/** Names of fields whose values are in no message: messages get into the log and into the list of activities. */
+const SECRET = /passw|pwd|secret/i;
+const HIDDEN = "***";
+
+/** Returns whether the value of a field, or of a part of it, is a secret. */
+const isSecret = (path: readonly PropertyKey[]): boolean =>
+  path.some((key) => typeof key === "string" && SECRET.test(key));
+
 /** The key under which an issue carries the refusal of a domain parser. */
 const REFUSAL = "refusal";
 
@@ -75,13 +83,13 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
     return issue.keys.map((key) => ({
       path: [...path, key],
       expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? `one of ${known.join(", ")}`,
-      value: given.get(key),
+      value: isSecret([...path, key]) ? HIDDEN : given.get(key),
       isUnknownField: true,
     }));
   }
   if (issue.code === "invalid_union" && issue.message === "") return unionProblems(issue, path);
   const refusal = issue.code === "custom" ? issue.params?.[REFUSAL] : undefined;
-  const problem = { path, expected: issue.message, value: issue.input, isUnknownField: false };
+  const problem = { path, expected: issue.message, value: shownValue(issue, path), isUnknownField: false };
   return [refusal === undefined ? problem : { ...problem, refusal }];
 }
 
@@ -95,8 +103,12 @@ function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly Prope
   const deepest = Math.max(0, ...depths);
   if (deepest > path.length) return forms[depths.indexOf(deepest)] ?? [];
   const expected = [...new Set(forms.flat().map((problem) => problem.expected))].join(" or ");
-  return [{ path, expected, value: issue.input, isUnknownField: false }];
+  return [{ path, expected, value: shownValue(issue, path), isUnknownField: false }];
 }
+
+/** Returns the refused value for a message. An absent secret is still absent. */
+const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown =>
+  isSecret(path) && input !== undefined && input !== null ? HIDDEN : input;
 
 /** Returns the expectation of a schema that has no words of its own. */
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {

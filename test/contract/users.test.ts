@@ -215,3 +215,52 @@ test("nobody adds the first user of a server without users over HTTP", async () 
     await open.close();
   }
 });
+
+test("a password that is refused is in no answer, no activity and no line of the log", async () => {
+  const given = ["swrdfsh", `swordfish${"h".repeat(1_000)}`, 47_110_815];
+  for (const password of given) {
+    const { status, json } = await send(basic("root"), "POST", "/users", { name: "new", password, roles: ["viewer"] });
+    expect([status, json.detail]).toEqual([400, expect.stringMatching(/^password: expected .* got "\*\*\*"$/)]);
+  }
+  const unclosed = '{"name":"root","password":swordfish';
+  for (const path of ["/users", "/session"]) {
+    const headers = { authorization: basic("root") };
+    const response = await fetch(`${server.url}/api/v1${path}`, { method: "POST", body: unclosed, headers });
+    expect([response.status, await response.text()]).toEqual([400, expect.not.stringContaining("swordfish")]);
+  }
+  const { json } = await send(basic("op"), "GET", "/activity?limit=50");
+  expect(JSON.stringify(json)).toContain("password: expected");
+  expect(JSON.stringify(json) + server.log()).not.toMatch(/swrdfsh|swordfish|47110815/);
+});
+
+async function streamOf(authorization: string): Promise<{ readonly ended: Promise<true>; readonly stop: () => void }> {
+  const aborter = new AbortController();
+  const response = await fetch(`${server.url}/api/v1/events?types=job,activity`, {
+    headers: { authorization, connection: "close" },
+    signal: aborter.signal,
+  });
+  expect(response.status).toBe(200);
+  const ended = (async () => {
+    for await (const _ of response.body ?? []);
+    return true as const;
+  })();
+  ended.catch(() => {});
+  return { ended, stop: () => aborter.abort() };
+}
+
+test("the event streams of a user end with the user, the password and the roles", async () => {
+  const add = (name: string) =>
+    send(basic("root"), "POST", "/users", { name, password: `password of ${name}`, roles: ["operator"] });
+  for (const name of ["gone", "changed", "kept"]) expect((await add(name)).status).toBe(201);
+  const streams = { gone: await streamOf(basic("gone")), changed: await streamOf(basic("changed")) };
+  const kept = await streamOf(basic("kept"));
+  expect((await send(basic("root"), "DELETE", "/users/gone")).status).toBe(204);
+  expect(await streams.gone.ended).toBe(true);
+  const change = { password: "another password" };
+  expect((await send(basic("root"), "PATCH", "/users/changed", change)).status).toBe(200);
+  expect(await streams.changed.ended).toBe(true);
+  // A role that still may read does not end a stream.
+  expect((await send(basic("root"), "PATCH", "/users/kept", { roles: ["viewer"] })).status).toBe(200);
+  expect(await Promise.race([kept.ended, send(basic("root"), "GET", "/users").then(() => "goes on")])).toBe("goes on");
+  kept.stop();
+});

@@ -1,6 +1,13 @@
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
+/** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
+export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
+  const parsed = parseObject(body, what);
+  if (parsed.ok) return parsed;
+  return refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}` });
+}
+
 /** Parses a body as a JSON object. `what` names the resource in messages. */
 export function parseObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
   const malformed = (why: string): Result<JsonObject, Refusal> =>

@@ -7,7 +7,7 @@ import { sessionCookie, sessionTokenOf } from "../../auth/session-cookie.ts";
 import { anybody, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
-import { parseObject } from "../json-body.ts";
+import { parseSecretObject } from "../json-body.ts";
 import { signInSchema } from "./session-document.ts";
 
 type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
@@ -23,7 +23,7 @@ export const sessionResource = ({ operations, authenticator, users }: SessionPar
 
     POST: anybody(async ({ body, base, address, signal }) => {
       const pair = await body((bytes) => {
-        const object = parseObject(bytes, "sign-in");
+        const object = parseSecretObject(bytes, "sign-in");
         return object.ok ? decodeBy(signInSchema, object.value) : object;
       });
       if (!pair.ok) return pair;

@@ -1,3 +1,5 @@
+import PQueue from "p-queue";
+import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
@@ -13,25 +15,34 @@ import {
   reading,
 } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import { parseObject, withoutNulls } from "../json-body.ts";
+import { parseSecretObject, withoutNulls } from "../json-body.ts";
 import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
-type UserParts = Pick<RouteOptions, "users" | "operations" | "authenticator">;
+/**
+ * One password is hashed at a time. A user may change the own password as often as wanted, and hashes of many requests
+ * would take all threads of libuv, which read the tiles too.
+ */
+const hashing = new PQueue({ concurrency: 1 });
+const hashed = (password: string): Promise<string> => hashing.add(() => hashPassword(password));
+
+type UserParts = Pick<RouteOptions, "users" | "authenticator"> & {
+  readonly operations: Pick<Operations, "addUser" | "changeUser" | "deleteUser">;
+};
 
 /** `users`: GET lists the accounts of the server with their roles; POST adds a user to the state database. */
-export const usersResource = ({ users, operations }: UserParts): Resource => ({
+export const usersResource = ({ users, operations }: Omit<UserParts, "authenticator">): Resource => ({
   methods: {
     GET: reading(async () => documentAnswer("Users", { users: users().map(userDocument) })),
 
     POST: administering(async ({ caller, body }) => {
       if (isToken(caller)) return refuse(PERSON_NEEDED);
       const requested = await body((bytes) => {
-        const object = parseObject(bytes, "user");
+        const object = parseSecretObject(bytes, "user");
         return object.ok ? decodeBy(userRequestSchema, object.value) : object;
       });
       if (!requested.ok) return requested;
       const { name, password, roles } = requested.value;
-      const added = await operations.addUser({ name, roles, passwordHash: await hashPassword(password) });
+      const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
       return added.ok ? documentAnswer("User", { name, roles, keptIn: "database" }, 201) : added;
     }),
   },
@@ -59,7 +70,7 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
   if (forbidden !== undefined && !(caller.kind === "user" && caller.user.name === name)) return refuse(forbidden);
   if (isToken(caller)) return refuse(PERSON_NEEDED);
   const requested = await body((bytes) => {
-    const object = parseObject(bytes, "user");
+    const object = parseSecretObject(bytes, "user");
     return object.ok ? decodeBy(userChangeSchema, withoutNulls(object.value)) : object;
   });
   if (!requested.ok) return requested;
@@ -74,7 +85,7 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     if (refusal !== undefined) return refuse(refusal);
   }
   const changed = await parts.operations.changeUser(name, {
-    ...(password === undefined ? {} : { passwordHash: await hashPassword(password) }),
+    ...(password === undefined ? {} : { passwordHash: await hashed(password) }),
     ...(roles === undefined ? {} : { roles }),
   });
   return changed.ok ? documentAnswer("User", { ...changed.value, keptIn: "database" }) : changed;
