@@ -18,6 +18,8 @@ export interface ClaimedState {
   readonly db: Database;
   /** Returns why the state or the store cannot be used; undefined: they can. Called on a timer. */
   trouble(): Promise<string | undefined>;
+  /** Whether the disk has too little space for the database, by the last call of `trouble`. */
+  readonly isDiskFull: boolean;
   /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
   /** Makes a copy that was put in place the database of this server, after all that it may lack has been planned. */
@@ -41,6 +43,7 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
+  let isDiskFull = false;
   const probes = [probeOf(file, "the state database"), probeOf(storeRoot, "the store")];
   return {
     db,
@@ -58,7 +61,12 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
       // A lost disk cannot report its free space.
       if (lost !== undefined) return lost;
       reserve.look();
-      return reserve.shortage;
+      const { shortage } = reserve;
+      isDiskFull = shortage !== undefined;
+      return shortage;
+    },
+    get isDiskFull() {
+      return isDiskFull;
     },
     release() {
       try {

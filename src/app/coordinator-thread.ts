@@ -140,7 +140,12 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     start: () => coordinator().start(),
     used: (report) => opened?.used(report),
-    health: async () => opened?.health() ?? (await claimed?.trouble()),
+    async health() {
+      const reason = opened?.health() ?? (await claimed?.trouble());
+      // A server that is not ready may get no misses, and only those reclaim the space of truncations otherwise.
+      if (claimed?.isDiskFull === true) opened?.services.truncations.giveUp(undefined);
+      return reason;
+    },
     rest: collectGarbage,
     async configure(next) {
       configuration = next;

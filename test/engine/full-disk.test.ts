@@ -173,6 +173,20 @@ function fill(at: TestServer): string {
 const api = (at: TestServer, path: string, body: object) =>
   fetch(`${at.url}${path}`, { method: "POST", body: JSON.stringify(body) });
 const free = (at: TestServer): number => statfsSync(at.dataDir).bavail * statfsSync(at.dataDir).bsize;
+
+test.skipIf(!mountable)("on a full disk the space of a truncation is reclaimed without a miss", async () => {
+  const at = await start(60, 100_000, 100);
+  await fillByReads(at, "a");
+  fill(at);
+  await until("the server is not ready", async () =>
+    (await fetch(`${at.url}/readyz`)).status === 503 ? true : undefined,
+  );
+  expect((await massTruncate(at, "a")).status).toBe(200);
+  await until("the server is ready again", async () => ((await fetch(`${at.url}/readyz`)).ok ? true : undefined));
+  expect(free(at)).toBeGreaterThan(10 * MIB);
+  const { truncations } = (await (await fetch(`${at.url}/api/v1/truncations`)).json()) as { truncations: unknown[] };
+  expect(truncations).toMatchObject([{ state: "reclaimed" }]);
+});
 const readyz = async (at: TestServer): Promise<string> => {
   const answer = await fetch(`${at.url}/readyz`);
   return `${answer.status} ${await answer.text()}`;
