@@ -128,7 +128,10 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
     await page.getByText("Limited to an area.").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("weekly <b>");
     await page.getByLabel("Times (cron)").fill("30 2 * *");
-    await page.locator(".field", { has: page.getByLabel("Times (cron)") }).getByRole("alert").waitFor();
+    await page
+      .locator(".field", { has: page.getByLabel("Times (cron)") })
+      .getByRole("alert")
+      .waitFor();
     await page.getByLabel("Times (cron)").fill("30 2 * * MON");
     await page.getByLabel("To level").fill("99");
     await page

@@ -1,6 +1,32 @@
-import { Page } from "../../components/parts.tsx";
+import { Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { may } from "../../core/session.ts";
+import { QuotaForm } from "./quota-form.tsx";
+import { QuotaGauges } from "./quota-gauges.tsx";
+import { Trend } from "./trend.tsx";
+import { WhatIf } from "./what-if.tsx";
 
+const READ_MS = 30_000;
+
+/** How full the cache is, how it grows, what another quota would come to, and the quota itself. */
 export function View() {
-  return <Page title={t("nav.quota")}>{null}</Page>;
+  const usage = useDocument("Usage", "usage", { on: ["quota", "truncation", "configuration"], everyMs: READ_MS });
+  const quota = useDocument("Quota", "quota", { on: ["quota"] });
+  return (
+    <Page title={t("nav.quota")}>
+      <Loading of={usage}>
+        {(used) => (
+          <>
+            <QuotaGauges usage={used} />
+            <Trend usage={used} />
+            {may("administer") && (
+              <Loading of={quota}>{(document) => <QuotaForm quota={document} usage={used} />}</Loading>
+            )}
+            <WhatIf usage={used} />
+          </>
+        )}
+      </Loading>
+    </Page>
+  );
 }

@@ -1,0 +1,89 @@
+import { useId } from "preact/hooks";
+import type { Doc } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { POLICIES, UNITS } from "./quota-form.tsx";
+
+type LayerQuota = Doc<"Quota">["layerQuotas"][number];
+
+interface LayerQuotasProps {
+  readonly quotas: readonly LayerQuota[];
+  /** The layers that can get a quota of their own. */
+  readonly layers: readonly string[];
+  readonly change: (quotas: readonly LayerQuota[]) => void;
+}
+
+/** The quotas of single layers: one row each, and a row that adds one. */
+export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
+  const list = useId();
+  const free = layers.filter((name) => quotas.every(({ layer }) => layer !== name));
+  const set = (index: number, part: Partial<LayerQuota>): void =>
+    change(quotas.map((one, n) => (n === index ? { ...one, ...part } : one)));
+  const add = (layer: string): void =>
+    change([...quotas, { layer, expirationPolicyName: "LRU", quota: { value: "1", units: "GiB" } }]);
+  return (
+    <fieldset class="layer-quotas">
+      <legend>{t("quota.own")}</legend>
+      {quotas.map(({ layer, expirationPolicyName, quota }, n) => (
+        <div key={layer} class="layer-quota">
+          <span class="name">{layer}</span>
+          <input
+            aria-label={t("quota.sizeOf", { layer })}
+            inputmode="decimal"
+            value={quota.value}
+            onInput={(event) => set(n, { quota: { ...quota, value: event.currentTarget.value } })}
+          />
+          <select
+            aria-label={t("quota.unitsOf", { layer })}
+            value={quota.units}
+            onChange={({ currentTarget }) => {
+              const units = UNITS.find((one) => one === currentTarget.value);
+              if (units !== undefined) set(n, { quota: { ...quota, units } });
+            }}
+          >
+            {UNITS.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          <select
+            aria-label={t("quota.policyOf", { layer })}
+            value={expirationPolicyName}
+            onChange={({ currentTarget }) => {
+              const policy = POLICIES.find((one) => one === currentTarget.value);
+              if (policy !== undefined) set(n, { expirationPolicyName: policy });
+            }}
+          >
+            {POLICIES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          <button
+            type="button"
+            class="quiet small"
+            aria-label={t("quota.removeOf", { layer })}
+            onClick={() => change(quotas.filter((_, other) => other !== n))}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      {free.length > 0 && (
+        <div class="field">
+          <label for={list}>{t("quota.add")}</label>
+          <select
+            id={list}
+            value=""
+            onChange={(event) => {
+              add(event.currentTarget.value);
+              event.currentTarget.value = "";
+            }}
+          >
+            <option value="">—</option>
+            {free.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,74 @@
+import { useEffect, useRef } from "preact/hooks";
+import { Loading, Panel } from "../../components/parts.tsx";
+import { type Doc, queryOf } from "../../core/api.ts";
+import { bytes, dateTime, relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { theme } from "../../core/theme.ts";
+
+type Usage = Doc<"Usage">;
+type Series = Doc<"UsageHistory">["series"];
+
+/** The periods that the reader can choose, with the step of their samples. */
+const PERIODS = { P1D: "PT10M", P7D: "PT1H", P30D: "PT6H" } as const;
+type Period = keyof typeof PERIODS;
+const isPeriod = (text: string | null): text is Period => text !== null && Object.hasOwn(PERIODS, text);
+
+/** How the cache has grown, and when it will be full. */
+export function Trend({ usage }: { readonly usage: Usage }) {
+  const asked = place.value.query.get("period");
+  const period: Period = isPeriod(asked) ? asked : "P7D";
+  const history = useDocument("UsageHistory", `usage/history${queryOf({ step: PERIODS[period], since: period })}`);
+  return (
+    <Panel
+      title={t("quota.trend")}
+      actions={
+        <select
+          aria-label={t("quota.period")}
+          value={period}
+          onChange={(event) => setQuery({ period: event.currentTarget.value })}
+        >
+          {(Object.keys(PERIODS) as Period[]).map((one) => (
+            <option key={one} value={one}>
+              {t(`quota.period.${one}`)}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <p>{outlook(usage.trend)}</p>
+      <Loading of={history}>
+        {({ series }) => (series.length < 2 ? <p class="soft">{t("quota.fewSamples")}</p> : <Chart series={series} />)}
+      </Loading>
+    </Panel>
+  );
+}
+
+function outlook(trend: Usage["trend"]): string {
+  if (trend === null) return t("quota.noTrend");
+  const { bytesPerDay, secondsUntilFull } = trend;
+  const grows = t(bytesPerDay < 0 ? "quota.shrinks" : "quota.grows", { size: bytes(Math.abs(bytesPerDay)) });
+  if (secondsUntilFull === null) return grows;
+  const at = new Date(Date.now() + secondsUntilFull * 1000).toISOString();
+  return `${grows} ${t("quota.fullAt", { when: relative(at), date: dateTime(at) })}`;
+}
+
+function Chart({ series }: { readonly series: Series }) {
+  const target = useRef<HTMLDivElement>(null);
+  const colours = theme.value;
+  useEffect(() => {
+    let close = (): void => {};
+    let isGone = false;
+    void import("./draw-trend.ts").then(({ drawTrend }) => {
+      if (!isGone && target.current !== null) close = drawTrend(target.current, series);
+    });
+    return () => {
+      isGone = true;
+      close();
+    };
+  }, [series, colours]);
+  const last = series.at(-1);
+  const label = t("quota.chart", { size: last === undefined ? "" : bytes(last.bytesOnDisk ?? last.bytes) });
+  return <div ref={target} class="trend" role="img" aria-label={label} />;
+}
