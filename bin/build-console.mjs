@@ -17,7 +17,7 @@ export async function buildConsole(root, outdir) {
     ],
     outdir,
     entryNames: "[name]-[hash]",
-    chunkNames: "chunk-[hash]",
+    chunkNames: "[name]-[hash]",
     bundle: true,
     splitting: true,
     format: "esm",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Database, openDatabase } from "../state/database.ts";
-import { ActivityService, activityMigrations } from "./activity-service.ts";
+import { type ActivityFilter, ActivityService, activityMigrations } from "./activity-service.ts";
 
 let directory: string;
 let db: Database;
@@ -29,7 +29,7 @@ const entry = (n: number, timeMs = n) => ({
   requestId: String(n),
 });
 const pathsOf = async (service: ActivityService, limit: number): Promise<readonly string[]> =>
-  (await service.activity(limit, undefined)).map(({ path }) => path);
+  (await service.activity(limit, undefined, {})).map(({ path }) => path);
 
 test("50,000 entries are kept, none is lost between two writes, and old ones go", async () => {
   let now = 0;
@@ -59,4 +59,23 @@ test("entries stay when the next id is raised, as after a restore of the databas
   db.exec("UPDATE sqlite_sequence SET seq = seq + 1000000");
   await service.recordActivity(entry(2));
   expect(await pathsOf(service, 10)).toEqual(["/2", "/1"]);
+});
+
+test("a filter finds entries behind many others, page by page", async () => {
+  const service = new ActivityService({
+    db,
+    now: () => 0,
+    fault: (error) => expect(error).toBeUndefined(),
+    written: () => {},
+  });
+  const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level" };
+  for (let n = 0; n < 9_000; n++) await service.recordActivity({ ...entry(n), ...(n % 3_000 === 7 ? rare : {}) });
+  const ids = async (filter: ActivityFilter, limit = 10, after?: number) =>
+    (await service.activity(limit, after, filter)).map(({ requestId }) => requestId);
+  for (const filter of [{ user: "Anna" }, { refused: true }, { text: "ws:ROADS" }, { text: "SUCH", method: "POST" }])
+    expect(await ids(filter)).toEqual(["6007", "3007", "7"]);
+  expect(await ids({ user: "anna" })).toEqual([]);
+  expect(await ids({ text: "roads", refused: false })).toEqual([]);
+  expect(await ids({ text: "roads" }, 1, 6_008)).toEqual(["3007"]);
+  expect(await ids({ method: "DELETE" })).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { Slices } from "../lib/slices.ts";
 import { type Database, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 
 export const activityMigrations: Migrations = {
@@ -37,6 +38,19 @@ export interface ActivityEntry {
 
 export type ActivityRow = ActivityEntry & { readonly id: number };
 
+/** What a list of entries is limited to. */
+export interface ActivityFilter {
+  readonly user?: string;
+  /** True: only refused requests; false: only the others. */
+  readonly refused?: boolean;
+  readonly method?: string;
+  /** A part of the user, the path, the address of the client or the reason; case does not count in ASCII. */
+  readonly text?: string;
+}
+
+/** A list looks at so many entries before it yields. */
+const SLICE = 2_000;
+
 /** The record of who changed what, and of what was refused. */
 export class ActivityService {
   readonly #db: Database;
@@ -67,11 +81,30 @@ export class ActivityService {
   }
 
   /** Returns entries, the newest first. `after`: the id of the last entry of the page before. */
-  async activity(limit: number, after: number | undefined): Promise<readonly ActivityRow[]> {
+  async activity(limit: number, after: number | undefined, filter: ActivityFilter): Promise<readonly ActivityRow[]> {
     this.flush();
+    const slices = new Slices();
+    const found: ActivityRow[] = [];
+    let before = after ?? Number.MAX_SAFE_INTEGER;
+    while (found.length < limit) {
+      const last = this.#db
+        .prepare(`SELECT min(id) AS id FROM (SELECT id FROM activity WHERE id < ? ORDER BY id DESC LIMIT ${SLICE})`)
+        .get(before)?.["id"];
+      if (typeof last !== "number") break;
+      found.push(...this.#slice(last, before, limit - found.length, filter));
+      before = last;
+      if (slices.isOver) await slices.next();
+    }
+    return found;
+  }
+
+  #slice(from: number, before: number, limit: number, filter: ActivityFilter): readonly ActivityRow[] {
+    const conditions = conditionsOf(filter);
+    const sql = ["id >= ?", "id < ?", ...conditions.map(([condition]) => condition)].join(" AND ");
+    const values = conditions.flatMap(([, ...one]) => one);
     return this.#db
-      .prepare("SELECT * FROM activity WHERE id < ? ORDER BY id DESC LIMIT ?")
-      .all(after ?? Number.MAX_SAFE_INTEGER, limit)
+      .prepare(`SELECT * FROM activity WHERE ${sql} ORDER BY id DESC LIMIT ?`)
+      .all(from, before, ...values, limit)
       .map(entryOf);
   }
 
@@ -108,6 +141,17 @@ export class ActivityService {
       .run(this.#now() - LONGEST_MS);
     return rows;
   }
+}
+
+/** Returns the conditions of a filter, each with its values. */
+function conditionsOf({ user, method, refused, text: part }: ActivityFilter): (readonly [string, ...SqlValue[]])[] {
+  const all = "coalesce(user, '') || char(10) || path || char(10) || address || char(10) || coalesce(reason, '')";
+  return [
+    ...(user === undefined ? [] : [["user = ?", user] as const]),
+    ...(method === undefined ? [] : [["method = ?", method] as const]),
+    ...(refused === undefined ? [] : [[refused ? "reason IS NOT NULL" : "reason IS NULL"] as const]),
+    ...(part === undefined ? [] : [[`instr(lower(${all}), lower(?)) > 0`, part] as const]),
+  ];
 }
 
 const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);

@@ -54,6 +54,9 @@ test("changes, refused changes and log-ins are listed, newest first, for every r
   expect(JSON.stringify(entries)).not.toContain("guess");
   const [, second, third] = entries;
   expect(await activity(`?limit=1&after=${second?.id}`)).toEqual([third]);
+  expect(await activity("?refused=false&user=root")).toEqual(entries.slice(4));
+  expect(await activity("?q=MASSTRUNCATE")).toEqual([entries[3]]);
+  expect(await activity("?method=GET&refused=true")).toEqual([third]);
   server = await server.restart();
   expect(await activity(), "after a kill").toEqual(entries);
 });

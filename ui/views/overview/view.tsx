@@ -1,7 +1,58 @@
-import { Page } from "../../components/parts.tsx";
+import { Link } from "../../components/link.tsx";
+import { Chip, Loading, Page } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
+import { useJobChanges } from "../../core/jobs.ts";
+import { useDocument } from "../../core/resource.ts";
+import { Attention } from "./attention.tsx";
+import { Hits } from "./hits.tsx";
+import { JobsNow } from "./jobs-now.tsx";
+import { NoLayers } from "./no-layers.tsx";
+import { QuotaPanel } from "./quota-panel.tsx";
+import { SchedulesPanel } from "./schedules-panel.tsx";
+import { UpstreamsPanel } from "./upstreams-panel.tsx";
 
-/** The overview: what runs, what needs somebody, and how the cache is. */
+const STATUS_MS = 60_000;
+
+/** What runs, what needs somebody, and how the cache is. Every figure is a link to the view that explains it. */
 export function View() {
-  return <Page title={t("nav.overview")}>{null}</Page>;
+  const status = useDocument("Status", "status", {
+    on: ["upstream", "schedule", "quota", "configuration", "truncation"],
+    everyMs: STATUS_MS,
+  });
+  useJobChanges(status.reload);
+  return (
+    <Page title={t("nav.overview")} actions={status.data && <Readiness status={status.data} />}>
+      <Loading of={status}>{(data) => (data.layers === 0 ? <NoLayers /> : <Panels status={data} />)}</Loading>
+    </Page>
+  );
+}
+
+function Panels({ status }: { readonly status: Doc<"Status"> }) {
+  return (
+    <>
+      {status.stateLoss !== null && <p class="notice warn">{status.stateLoss.reason}</p>}
+      <Attention entries={status.attention} />
+      <JobsNow />
+      <div class="panels wide">
+        <QuotaPanel usage={status.usage} disk={status.disk} />
+        <Hits />
+        <UpstreamsPanel />
+        <SchedulesPanel />
+      </div>
+    </>
+  );
+}
+
+function Readiness({ status: { ready, reason, version, layers } }: { readonly status: Doc<"Status"> }) {
+  return (
+    <p class="readiness">
+      <Link to="/settings" class="server-chip">
+        <Chip tone={ready ? "good" : "bad"}>{ready ? t("ready") : t("notReady")}</Chip>
+      </Link>
+      {reason !== null && <span>{reason}</span>}
+      <Link to="/layers">{t("overview.layers", { count: layers })}</Link>
+      <Link to="/settings">{t("overview.version", { version })}</Link>
+    </p>
+  );
 }

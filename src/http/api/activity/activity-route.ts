@@ -1,17 +1,27 @@
 import * as z from "zod";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeQuery, page } from "../query-fields.ts";
+import { text } from "../documents/fields.ts";
+import { decodeQuery, page, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 
-export const activityQuery = z.object(page(1_000, 100, "the id of an entry"));
+export const activityQuery = z.object({
+  ...page(1_000, 100, "the id of an entry"),
+  user: text.exactOptional().meta({ description: "The name of the account; of refused log-ins: the given name" }),
+  method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET", "HEAD"], { error: "a method such as POST" }).exactOptional(),
+  refused: yesOrNo.exactOptional().meta({ description: "true: only refused requests; false: only the others" }),
+  q: text.exactOptional().meta({
+    description: "A part of the user, the path, the address of the client or the reason, in any case",
+  }),
+});
 
 /** `activity`: who changed what, and what was refused, the newest first. */
 export const activityResource = ({ operations }: Pick<RouteOptions, "operations">): Resource =>
   reader(async (exchange) => {
     const query = decodeQuery(activityQuery, exchange);
     if (!query.ok) return query;
-    const entries = await operations.activity(query.value.limit, query.value.after);
+    const { limit, after, q, ...filter } = query.value;
+    const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });
     return documentAnswer("Activity", {
       activity: entries.map(activityDocument),
     });

@@ -1,0 +1,58 @@
+import { Action } from "../../components/action.tsx";
+import { Link } from "../../components/link.tsx";
+import { Panel } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
+import { relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { navigate } from "../../core/router.ts";
+
+type Entry = Doc<"Status">["attention"][number];
+
+/** What somebody should look at, the most urgent first. Each is a link to where it is mended. */
+export function Attention({ entries }: { readonly entries: readonly Entry[] }) {
+  if (entries.length === 0) return <p class="calm">{t("overview.calm")}</p>;
+  return (
+    <Panel title={t("overview.attention")} class="attention">
+      <ul>
+        {entries.map((entry) => (
+          <li key={`${entry.kind} ${entry.message}`}>
+            <span class="warn-mark" aria-hidden="true">
+              ▲
+            </span>
+            <span class="what">
+              <Link to={placeOf(entry)}>{entry.message}</Link>
+              {entry.since !== null && <small> {relative(entry.since)}</small>}
+            </span>
+            {entry.kind === "job_failed" && entry.job !== undefined && (
+              <Action<Doc<"Job">>
+                label={t("action.retry")}
+                title={t("action.ofJob", { action: t("action.retry"), id: entry.job })}
+                request={{ method: "POST", path: `jobs/${entry.job}/retry` }}
+                command={nuthatchCommand("retry", entry.job)}
+                onDone={({ id }) => navigate(`/jobs/${id}`)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function placeOf({ kind, job, schedule }: Entry): string {
+  switch (kind) {
+    case "job_failed":
+    case "job_waits":
+      return job === undefined ? "/jobs" : `/jobs/${job}`;
+    case "schedule_failed":
+      return schedule === undefined ? "/schedules" : `/schedules/${encodeURIComponent(schedule)}`;
+    case "upstream_down":
+      return "/upstreams";
+    case "disk_nearly_full":
+    case "quota_nearly_full":
+      return "/quota";
+    case "not_ready":
+      return "/settings";
+  }
+}

@@ -1,0 +1,48 @@
+import { Link } from "../../components/link.tsx";
+import { Loading, Panel, Sparkline } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { count, milliseconds, percent } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+
+const EVERY_MS = 60_000;
+
+/** How users' requests of the last hour were answered. */
+export function Hits() {
+  const stats = useDocument("Stats", "stats?window=PT1H", { everyMs: EVERY_MS });
+  return (
+    <Panel title={t("overview.hits")} actions={<Link to="/layers">{t("overview.byLayer")}</Link>}>
+      <Loading of={stats}>
+        {(data) =>
+          data.total.requests === 0 ? <p class="soft">{t("overview.noRequests")}</p> : <Numbers stats={data} />
+        }
+      </Loading>
+    </Panel>
+  );
+}
+
+function Numbers({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }) {
+  const { hitRatio, requests, misses, failed, latency } = total;
+  const figures = [
+    { name: t("overview.hitRatio"), value: hitRatio === null ? "—" : percent(hitRatio, 1), to: "/layers" },
+    { name: t("overview.p95"), value: latency.p95 === null ? "—" : milliseconds(latency.p95), to: "/layers" },
+    { name: t("overview.requests"), value: count(requests), to: "/layers" },
+    { name: t("overview.misses"), value: count(misses), to: "/layers" },
+    { name: t("overview.failed"), value: count(failed), to: "/upstreams" },
+  ];
+  return (
+    <>
+      <dl class="figures">
+        {figures.map(({ name, value, to }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Link to={to}>{value}</Link>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {series.length > 1 && <Sparkline values={series.map((one) => one.requests)} label={t("overview.sparkline")} />}
+    </>
+  );
+}

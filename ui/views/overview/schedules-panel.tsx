@@ -1,0 +1,56 @@
+import { Link } from "../../components/link.tsx";
+import { Chip, Loading, Panel } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { dateTime, relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { may } from "../../core/session.ts";
+
+const SHOWN = 6;
+
+/** The schedules with their last and next runs, the latest run first. */
+export function SchedulesPanel() {
+  const schedules = useDocument("Schedules", "schedules", { on: ["schedule"] });
+  return (
+    <Panel title={t("nav.schedules")} actions={<Link to="/schedules">{t("overview.more")}</Link>}>
+      <Loading of={schedules}>
+        {(data) =>
+          data.schedules.length === 0 ? (
+            <p class="soft">
+              {t("overview.noSchedules")}{" "}
+              {may("operate") && <Link to="/schedules/new">{t("overview.newSchedule")}</Link>}
+            </p>
+          ) : (
+            <ul class="lines">
+              {[...data.schedules]
+                .sort((a, b) => (b.lastRun?.at ?? "").localeCompare(a.lastRun?.at ?? ""))
+                .slice(0, SHOWN)
+                .map((schedule) => (
+                  <li key={schedule.name}>
+                    <Link to={`/schedules/${encodeURIComponent(schedule.name)}`}>{schedule.name}</Link>
+                    <LastRun run={schedule.lastRun} />
+                    <small>
+                      {schedule.paused || schedule.nextRun === null
+                        ? t("kind.paused")
+                        : t("overview.next", { time: dateTime(schedule.nextRun) })}
+                    </small>
+                  </li>
+                ))}
+            </ul>
+          )
+        }
+      </Loading>
+    </Panel>
+  );
+}
+
+function LastRun({ run }: { readonly run: Doc<"ScheduleRun"> | null }) {
+  if (run === null) return <span class="soft">{t("overview.neverRun")}</span>;
+  const tone = run.result === "started" ? "good" : run.result === "skipped" ? "plain" : "bad";
+  const chip = <Chip tone={tone}>{relative(run.at)}</Chip>;
+  return run.job === null ? (
+    <span title={run.reason ?? undefined}>{chip}</span>
+  ) : (
+    <Link to={`/jobs/${run.job}`}>{chip}</Link>
+  );
+}
