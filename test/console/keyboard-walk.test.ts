@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { startServer } from "../support/server.ts";
@@ -127,5 +127,23 @@ test.skipIf(!hasChromium)(
 
     await keyboard.shortcut("g", "t");
     await page.getByRole("heading", { level: 1, name: "Truncations" }).waitFor();
+    const stored = async (): Promise<number> => {
+      const headers = { Authorization: `Basic ${btoa("admin:administrator")}` };
+      return (await (await fetch(`${server.url}/api/v1/usage`, { headers })).json()).total.tiles;
+    };
+    const before = await stored();
+    expect(before).toBeGreaterThan(5);
+    await keyboard.press("button", "Truncate a layer …");
+    await keyboard.reach("combobox", "Layer");
+    await page.keyboard.type("ws:roads");
+    await page.getByText(/This removes \d+ tiles/).waitFor();
+    await keyboard.press("button", "Truncate");
+    await page.getByText("can be undone").waitFor();
+    expect(await stored()).toBe(0);
+    await keyboard.press("button", "Undo truncation 1 of ws:roads");
+    await page.getByRole("dialog").waitFor();
+    await keyboard.press("button", "Undo");
+    await page.locator(".chip", { hasText: /^\W*undone$/ }).waitFor();
+    expect(await stored()).toBe(before);
   },
 );

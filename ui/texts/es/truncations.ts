@@ -1,4 +1,37 @@
 import type { Texts } from "../../core/i18n.ts";
 import type { truncations as english } from "../en/truncations.ts";
 
-export const truncations: Texts<typeof english> = {};
+export const truncations: Texts<typeof english> = {
+  "truncations.about": "Un vaciado tiene efecto de inmediato. Las teselas pueden volver mientras se guarde su espacio.",
+  "truncations.none": "Aún no se ha vaciado nada.",
+  "truncations.id": "N.º",
+  "truncations.layer": "Capa",
+  "truncations.by": "Cuándo y por quién",
+  "truncations.tiles": "Teselas",
+  "truncations.state": "Estado",
+  "truncations.state.kept": "se puede deshacer",
+  "truncations.state.undoing": "deshaciéndose",
+  "truncations.state.undone": "deshecho",
+  "truncations.state.reclaimed": "espacio liberado",
+  "truncations.type.truncateLayer": "toda la capa",
+  "truncations.type.truncateOrphans": "lo que la configuración ya no tiene",
+  "truncations.type.truncateParameters": "parámetros",
+  "truncations.mode": "Qué pasa con las teselas",
+  "truncations.mode.hard": "Se eliminan",
+  "truncations.mode.soft": "Quedan caducadas y se sirven hasta que se dibujan de nuevo",
+  "truncations.left": "quedan {time}",
+  "truncations.over": "El plazo ha terminado.",
+  "truncations.discarded": {
+    one: "se descartó {count} tesela más nueva",
+    other: "se descartaron {count} teselas más nuevas",
+  },
+  "truncations.undoOf": "Deshacer el vaciado {id} de {layer}",
+  "truncations.undoNote": "Las teselas vuelven como estaban. Las teselas guardadas desde el vaciado se descartan.",
+  "truncations.undoneDone": "Las teselas de {layer} han vuelto.",
+  "truncations.new": "Vaciar una capa …",
+  "truncations.truncate": "Vaciar",
+  "truncations.expire": "Marcar como caducadas",
+  "truncations.goes": "Esto elimina {tiles} teselas, {size} en el disco.",
+  "truncations.expires": "Esto deja caducadas {tiles} teselas, {size} en el disco.",
+  "truncations.done": "{layer}: {tiles} teselas.",
+};

@@ -1,4 +1,37 @@
 import type { Texts } from "../../core/i18n.ts";
 import type { truncations as english } from "../en/truncations.ts";
 
-export const truncations: Texts<typeof english> = {};
+export const truncations: Texts<typeof english> = {
+  "truncations.about": "Un vidage prend effet aussitôt. Les tuiles peuvent revenir tant que leur place est gardée.",
+  "truncations.none": "Rien n’a encore été vidé.",
+  "truncations.id": "N°",
+  "truncations.layer": "Couche",
+  "truncations.by": "Quand et par qui",
+  "truncations.tiles": "Tuiles",
+  "truncations.state": "État",
+  "truncations.state.kept": "annulable",
+  "truncations.state.undoing": "annulation en cours",
+  "truncations.state.undone": "annulé",
+  "truncations.state.reclaimed": "place libérée",
+  "truncations.type.truncateLayer": "toute la couche",
+  "truncations.type.truncateOrphans": "ce que la configuration n’a plus",
+  "truncations.type.truncateParameters": "paramètres",
+  "truncations.mode": "Ce que deviennent les tuiles",
+  "truncations.mode.hard": "Elles sont supprimées",
+  "truncations.mode.soft": "Elles sont périmées, et servies jusqu’à leur nouveau rendu",
+  "truncations.left": "encore {time}",
+  "truncations.over": "Le délai est passé.",
+  "truncations.discarded": {
+    one: "{count} tuile plus récente a été écartée",
+    other: "{count} tuiles plus récentes ont été écartées",
+  },
+  "truncations.undoOf": "Annuler le vidage {id} de {layer}",
+  "truncations.undoNote": "Les tuiles reviennent telles quelles. Les tuiles stockées depuis le vidage sont écartées.",
+  "truncations.undoneDone": "Les tuiles de {layer} sont de retour.",
+  "truncations.new": "Vider une couche …",
+  "truncations.truncate": "Vider",
+  "truncations.expire": "Marquer comme périmées",
+  "truncations.goes": "Cela supprime {tiles} tuiles, {size} sur le disque.",
+  "truncations.expires": "Cela rend périmées {tiles} tuiles, {size} sur le disque.",
+  "truncations.done": "{layer} : {tiles} tuiles.",
+};
