@@ -19,6 +19,8 @@ interface ActionProps<T> {
   readonly need?: Right;
   readonly kind?: "primary" | "danger" | "quiet";
   readonly disabled?: boolean;
+  /** A small button, for a row of a table. */
+  readonly isSmall?: boolean;
   /** Asked before the request is sent. `typed`: a text that must be typed, for what cannot be undone. */
   readonly confirm?: { readonly title: string; readonly body: ComponentChildren; readonly typed?: string };
   /** Shown after success. */
@@ -36,6 +38,7 @@ interface ActionProps<T> {
  */
 export function Action<T = unknown>(props: ActionProps<T>) {
   const { label, title, request, command, need = "operate", kind = "quiet", disabled = false, confirm } = props;
+  const { isSmall = false } = props;
   const busy = useSignal(false);
   const asking = useSignal(false);
   const typed = useSignal("");
@@ -66,7 +69,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
     <span class="action">
       <button
         type="button"
-        class={kind}
+        class={isSmall ? `${kind} small` : kind}
         title={title}
         aria-label={title}
         disabled={disabled || busy.value}

@@ -100,15 +100,17 @@ export function Chip({ tone, children }: { readonly tone: Tone; readonly childre
   );
 }
 
-/** A bar from 0 to 1 with its text beside it. */
+/** A bar from 0 to 1 with its text beside it, by default its percentage. */
 export function Meter({
   value,
   label,
   tone = "busy",
+  text,
 }: {
   readonly value: number;
   readonly label: string;
   readonly tone?: Tone;
+  readonly text?: string;
 }) {
   const now = Math.round(Math.max(0, Math.min(1, value)) * 100);
   return (
@@ -126,7 +128,7 @@ export function Meter({
         <rect class="track" width="100" height="8" />
         <rect class="fill" width={now} height="8" />
       </svg>
-      <span class="number">{percent(value)}</span>
+      <span class="number">{text ?? percent(value)}</span>
     </span>
   );
 }

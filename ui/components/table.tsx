@@ -1,12 +1,22 @@
-import { useSignal } from "@preact/signals";
+import { batch, useSignal } from "@preact/signals";
 import type { ComponentChildren, TargetedEvent } from "preact";
 
 export interface Column<T> {
   readonly key: string;
   readonly label: string;
   readonly isNumber?: boolean;
+  /** True: a narrow screen does not show the column. */
+  readonly isMinor?: boolean;
+  /** Makes the title a button that sorts the rows. The caller sorts them. */
+  readonly sort?: { readonly now: Sorting; readonly onSort: () => void };
   readonly cell: (row: T) => ComponentChildren;
 }
+
+export type Sorting = "ascending" | "descending" | "none";
+const SORT_MARKS = { ascending: "▲", descending: "▼" };
+
+const classOf = <T,>({ isNumber = false, isMinor = false }: Column<T>): string | undefined =>
+  [isNumber ? "number" : "", isMinor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
 
 interface TableProps<T> {
   /** What the table lists, for screen readers. */
@@ -21,19 +31,24 @@ interface TableProps<T> {
 /** The height of a row in a table of more than `PLAIN_ROWS` rows, in CSS pixels. */
 const ROW_PX = 44;
 const PLAIN_ROWS = 150;
-const AROUND = 10;
+/** The rows change in steps: not every event of a scroll renders. */
+const STEP = 6;
 
 /** A table. Of a long one only the rows in view are in the document; it scrolls in a box of its own. */
 export function Table<T>(props: TableProps<T>) {
   const { caption, columns, rows, lead } = props;
-  const top = useSignal(0);
-  const height = useSignal(600);
+  const first = useSignal(0);
+  const last = useSignal(24);
   const isLong = rows.length > PLAIN_ROWS;
-  const from = isLong ? Math.max(0, Math.floor(top.value / ROW_PX) - AROUND) : 0;
-  const to = isLong ? Math.min(rows.length, Math.ceil((top.value + height.value) / ROW_PX) + AROUND) : rows.length;
-  const onScroll = (event: TargetedEvent<HTMLElement>): void => {
-    top.value = event.currentTarget.scrollTop;
-    height.value = event.currentTarget.clientHeight;
+  // A list that has become shorter shows its last rows until the browser has corrected the scroll position.
+  const to = isLong ? Math.min(rows.length, last.value) : rows.length;
+  const from = isLong ? Math.max(0, Math.min(first.value, to - STEP)) : 0;
+  const onScroll = ({ currentTarget: { scrollTop, clientHeight } }: TargetedEvent<HTMLElement>): void => {
+    const top = scrollTop / ROW_PX;
+    batch(() => {
+      first.value = (Math.floor(top / STEP) - 1) * STEP;
+      last.value = (Math.ceil((top + clientHeight / ROW_PX) / STEP) + 1) * STEP;
+    });
   };
   const width = columns.length + (lead === undefined ? 0 : 1);
   return (
@@ -49,9 +64,9 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr aria-rowindex={1}>
             {lead !== undefined && <td />}
-            {columns.map(({ key, label, isNumber }) => (
-              <th key={key} scope="col" class={isNumber === true ? "number" : undefined}>
-                {label}
+            {columns.map((column) => (
+              <th key={column.key} scope="col" class={classOf(column)} aria-sort={column.sort?.now}>
+                <Title of={column} />
               </th>
             ))}
           </tr>
@@ -61,9 +76,9 @@ export function Table<T>(props: TableProps<T>) {
           {rows.slice(from, to).map((row, n) => (
             <tr key={props.rowKey(row)} aria-rowindex={from + n + 2}>
               {lead !== undefined && <td>{lead(row)}</td>}
-              {columns.map(({ key, isNumber, cell, label }) => (
-                <td key={key} class={isNumber === true ? "number" : undefined} data-label={label}>
-                  <div>{cell(row)}</div>
+              {columns.map((column) => (
+                <td key={column.key} class={classOf(column)} data-label={column.label}>
+                  <div>{column.cell(row)}</div>
                 </td>
               ))}
             </tr>
@@ -72,6 +87,16 @@ export function Table<T>(props: TableProps<T>) {
         </tbody>
       </table>
     </section>
+  );
+}
+
+function Title<T>({ of: { label, sort } }: { readonly of: Column<T> }) {
+  if (sort === undefined) return <>{label}</>;
+  return (
+    <button type="button" class="sort" onClick={sort.onSort}>
+      {label}
+      {sort.now !== "none" && <span aria-hidden="true">{SORT_MARKS[sort.now]}</span>}
+    </button>
   );
 }
 

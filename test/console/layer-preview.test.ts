@@ -1,0 +1,152 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasChromium, launchChromium } from "../clients/chromium.ts";
+import { hasMapServer, type MapServer, startMapServer } from "../clients/mapserver.ts";
+import { pixels } from "../clients/pixels.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
+
+const hasGdal = existsSync("/usr/bin/gdal_translate");
+const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"];
+
+// Without Debian's Chromium and MapServer: a loud skip.
+describe.skipIf(!hasChromium || !hasMapServer)("a layer's preview (Debian packages chromium, cgi-mapserver)", () => {
+  let upstream: MapServer;
+  let server: TestServer;
+  let browser: ConsoleBrowser;
+  let plain: Browser;
+  beforeAll(async () => {
+    upstream = await startMapServer();
+    const source = `{ type: wms, url: "${upstream.url}", layers: [roads], transparent: false, connections: 4 }`;
+    server = await startServer({
+      configuration: `
+layers:
+  - name: ws:roads
+    title: Roads </script> & more
+    source: ${source}
+    gridSubsets: [{ gridSet: EPSG:900913, zoomStop: 6 }, { gridSet: EPSG:4326, zoomStop: 6 }, { gridSet: odd }, { gridSet: upwards }]
+    formats: [image/png, image/jpeg]
+    queryable: true
+    parameterFilters: [{ type: string, key: TIME, default: ${DAYS[3]}, values: ${JSON.stringify(DAYS)} }]
+gridSets:
+  - { id: odd, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200] }
+  - { id: upwards, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200], alignTopLeft: true }
+`,
+    });
+    browser = await startConsoleBrowser();
+    plain = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await plain.close();
+    await server.close();
+    await upstream.close();
+  });
+
+  test.each(LOOKS)("the map with its controls is accessible, $look", async (look) => {
+    await using console = await browser.page(server, look);
+    await console.open("/ui/layers/ws%3Aroads");
+    await console.page.locator(".map-target[aria-busy=false]").waitFor();
+    await console.expectAccessible();
+  });
+
+  test("the slider of times asks for the tiles of the chosen time, which stands in the address", async () => {
+    await using console = await browser.page(server);
+    await console.open("/ui/layers/ws%3Aroads");
+    const { page } = console;
+    await page.locator(".map-target[aria-busy=false]").waitFor();
+    const slider = page.getByRole("slider", { name: "TIME" });
+    const asked = page.waitForResponse((response) => response.url().includes("TIME=2026-01-03"));
+    await slider.focus();
+    await page.keyboard.press("ArrowLeft");
+    expect((await asked).status()).toBe(200);
+    expect(await slider.getAttribute("aria-valuetext")).toBe("2026-01-03");
+    expect(new URL(page.url()).searchParams.get("p.TIME")).toBe("2026-01-03");
+  });
+
+  test("a click asks the source what lies there", async () => {
+    await using console = await browser.page(server);
+    await console.open("/ui/layers/ws%3Aroads?gridSet=EPSG:4326");
+    const { page } = console;
+    await page.locator(".map-target[aria-busy=false]").waitFor();
+    const asked = page.waitForRequest((request) => request.url().includes("GetFeatureInfo"));
+    await page.locator(".map-target").click({ position: { x: 200, y: 250 } });
+    expect(new URL((await asked).url()).searchParams.get("TILEMATRIXSET")).toBe("EPSG:4326");
+    await page.locator("pre.snippet").filter({ hasText: /\S/ }).waitFor();
+  });
+
+  /** Returns the snippet that the console shows. */
+  async function snippetOf(program: string, gridSet: string): Promise<string> {
+    await using console = await browser.page(server);
+    await console.open(`/ui/layers/ws%3Aroads/addresses?program=${program}&gridSet=${gridSet}`);
+    return (await console.page.locator("pre.snippet").textContent()) ?? "";
+  }
+
+  test.each([
+    ["OpenLayers", "EPSG:900913"],
+    ["OpenLayers", "EPSG:4326"],
+    ["OpenLayers", "odd"],
+    ["OpenLayers", "upwards"],
+    ["Leaflet", "EPSG:900913"],
+    ["Leaflet", "EPSG:4326"],
+    ["Leaflet", "odd"],
+    ["Leaflet", "upwards"],
+    ["MapLibre", "EPSG:900913"],
+  ])("the snippet for %s shows the map in %s as it stands", async (program, gridSet) => {
+    const html = await snippetOf(program, gridSet);
+    const page = await plain.newPage({ viewport: { width: 600, height: 400 } });
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
+    // As the reader does it: saved as a file, and opened.
+    const file = join(server.dataDir, "snippet.html");
+    writeFileSync(file, html);
+    // The libraries come from npm: the test machine has no other network.
+    await page.route("https://cdn.jsdelivr.net/npm/**", (route) =>
+      route.fulfill({
+        body: readFileSync(packageFile(new URL(route.request().url()).pathname)),
+        contentType: route.request().url().endsWith("css") ? "text/css" : "text/javascript",
+        headers: { "Access-Control-Allow-Origin": "*" },
+      }),
+    );
+    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    await page.goto(pathToFileURL(file).href);
+    await expect
+      .poll(async () => landShare(await pixels(await page.screenshot())), { timeout: 20_000 })
+      .toBeGreaterThan(0.05);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test.skipIf(!hasGdal)("the snippet for GDAL writes a picture as it stands", async () => {
+    const command = await snippetOf("GDAL", "EPSG:4326");
+    execFileSync("/bin/sh", ["-c", command], { cwd: server.dataDir, stdio: "pipe" });
+    const file = join(server.dataDir, "map.png");
+    expect(landShare(await pixels(readFileSync(file)))).toBeGreaterThan(0.05);
+    rmSync(file);
+  });
+
+  test("a program that cannot show a grid set says so", async () => {
+    await using console = await browser.page(server);
+    await console.open("/ui/layers/ws%3Aroads/addresses?program=MapLibre&gridSet=odd");
+    await console.page.getByText("MapLibre cannot show image/png in the grid set odd.").waitFor();
+  });
+});
+
+/** Returns the file of a path such as /npm/ol@10.11.0/dist/ol.js. */
+const packageFile = (path: string): string => {
+  const [, name = "", file = ""] = /^\/npm\/([^@/]+)@[^/]+\/(.*)$/.exec(path) ?? [];
+  return join(createRequire(import.meta.url).resolve(`${name}/package.json`), "..", file);
+};
+
+/** The share of pixels in the colour of MapServer's land. */
+function landShare(rgb: Buffer): number {
+  let land = 0;
+  for (let at = 0; at + 2 < rgb.length; at += 3)
+    if (rgb[at] === 190 && rgb[at + 1] === 120 && rgb[at + 2] === 60) land++;
+  return land / (rgb.length / 3);
+}

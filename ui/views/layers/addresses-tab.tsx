@@ -1,0 +1,111 @@
+import { CopyButton } from "../../components/copy.tsx";
+import { Empty, Panel } from "../../components/parts.tsx";
+import { t } from "../../core/i18n.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { Choice } from "./choice.tsx";
+import type { TabProps } from "./layer-page.tsx";
+import { snippets, type TileAddresses } from "./snippets.ts";
+
+/** The addresses of a layer for other programs. The grid set, the format and the program stand in the address. */
+export function AddressesTab({ layer }: TabProps) {
+  const { query } = place.value;
+  const gridSet = query.get("gridSet") ?? layer.defaultGridSet;
+  const subset = layer.gridSubsets.find((one) => one.gridSet === gridSet) ?? layer.gridSubsets[0];
+  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0] ?? "";
+  const addresses = layer.addresses.tiles.find((one) => one.gridSet === subset?.gridSet && one.format === format);
+  if (subset === undefined || addresses === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
+  const program = snippets.find(({ name }) => name === query.get("program")) ?? snippets[0];
+  const text = program?.text({ layer, subset, addresses });
+  return (
+    <>
+      <div class="fields">
+        <Choice
+          label={t("layers.gridSet")}
+          value={subset.gridSet}
+          values={layer.gridSubsets.map((one) => one.gridSet)}
+          onChoose={(chosen) => setQuery({ gridSet: chosen })}
+        />
+        <Choice
+          label={t("layers.format")}
+          value={format}
+          values={layer.formats}
+          onChoose={(chosen) => setQuery({ format: chosen })}
+        />
+      </div>
+      <Panel title={t("layers.tileAddresses")}>
+        <AddressList entries={tileEntries(addresses)} />
+      </Panel>
+      <Panel title={t("layers.services")}>
+        <AddressList
+          entries={[
+            ["WMTS", layer.addresses.wmtsCapabilities],
+            ["WMS", layer.addresses.wmsCapabilities],
+            ["TMS", layer.addresses.tms],
+            ["OGC API", layer.addresses.ogc],
+          ]}
+        />
+      </Panel>
+      <Panel
+        title={t("layers.snippets")}
+        actions={text !== undefined && <CopyButton text={text} subject={program?.name ?? ""} />}
+      >
+        <fieldset class="segments">
+          <legend class="hidden">{t("layers.program")}</legend>
+          {snippets.map(({ name }) => (
+            <label key={name}>
+              <input
+                type="radio"
+                name="program"
+                checked={name === program?.name}
+                onChange={() => setQuery({ program: name })}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+        {text === undefined ? (
+          <Empty>{t("layers.noSnippet", { program: program?.name ?? "", gridSet: subset.gridSet, format })}</Empty>
+        ) : (
+          <>
+            <p class="soft">
+              {program?.name === "QGIS"
+                ? t("layers.snippet.qgis")
+                : program?.name === "GDAL"
+                  ? t("layers.snippet.gdal")
+                  : t("layers.snippet.page")}
+            </p>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard */}
+            <pre class="snippet" tabIndex={0}>
+              {text}
+            </pre>
+          </>
+        )}
+      </Panel>
+    </>
+  );
+}
+
+const tileEntries = ({ xyz, tileJson, wmts, wms, tms, ogc }: TileAddresses): readonly Entry[] => [
+  ["XYZ", xyz],
+  ["TileJSON", tileJson],
+  ["WMTS", wmts],
+  ...(wms === null ? [] : [["WMS", wms] as const]),
+  ["TMS", tms],
+  ["OGC API", ogc],
+];
+
+type Entry = readonly [name: string, address: string];
+
+const AddressList = ({ entries }: { readonly entries: readonly Entry[] }) => (
+  <dl class="commands">
+    {entries.map(([name, address]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <code>{address}</code>
+          <CopyButton text={address} subject={name} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);

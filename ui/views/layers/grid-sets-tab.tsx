@@ -1,0 +1,80 @@
+import { Panel } from "../../components/parts.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/api.ts";
+import { count, decimal } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import type { TabProps } from "./layer-page.tsx";
+
+type GridSubset = Doc<"Layer">["gridSubsets"][number];
+type Level = GridSubset["levels"][number];
+
+/** The grid sets of a layer: bounds, and each level with its resolution, scale and tiles. */
+export const GridSetsTab = ({ layer }: TabProps) => (
+  <>
+    {layer.gridSubsets.map((subset) => (
+      <Panel key={subset.gridSet} title={subset.gridSet}>
+        {subset.title !== null && <p class="soft">{subset.title}</p>}
+        <dl class="facts">
+          <dt>{t("layers.bounds")}</dt>
+          <dd>{corners(subset.bounds)}</dd>
+          <dt>{t("layers.extent")}</dt>
+          <dd>{corners(subset.extent)}</dd>
+          <dt>{t("layers.tileSize")}</dt>
+          <dd>{t("layers.pixels", { width: subset.tileSize[0], height: subset.tileSize[1] })}</dd>
+          <dt>{t("layers.levels")}</dt>
+          <dd>{`${subset.zoomStart} – ${subset.zoomStop}`}</dd>
+          <dt>{t("layers.origin")}</dt>
+          <dd>{subset.alignTopLeft ? t("layers.origin.top") : t("layers.origin.bottom")}</dd>
+          <dt>{t("layers.axes")}</dt>
+          <dd>{subset.yCoordinateFirst ? t("layers.axes.yFirst") : t("layers.axes.xFirst")}</dd>
+          <dt>{t("layers.metersPerUnit")}</dt>
+          <dd>{decimal(subset.metersPerUnit, 6)}</dd>
+        </dl>
+        <Table
+          caption={t("layers.levelsOf", { gridSet: subset.gridSet })}
+          columns={columns()}
+          rows={subset.levels}
+          rowKey={({ z }) => z}
+        />
+      </Panel>
+    ))}
+  </>
+);
+
+const columns = (): readonly Column<Level>[] => [
+  { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
+  { key: "name", label: t("layers.levelName"), isMinor: true, cell: ({ name }) => name },
+  {
+    key: "resolution",
+    label: t("layers.resolution"),
+    isNumber: true,
+    cell: ({ resolution }) => significant(resolution),
+  },
+  {
+    key: "scale",
+    label: t("layers.scale"),
+    isNumber: true,
+    cell: ({ scaleDenominator }) => `1 : ${decimal(scaleDenominator, scaleDenominator < 1000 ? 2 : 0)}`,
+  },
+  { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+  {
+    key: "matrix",
+    label: t("layers.matrix"),
+    isNumber: true,
+    isMinor: true,
+    cell: ({ matrixSize: [width, height] }) => `${count(width)} × ${count(height)}`,
+  },
+  {
+    key: "coverage",
+    label: t("layers.rows"),
+    isNumber: true,
+    isMinor: true,
+    cell: ({ coverage }) =>
+      coverage === null ? "–" : `${coverage[0]}, ${coverage[1]} – ${coverage[2]}, ${coverage[3]}`,
+  },
+];
+
+/** Coordinates are code, not quantities: they stand as a request needs them. */
+const corners = (box: readonly number[]): string => box.map((one) => String(Number(one.toPrecision(12)))).join(", ");
+
+const significant = (value: number): string => (value >= 1000 ? decimal(value, 2) : decimal(value, 10));

@@ -1,0 +1,69 @@
+import { Field } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { Choice } from "./choice.tsx";
+
+type Parameter = Doc<"Layer">["parameters"][number];
+
+interface ParameterFieldProps {
+  readonly parameter: Parameter;
+  readonly value: string;
+  readonly onChoose: (value: string) => void;
+}
+
+/** Lists of at least so many times or numbers are a slider. */
+const SLIDER_VALUES = 3;
+
+/** A control for one parameter of a layer: a list, a slider for times and numbers, or a text. */
+export function ParameterField({ parameter, value, onChoose }: ParameterFieldProps) {
+  const { key, regex } = parameter;
+  const values = parameter.values?.map(String);
+  if (values === undefined)
+    return (
+      <Field label={key} hint={regex === undefined ? undefined : t("layers.pattern", { pattern: regex })}>
+        {({ id, describedBy }) => (
+          // On change, not on input: each new value asks for new tiles.
+          <input
+            id={id}
+            aria-describedby={describedBy}
+            value={value}
+            onChange={(event) => onChoose(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    );
+  if (values.length < SLIDER_VALUES || !isSeries(parameter, values))
+    return (
+      <Choice
+        label={key}
+        value={value}
+        values={values.includes(value) ? values : [value, ...values]}
+        onChoose={onChoose}
+      />
+    );
+  const at = values.indexOf(value);
+  return (
+    <Field label={key}>
+      {({ id }) => (
+        <span class="slider">
+          <input
+            id={id}
+            type="range"
+            min={0}
+            max={values.length - 1}
+            value={at < 0 ? values.length - 1 : at}
+            aria-valuetext={value}
+            onChange={(event) => onChoose(values[Number(event.currentTarget.value)] ?? value)}
+          />
+          <output for={id}>{value}</output>
+        </span>
+      )}
+    </Field>
+  );
+}
+
+/** Returns whether the values of a parameter are steps of time or of a number. */
+const isSeries = ({ key, type }: Parameter, values: readonly string[]): boolean =>
+  type !== "string" ||
+  values.every((one) => /^\d{4}(-|T|$)/.test(one) && !Number.isNaN(Date.parse(one))) ||
+  (/^(elevation|dim_.*)$/i.test(key) && values.every((one) => Number.isFinite(Number(one))));

@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals";
+import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
+import { asProblem, type Doc, type Problem } from "../../core/api.ts";
+import { t } from "../../core/i18n.ts";
+import { place, setQuery } from "../../core/router.ts";
+import { findSubset } from "../../map/grid.ts";
+import { LayerMap } from "../../map/layer-map.tsx";
+import type { MapPointer } from "../../map/map-surface.ts";
+import { Choice } from "./choice.tsx";
+import { featureInfo } from "./feature-info.ts";
+import type { TabProps } from "./layer-page.tsx";
+import { ParameterField } from "./parameter-field.tsx";
+
+/** The answer to a click: a text, or why there is none. */
+type Answer = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
+
+/** A map of the layer. Grid set, format and parameters stand in the address; the map adds its place. */
+export function PreviewTab({ layer }: TabProps) {
+  const answer = useSignal<Answer | undefined>(undefined);
+  const { query } = place.value;
+  const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? layer.gridSubsets[0];
+  const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0];
+  if (subset === undefined || format === undefined) return <Empty>{t("layers.noGridSets")}</Empty>;
+  const parameters = chosenParameters(layer, query);
+
+  const ask = async (pointer: MapPointer): Promise<void> => {
+    answer.value = { isLoading: true };
+    try {
+      // The listener is set once for a grid set: the address has what is chosen now.
+      const chosen = chosenParameters(layer, place.value.query);
+      answer.value = { text: await featureInfo(layer, subset, format, chosen, pointer) };
+    } catch (error) {
+      answer.value = { problem: asProblem(error) };
+    }
+  };
+  const legend = legendOf(layer, parameters["STYLES"]);
+  return (
+    <>
+      <div class="fields">
+        <Choice
+          label={t("layers.gridSet")}
+          value={subset.gridSet}
+          values={layer.gridSubsets.map((one) => one.gridSet)}
+          // The place on the map has the units of the grid set.
+          onChoose={(gridSet) => setQuery({ gridSet, at: undefined })}
+        />
+        <Choice
+          label={t("layers.format")}
+          value={format}
+          values={layer.formats}
+          onChoose={(chosen) => setQuery({ format: chosen })}
+        />
+        {layer.parameters.map((parameter) => (
+          <ParameterField
+            key={parameter.key}
+            parameter={parameter}
+            value={parameters[parameter.key] ?? parameter.default}
+            onChoose={(value) =>
+              setQuery({ [queryKey(parameter.key)]: value === parameter.default ? undefined : value })
+            }
+          />
+        ))}
+      </div>
+      <div class={legend === undefined ? undefined : "with-legend"}>
+        <LayerMap
+          layer={layer}
+          gridSet={subset.gridSet}
+          format={format}
+          parameters={parameters}
+          label={t("layers.mapOf", { layer: layer.name })}
+          onOpen={(surface) => (layer.queryable ? surface.onClick((pointer) => void ask(pointer)) : undefined)}
+        />
+        {legend !== undefined && (
+          <img
+            class="legend"
+            src={pathOnServer(legend.url)}
+            width={legend.width}
+            height={legend.height}
+            alt={t("layers.legendOf", { style: legend.style })}
+          />
+        )}
+      </div>
+      {layer.queryable && (
+        <Panel title={t("layers.underClick")}>
+          <div role="status">
+            <FeatureInfo answer={answer.value} />
+          </div>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function FeatureInfo({ answer }: { readonly answer: Answer | undefined }) {
+  if (answer === undefined) return <p class="soft">{t("layers.clickMap")}</p>;
+  if ("isLoading" in answer) return <p class="soft">{t("loading")}</p>;
+  if ("problem" in answer) return <ProblemBox problem={answer.problem} />;
+  if (answer.text.trim() === "") return <p class="soft">{t("layers.nothingThere")}</p>;
+  return <pre class="snippet">{answer.text}</pre>;
+}
+
+const queryKey = (parameter: string): string => `p.${parameter}`;
+
+/** Returns the parameters of the address that are not the defaults. */
+function chosenParameters(layer: Doc<"Layer">, query: URLSearchParams): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    layer.parameters.flatMap(({ key }) => {
+      const value = query.get(queryKey(key));
+      return value === null ? [] : [[key, value]];
+    }),
+  );
+}
+
+function legendOf(
+  { legends, parameters }: Doc<"Layer">,
+  style: string | undefined,
+): Doc<"Layer">["legends"][number] | undefined {
+  const shown = style ?? parameters.find(({ key }) => key === "STYLES")?.default ?? "";
+  return legends.find((one) => one.style === shown) ?? legends.find((one) => one.style === "");
+}
+
+/** Returns an address as a path of this page's server: behind a proxy the server may see another scheme or host. */
+const pathOnServer = (address: string): string => {
+  const { pathname, search } = new URL(address, window.location.href);
+  return pathname + search;
+};

@@ -1,0 +1,107 @@
+import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
+import { Table } from "../../components/table.tsx";
+import type { Doc } from "../../core/api.ts";
+import { bytes, count, milliseconds, percent } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { place, setQuery } from "../../core/router.ts";
+import type { TabProps } from "./layer-page.tsx";
+
+const WINDOWS = ["PT5M", "PT1H", "PT24H"] as const;
+const STATS_MS = 60_000;
+
+/** How a layer is used: requests of the last minutes or hours, and what is stored of it. */
+export function UseTab({ layer, usage }: TabProps) {
+  const window = WINDOWS.find((one) => one === place.value.query.get("window")) ?? "PT1H";
+  const stats = useDocument("Stats", `stats?window=${window}&layer=${encodeURIComponent(layer.name)}`, {
+    everyMs: STATS_MS,
+  });
+  return (
+    <>
+      <Panel
+        title={t("layers.requests")}
+        actions={
+          <select
+            aria-label={t("layers.window")}
+            value={window}
+            onChange={(event) => setQuery({ window: event.currentTarget.value })}
+          >
+            {WINDOWS.map((one) => (
+              <option key={one} value={one}>
+                {t(`layers.window.${one}`)}
+              </option>
+            ))}
+          </select>
+        }
+      >
+        <Loading of={stats}>{(data) => <Requests stats={data} />}</Loading>
+      </Panel>
+      <Panel title={t("layers.stored")}>
+        <Loading of={usage}>{(data) => <Stored usage={data} />}</Loading>
+      </Panel>
+    </>
+  );
+}
+
+function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }) {
+  const { requests, hits, misses, failed, hitRatio, latency } = total;
+  if (requests === 0) return <Empty>{t("layers.noRequests")}</Empty>;
+  const time = (ms: number | null): string => (ms === null ? "–" : milliseconds(ms));
+  const figures = [
+    [t("layers.requests"), count(requests)],
+    [t("layers.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
+    [t("layers.hits"), count(hits)],
+    [t("layers.misses"), count(misses)],
+    [t("layers.failed"), count(failed)],
+    [t("layers.sent"), bytes(total.bytes)],
+    ["p50", time(latency.p50)],
+    ["p95", time(latency.p95)],
+    ["p99", time(latency.p99)],
+  ];
+  return (
+    <>
+      <dl class="figures">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Sparkline values={series.map((one) => one.requests)} label={t("layers.requestsOverTime")} />
+    </>
+  );
+}
+
+type Level = NonNullable<Doc<"Usage">["tileSets"]>[number]["zooms"][number] & {
+  readonly key: string;
+  readonly tileSet: string;
+};
+
+function Stored({ usage }: { readonly usage: Doc<"Usage"> }) {
+  const rows: readonly Level[] = (usage.tileSets ?? []).flatMap(
+    ({ gridSet, format, parameters, parametersId, zooms }) =>
+      zooms.map((zoom) => ({
+        ...zoom,
+        key: `${gridSet} ${format} ${parametersId} ${zoom.z}`,
+        tileSet: [gridSet, format, ...Object.entries(parameters ?? {}).map(([key, value]) => `${key}=${value}`)].join(
+          " · ",
+        ),
+      })),
+  );
+  if (rows.length === 0) return <Empty>{t("layers.nothingStored")}</Empty>;
+  return (
+    <Table
+      caption={t("layers.stored")}
+      rows={rows}
+      rowKey={({ key }) => key}
+      columns={[
+        { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
+        { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
+        { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+        { key: "size", label: t("layers.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
+        { key: "disk", label: t("layers.disk"), isNumber: true, isMinor: true, cell: (one) => bytes(one.bytesOnDisk) },
+      ]}
+    />
+  );
+}
