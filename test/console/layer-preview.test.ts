@@ -1,8 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium, launchChromium } from "../clients/chromium.ts";
@@ -124,7 +125,8 @@ gridSets:
 
   test.skipIf(!hasGdal)("the snippet for GDAL writes a picture as it stands", async () => {
     const command = await snippetOf("GDAL", "EPSG:4326");
-    execFileSync("/bin/sh", ["-c", command], { cwd: server.dataDir, stdio: "pipe" });
+    // Not synchronously: the upstream answers in this process.
+    await promisify(execFile)("/bin/sh", ["-c", command], { cwd: server.dataDir });
     const file = join(server.dataDir, "map.png");
     expect(landShare(await pixels(readFileSync(file)))).toBeGreaterThan(0.05);
     rmSync(file);

@@ -94,6 +94,15 @@ layers:
     expect(new URL(page.url()).pathname).toBe("/ui/layers/a%2Fb%20c%3Fd/grid-sets");
   });
 
+  test("the page of a layer counts its own tiles only", async () => {
+    expect((await fetch(`${server.url}/xyz/a%2Fb%20c%3Fd/EPSG:4326/0/0/0.png`)).status).toBe(200);
+    await using console = await browser.page(server);
+    await console.open("/ui/layers/ws%3Aroads/use");
+    await console.page.locator(".summary", { hasText: "85 tiles" }).waitFor();
+    await console.page.getByRole("button", { name: "Empty ws:roads" }).click();
+    await console.page.getByText(/All 85 tiles go/).waitFor();
+  });
+
   test("emptying a layer names its tiles, and can be undone", async () => {
     await using console = await browser.page(server);
     await console.open("/ui/layers");
@@ -114,7 +123,7 @@ layers:
       .getByRole("row", { name: /ws:roads/ })
       .getByRole("cell", { name: "85", exact: true })
       .waitFor();
-    expect((await usage(server)).total.tiles).toBe(85);
+    expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(85);
   });
 });
 

@@ -75,6 +75,10 @@ export function LayerPage({ name, tab = "" }: { readonly name: string; readonly 
   );
 }
 
+/** Returns what is stored of one layer. The total of a usage is that of all layers, also where one is asked for. */
+const useOf = (usage: Doc<"Usage"> | undefined, layer: string): Doc<"Usage">["layers"][number] | undefined =>
+  usage?.layers.find((one) => one.layer === layer);
+
 interface ActionsProps {
   readonly layer: string;
   readonly usage: Loaded<Doc<"Usage">>;
@@ -83,7 +87,7 @@ interface ActionsProps {
 
 function Actions({ layer, usage, enabled }: ActionsProps) {
   if (!enabled) return null;
-  const tiles = usage.data?.total.tiles;
+  const use = useOf(usage.data, layer);
   const query = `layer=${encodeURIComponent(layer)}`;
   return (
     <>
@@ -97,14 +101,15 @@ function Actions({ layer, usage, enabled }: ActionsProps) {
           </Link>
         </>
       )}
-      <MakeStale layer={layer} tiles={tiles} />
-      <EmptyLayer layer={layer} tiles={tiles} bytes={usage.data?.total.bytes} onDone={usage.reload} />
+      <MakeStale layer={layer} tiles={use?.tiles} />
+      <EmptyLayer layer={layer} tiles={use?.tiles} bytes={use?.bytes} onDone={usage.reload} />
     </>
   );
 }
 
 function Summary({ layer, usage }: { readonly layer: Doc<"Layer">; readonly usage: Doc<"Usage"> | undefined }) {
   const upstream = useDocument("Upstream", `upstreams/${layer.upstream}`, { on: ["upstream"] });
+  const use = useOf(usage, layer.name);
   return (
     <div class="summary">
       {layer.title !== layer.name && <strong>{layer.title}</strong>}
@@ -112,12 +117,12 @@ function Summary({ layer, usage }: { readonly layer: Doc<"Layer">; readonly usag
       <p class="soft">
         <Link to={pathOf("upstreams", layer.upstream)}>{layer.source.address}</Link> ({layer.sourceKind}){" "}
         {upstream.data !== undefined && <UpstreamState state={upstream.data.state} />}
-        {usage !== undefined && (
+        {use !== undefined && (
           <span class="number">
             {" · "}
-            {t("layers.has", { count: usage.total.tiles, size: bytes(usage.total.bytes) })}
+            {t("layers.has", { count: use.tiles, size: bytes(use.bytes) })}
             {" · "}
-            {t("layers.onDisk", { size: bytes(usage.bytesOnDisk) })}
+            {t("layers.onDisk", { size: bytes(use.bytesOnDisk) })}
           </span>
         )}
       </p>
