@@ -73,7 +73,6 @@ describe.skipIf(!hasChromium)("the console's overview, in Chromium (Debian packa
     const main = page.getByRole("main");
     const places = [
       [/ended as failed: every tile failed: .*<img src=x/, `jobs/${failed}`],
-      [`#${waiting} seed`, `jobs/${waiting}`],
       [/ of 100 MiB$/, "quota"],
       [new URL(held.upstream.url).origin, "upstreams"],
       ["nightly", "schedules/nightly"],
