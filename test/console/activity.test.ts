@@ -31,11 +31,11 @@ describe.skipIf(!hasChromium)("the console's activity, in Chromium (Debian packa
     const { page } = console;
     await console.open("/ui/activity?refused=true");
     await page.getByText("Unknown layer: nowhere").first().waitFor();
-    expect(await page.locator("tbody tr").count()).toBe(1);
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
     await console.open("/ui/activity");
     await page.getByRole("link", { name: /1/ }).first().waitFor();
     const rows = page.locator("tbody tr");
-    expect(await rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(3);
     await massTruncate(server, "nurc:Arc_Sample");
     await expect.poll(() => rows.count()).toBe(4);
   });
