@@ -55,3 +55,13 @@ test("a start without users keeps the tokens, and a user has a limited number of
   service.usersChanged();
   expect(state.sent.at(-1)?.tokens).toHaveLength(100);
 });
+
+test("a change of the own password does not undo the change that an administrator made meanwhile", async () => {
+  const { service, state } = accounts([user("ann")]);
+  await service.addUser({ name: "ben", passwordHash: "stolen", roles: ["viewer"] });
+  expect(await service.changeUser("ben", { passwordHash: "new" })).toMatchObject({ ok: true });
+  const late = await service.changeUser("ben", { ifPasswordHash: "stolen", passwordHash: "of the thief" });
+  expect(late).toMatchObject({ ok: false, error: { code: "conflict" } });
+  expect(state.sent.at(-1)?.users).toMatchObject([{ name: "ben", passwordHash: "new" }]);
+  expect(await service.changeUser("ben", { ifPasswordHash: "new", roles: ["operator"] })).toMatchObject({ ok: true });
+});

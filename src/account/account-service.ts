@@ -46,7 +46,16 @@ export interface NewToken extends Pick<ApiToken, "user" | "role" | "expiresMs"> 
   readonly name: string;
 }
 
-/** Stores the users that were added over HTTP, and API tokens. Every process that answers requests learns of each change before the change is answered. */
+/** A change of a user: the fields that are given. */
+export interface UserChange extends Partial<Pick<User, "passwordHash" | "roles">> {
+  /** The change is refused if the user has another hash by now. */
+  readonly ifPasswordHash?: string;
+}
+
+/**
+ * Stores the users that were added over HTTP, and API tokens. Every process that answers requests learns of each change
+ * before the change is answered.
+ */
 export class AccountService {
   readonly #parts: AccountParts;
 
@@ -119,10 +128,12 @@ export class AccountService {
   /** Changes the given fields of a user and ends the user's sessions. */
   async changeUser(
     name: string,
-    change: Partial<Pick<User, "passwordHash" | "roles">>,
+    { ifPasswordHash, ...change }: UserChange,
   ): Promise<Result<Pick<User, "name" | "roles">, Refusal>> {
     const user = this.#changeable(name);
     if (!user.ok) return user;
+    if (ifPasswordHash !== undefined && user.value.passwordHash !== ifPasswordHash)
+      return refuse(conflict(`The password of ${JSON.stringify(name)} has been changed since the request was sent.`));
     const { passwordHash, roles } = { ...user.value, ...change };
     if (!roles.includes("admin") && this.#isLastAdministrator(name)) return refuse(lastAdministrator(name));
     const { db, sessions } = this.#parts;
@@ -212,7 +223,7 @@ export class AccountService {
 
   /**
    * Deletes a token.
-   * @param user undefined: whoever has it
+   * @param user undefined: the token of any user
    */
   async deleteApiToken(id: number, user: string | undefined): Promise<Result<null, Refusal>> {
     const { db } = this.#parts;
