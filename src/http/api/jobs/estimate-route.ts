@@ -2,6 +2,7 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
+import { atMost } from "../../at-most.ts";
 import { ClientGone } from "../../request.ts";
 import { type Exchange, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { json } from "../api-answer.ts";
@@ -26,26 +27,16 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
  * nothing, so the right to read suffices.
  */
 export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
-  let running = 0;
+  const bounded = atMost(MOST_AT_ONCE, "estimates are being worked out");
   return {
     methods: {
       POST: reading(async (exchange) => {
         const bytes = await exchange.body(ok);
         if (!bytes.ok) return bytes;
-        if (running >= MOST_AT_ONCE)
-          return refuse({
-            code: "too_many_requests",
-            message: `${MOST_AT_ONCE} estimates are being worked out already; ask again in a moment.`,
-          });
-        running++;
-        try {
-          const estimated = await withinTime(exchange.signal, longestMs, (signal) =>
-            estimateOf(parts, exchange, bytes.value, signal),
-          );
-          return estimated.ok ? json(estimated.value) : estimated;
-        } finally {
-          running--;
-        }
+        const estimated = await bounded(() =>
+          withinTime(exchange.signal, longestMs, (signal) => estimateOf(parts, exchange, bytes.value, signal)),
+        );
+        return estimated.ok ? json(estimated.value) : estimated;
       }),
     },
   };

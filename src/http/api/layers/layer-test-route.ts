@@ -9,6 +9,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import type { TestOrder, TestRender } from "../../../render/test-render.ts";
 import { upstreamIdOf } from "../../../render/upstream-limits.ts";
+import { atMost } from "../../at-most.ts";
 import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
 import { findFormat } from "../../tiles/tile-parts.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
@@ -36,25 +37,17 @@ const MOST_SHOWN_BYTES = 1024 * 1024;
 
 /** Returns `layers/NAME/test`: POST renders one tile of the layer, which is not stored, and tells what came of it. */
 export function layerTests({ testLayer }: RouteOptions): (name: string) => Resource {
-  let running = 0;
+  const bounded = atMost(MOST_AT_ONCE, "tests of layers are running");
   const answerTo = async (exchange: Exchange, name: string): Promise<Reply> => {
     const layer = exchange.catalogue.layers.get(name);
     if (layer === undefined) return refuse(unknownLayer(name, exchange.catalogue.layers));
     const order = await exchange.body((bytes) => decodeTest(bytes, layer));
     if (!order.ok) return order;
-    if (running >= MOST_AT_ONCE)
-      return refuse({
-        code: "too_many_requests",
-        message: `${MOST_AT_ONCE} tests of layers are running already; ask again in a moment.`,
-      });
-    running++;
-    try {
+    return bounded(async () => {
       const tested = await testLayer(order.value.order, exchange.signal);
       if (tested === undefined) return refuse(unknownLayer(name, exchange.catalogue.layers));
       return documentAnswer("LayerTest", testDocument(order.value, tested));
-    } finally {
-      running--;
-    }
+    });
   };
   return (name) => doing((exchange) => answerTo(exchange, name));
 }

@@ -1,18 +1,17 @@
 import type * as z from "zod";
 import { isoTime } from "../../../lib/iso-time.ts";
-import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { Slices } from "../../../lib/slices.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
+import { atMost } from "../../at-most.ts";
 import { type Exchange, type Reply, type Resource, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The previews of one process at the same time. A thousand times of a rare expression take a third of a second. */
-const MOST_AT_ONCE = 4;
-let running = 0;
+const bounded = atMost(4, "previews are being worked out");
 
 /** `schedules/preview`: POST returns the next times and open windows of a schedule that is not stored. */
 export const previewResource: Resource = { methods: { POST: reading(preview) } };
@@ -23,17 +22,7 @@ async function preview(exchange: Exchange): Promise<Reply> {
     return document.ok ? decodeBy(schedulePreviewSchema, withoutNulls(document.value)) : document;
   });
   if (!requested.ok) return requested;
-  if (running >= MOST_AT_ONCE)
-    return refuse({
-      code: "too_many_requests",
-      message: `${MOST_AT_ONCE} previews are being worked out already; ask again in a moment.`,
-    });
-  running++;
-  try {
-    return await previewOf(requested.value, exchange);
-  } finally {
-    running--;
-  }
+  return bounded(() => previewOf(requested.value, exchange));
 }
 
 async function previewOf(

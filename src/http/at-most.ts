@@ -1,0 +1,26 @@
+import type { Refusal } from "../lib/refusal.ts";
+import { type Result, refuse } from "../lib/result.ts";
+
+/** Runs work, or refuses it while too much of its kind is running. */
+export type Bounded = <T>(
+  work: () => Promise<T>,
+) => Promise<T | Extract<Result<never, Refusal>, { readonly ok: false }>>;
+
+/**
+ * Returns a function that runs at most `most` pieces of work at the same time in this process. It refuses further
+ * ones, and their clients can send them again.
+ * @param running the subject and verb of the refusal, such as "estimates are being worked out"
+ */
+export function atMost(most: number, running: string): Bounded {
+  let count = 0;
+  return async (work) => {
+    if (count >= most)
+      return refuse({ code: "too_many_requests", message: `${most} ${running} already; ask again in a moment.` });
+    count++;
+    try {
+      return await work();
+    } finally {
+      count--;
+    }
+  };
+}
