@@ -1,5 +1,6 @@
 import type { Answer } from "../reply.ts";
 import type { PublicRequest, PublicResource, Route } from "../resource.ts";
+import { accepts } from "../tiles/content-coding.ts";
 import { consoleFiles, readConsoleFile } from "./console-files.ts";
 import { ICON, STYLE } from "./plain-style.ts";
 
@@ -38,7 +39,7 @@ function consoleResource(name: string): PublicResource | undefined {
 
 /** Returns a file of the console. Its name changes with its content, so a browser keeps it for good. */
 function consoleAnswer(name: string, type: string, { headers }: PublicRequest): Answer {
-  const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s|,|$))/.test(String(headers["accept-encoding"] ?? ""));
+  const isCompressed = accepts(headers["accept-encoding"], "gzip");
   const key = `${name} ${isCompressed}`;
   const body = stored.get(key) ?? readConsoleFile(name, isCompressed);
   stored.set(key, body);

@@ -3,6 +3,8 @@ import { fileURLToPath } from "node:url";
 
 /** The files of the built console (`bin/build-console.mjs`). */
 export interface ConsoleFiles {
+  /** The folder of the files, with a slash at the end. */
+  readonly folder: string;
   /** The name of the script that the shell loads. */
   readonly script: string;
   /** The name of the style sheet. */
@@ -29,10 +31,10 @@ export function consoleFiles(): ConsoleFiles {
 
 /** Returns the bytes of a file of the console, compressed by gzip or not. `name` is one of `types`. */
 export const readConsoleFile = (name: string, isCompressed: boolean): Buffer =>
-  readFileSync(`${directory()}${name}${isCompressed ? ".gz" : ""}`);
+  readFileSync(`${consoleFiles().folder}${name}${isCompressed ? ".gz" : ""}`);
 
 /** Returns the folder of the built console: beside the built program, or in `dist` when the sources run. */
-function directory(): string {
+function findFolder(): string {
   const candidates = ["./ui/", "../../../dist/ui/"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const existing = candidates.find((path) => existsSync(path));
   if (existing === undefined) throw new Error("the console has not been built: run npm run build");
@@ -40,8 +42,9 @@ function directory(): string {
 }
 
 function read(): ConsoleFiles {
+  const folder = findFolder();
   const types = new Map<string, string>();
-  for (const name of readdirSync(directory())) {
+  for (const name of readdirSync(folder)) {
     const type = TYPES[name.slice(name.lastIndexOf("."))];
     if (type !== undefined) types.set(name, type);
   }
@@ -50,5 +53,5 @@ function read(): ConsoleFiles {
     if (name === undefined) throw new Error(`the built console lacks ${pattern.source}`);
     return name;
   };
-  return { script: named(/^console-\w+\.js$/), style: named(/^console-\w+\.css$/), types };
+  return { folder, script: named(/^console-\w+\.js$/), style: named(/^console-\w+\.css$/), types };
 }

@@ -25,6 +25,19 @@ export function codingFor(header: string | undefined, bytes: number): Coding {
 }
 
 function parse(header: string): Coding {
+  const weights = weightsOf(header);
+  const weightOf = (name: Coding): number => weights.get(name) ?? weights.get("*") ?? 0;
+  const [br, gz, plain] = [weightOf("br"), weightOf("gzip"), weights.get("identity") ?? 0];
+  if (br > 0 && br >= gz && br >= plain) return "br";
+  return gz > 0 && gz >= plain ? "gzip" : "identity";
+}
+
+/** Returns whether a client accepts a coding that it names (RFC 9110, 12.5.3). */
+export const accepts = (header: string | undefined, coding: Coding): boolean =>
+  header !== undefined && (weightsOf(header).get(coding) ?? 0) > 0;
+
+/** Returns the weights of the codings in an Accept-Encoding header, by their names in lower case. */
+function weightsOf(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const part of header.toLowerCase().split(",")) {
     const [name = "", ...parameters] = part.split(";").map((text) => text.trim());
@@ -32,10 +45,7 @@ function parse(header: string): Coding {
     const weight = q === undefined ? 1 : Number(q);
     if (name !== "") weights.set(name === "x-gzip" ? "gzip" : name, weight >= 0 && weight <= 1 ? weight : 0);
   }
-  const weightOf = (name: Coding): number => weights.get(name) ?? weights.get("*") ?? 0;
-  const [br, gz, plain] = [weightOf("br"), weightOf("gzip"), weights.get("identity") ?? 0];
-  if (br > 0 && br >= gz && br >= plain) return "br";
-  return gz > 0 && gz >= plain ? "gzip" : "identity";
+  return weights;
 }
 
 /**
