@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { useLanguage } from "./core/i18n.ts";
+import { loadLanguage } from "./core/i18n.ts";
 import { readSession } from "./core/session.ts";
 import { applyTheme } from "./core/theme.ts";
 
@@ -8,5 +8,5 @@ applyTheme();
 const root = document.getElementById("app");
 if (root === null) throw new Error("the shell has no #app");
 // The catalogue and the session are asked for at the same time; nothing is shown in a language that is not the reader's.
-await Promise.all([useLanguage(), readSession()]);
+await Promise.all([loadLanguage(), readSession()]);
 render(<App />, root);

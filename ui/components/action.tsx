@@ -24,7 +24,7 @@ interface ActionProps<T> {
   /** Asked before the request is sent. `typed`: a text that must be typed, for what cannot be undone. */
   readonly confirm?: { readonly title: string; readonly body: ComponentChildren; readonly typed?: string };
   /** Shown after success. */
-  readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction } | undefined;
+  readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction | undefined } | undefined;
   readonly onDone?: (answer: T) => void;
   /** Called after a refusal, beside the message that is shown. */
   readonly onProblem?: (problem: Problem) => void;

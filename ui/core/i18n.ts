@@ -33,7 +33,7 @@ function preferred(): string {
 }
 
 /** Loads the catalogue of a language, by default of the one that the reader prefers. */
-export async function useLanguage(tag = preferred()): Promise<void> {
+export async function loadLanguage(tag = preferred()): Promise<void> {
   const texts = await LANGUAGES[tag]?.load();
   if (texts === undefined) return;
   catalogue.value = texts;
@@ -43,7 +43,7 @@ export async function useLanguage(tag = preferred()): Promise<void> {
 
 export async function chooseLanguage(tag: string): Promise<void> {
   window.localStorage.setItem(STORED, tag);
-  await useLanguage(tag);
+  await loadLanguage(tag);
 }
 
 /**

@@ -16,6 +16,7 @@ export interface Explanation {
     readonly key: string;
     readonly bytes: number | null;
     readonly modifiedAt: string | null;
+    readonly ageSeconds: number | null;
   } | null;
   readonly drawing: boolean;
   readonly writtenBy: ExplainingJob | null;

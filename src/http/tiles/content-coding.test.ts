@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { codingFor, PackedBodies, packedTag } from "./content-coding.ts";
+import { accepts, codingFor, PackedBodies, packedTag } from "./content-coding.ts";
 
 test.each([
   [undefined, "identity"],
@@ -24,6 +24,12 @@ test.each([
   ["deflate", "identity"],
 ])("a client that sends %j gets %s", (header, expected) => {
   expect(codingFor(header, 1000)).toBe(expected);
+});
+
+test("a client accepts the codings that it names with a weight", () => {
+  for (const header of ["gzip", "br, GZIP;q=0.1", "x-gzip"]) expect(accepts(header, "gzip"), header).toBe(true);
+  for (const header of [undefined, "", "br", "gzip;q=0", "gzip; q=0.000", "*"])
+    expect(accepts(header, "gzip"), header).toBe(false);
 });
 
 test("what fits into a packet is never packed, and no header is too strange", () => {

@@ -30,7 +30,6 @@ export const layers: Texts<typeof english> = {
   "layers.empty.then":
     "Niemand sieht die Kacheln mehr, und die nächste Anfrage rendert sie neu. Solange sie noch auf der Platte liegen, lässt sich das rückgängig machen.",
   "layers.empty.done": "{layer} ist leer: {tiles} Kacheln entfernt.",
-  "layers.empty.undone": "Die Kacheln von {layer} sind wieder da.",
   "layers.stale": "Als veraltet markieren",
   "layers.stale.of": "Als veraltet markieren: {layer}",
   "layers.stale.what": {

@@ -28,7 +28,7 @@ export const truncations: Texts<typeof english> = {
   "truncations.undoOf": "Leerung {id} von {layer} rückgängig machen",
   "truncations.undoNote":
     "Die Kacheln kommen zurück, wie sie waren. Kacheln, die seit der Leerung gespeichert wurden, werden verworfen.",
-  "truncations.undoneDone": "Die Kacheln von {layer} sind wieder da.",
+  "truncations.back": "Die Kacheln von {layer} sind wieder da.",
   "truncations.new": "Einen Layer leeren …",
   "truncations.truncate": "Leeren",
   "truncations.expire": "Als veraltet kennzeichnen",

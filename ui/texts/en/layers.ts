@@ -27,7 +27,6 @@ export const layers = {
   "layers.empty.then":
     "Readers no longer see the tiles, and the next request renders them anew. You can undo it while the tiles are still on the disk.",
   "layers.empty.done": "{layer} is empty: {tiles} tiles removed.",
-  "layers.empty.undone": "The tiles of {layer} are back.",
   "layers.stale": "Make stale",
   "layers.stale.of": "Make stale: {layer}",
   "layers.stale.what": {

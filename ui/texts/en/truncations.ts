@@ -23,7 +23,7 @@ export const truncations = {
   "truncations.undoOf": "Undo truncation {id} of {layer}",
   "truncations.undoNote":
     "The tiles come back as they were. Tiles that were stored since the truncation are discarded.",
-  "truncations.undoneDone": "The tiles of {layer} are back.",
+  "truncations.back": "The tiles of {layer} are back.",
   "truncations.new": "Truncate a layer …",
   "truncations.truncate": "Truncate",
   "truncations.expire": "Make stale",

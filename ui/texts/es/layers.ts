@@ -29,7 +29,6 @@ export const layers: Texts<typeof english> = {
   "layers.empty.then":
     "Nadie ve ya las teselas, y la próxima petición las genera de nuevo. Se puede deshacer mientras las teselas sigan en el disco.",
   "layers.empty.done": "{layer} está vacía: {tiles} teselas eliminadas.",
-  "layers.empty.undone": "Las teselas de {layer} han vuelto.",
   "layers.stale": "Marcar como caducada",
   "layers.stale.of": "Marcar como caducada: {layer}",
   "layers.stale.what": {

@@ -27,7 +27,7 @@ export const truncations: Texts<typeof english> = {
   },
   "truncations.undoOf": "Deshacer el vaciado {id} de {layer}",
   "truncations.undoNote": "Las teselas vuelven como estaban. Las teselas guardadas desde el vaciado se descartan.",
-  "truncations.undoneDone": "Las teselas de {layer} han vuelto.",
+  "truncations.back": "Las teselas de {layer} han vuelto.",
   "truncations.new": "Vaciar una capa …",
   "truncations.truncate": "Vaciar",
   "truncations.expire": "Marcar como caducadas",

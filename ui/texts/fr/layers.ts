@@ -30,7 +30,6 @@ export const layers: Texts<typeof english> = {
   "layers.empty.then":
     "Personne ne voit plus ces tuiles, et la prochaine requête les calcule à nouveau. L’opération peut être annulée tant que les tuiles sont encore sur le disque.",
   "layers.empty.done": "{layer} est vide : {tiles} tuiles supprimées.",
-  "layers.empty.undone": "Les tuiles de {layer} sont de retour.",
   "layers.stale": "Périmer",
   "layers.stale.of": "Périmer {layer}",
   "layers.stale.what": {

@@ -27,7 +27,7 @@ export const truncations: Texts<typeof english> = {
   },
   "truncations.undoOf": "Annuler le vidage {id} de {layer}",
   "truncations.undoNote": "Les tuiles reviennent telles quelles. Les tuiles stockées depuis le vidage sont écartées.",
-  "truncations.undoneDone": "Les tuiles de {layer} sont de retour.",
+  "truncations.back": "Les tuiles de {layer} sont de retour.",
   "truncations.new": "Vider une couche …",
   "truncations.truncate": "Vider",
   "truncations.expire": "Marquer comme périmées",

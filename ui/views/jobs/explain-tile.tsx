@@ -7,24 +7,9 @@ import { BASE } from "../../core/base.ts";
 import { bytes, dateTime, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
-import { parseJson } from "../../core/json.ts";
+import { type Explanation, explain } from "../../map/explain.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
-
-/** The parts of the answer to `?explain` that are shown. */
-interface Explanation {
-  readonly state: string;
-  readonly message: string;
-  readonly drawing: boolean;
-  readonly store: {
-    readonly key: string;
-    readonly bytes: number | null;
-    readonly modifiedAt: string | null;
-    readonly ageSeconds: number | null;
-  } | null;
-  readonly writtenBy: { readonly id: number } | null;
-  readonly truncatedBy: { readonly id: number } | null;
-}
 
 /** A button that tells why a tile is as it is now. Asking renders nothing. */
 export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
@@ -33,7 +18,7 @@ export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: F
   const address = explainAddress(job, tile);
   if (address === undefined) return null;
   const ask = async (): Promise<void> => {
-    shown.value = await explain(address).catch(asProblem);
+    shown.value = await explain(address, new AbortController().signal).catch(asProblem);
   };
   return (
     <>
@@ -118,12 +103,4 @@ function explainAddress({ layer, gridSet, format, parameters }: Job, tile: Failu
   const query = new URLSearchParams(tile.parameters ?? parameters ?? {});
   query.set("explain", "true");
   return `${BASE}/service/tms/1.0.0/${name}/${tile.z}/${tile.x}/${tile.y}.${extension}?${query}`;
-}
-
-/** @throws Problem */
-async function explain(address: string): Promise<Explanation> {
-  const response = await fetch(address, { credentials: "same-origin", cache: "no-store" });
-  const text = await response.text();
-  if (!response.ok) throw new Problem(response.status, String(response.status), text.slice(0, 500));
-  return parseJson<Explanation>(text);
 }

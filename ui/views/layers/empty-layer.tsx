@@ -1,6 +1,6 @@
 import { Action } from "../../components/action.tsx";
-import { toast } from "../../components/toast.tsx";
-import { asProblem, type Doc, send } from "../../core/api.ts";
+import { undoAction } from "../../components/undo-action.ts";
+import type { Doc } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
@@ -41,21 +41,11 @@ export function EmptyLayer({ layer, tiles, bytes: size, isSmall = false, onDone 
       }}
       done={(made) => ({
         text: t("layers.empty.done", { layer, tiles: count(made.tiles ?? tiles ?? 0) }),
-        ...(made.state === "kept" ? { action: { label: t("undo"), run: () => void undo(made, onDone) } } : {}),
+        action: undoAction(made, t("truncations.back", { layer }), onDone),
       })}
       onDone={() => onDone?.()}
     />
   );
-}
-
-async function undo({ id, layer }: Doc<"Truncation">, onDone: (() => void) | undefined): Promise<void> {
-  try {
-    await send({ method: "POST", path: `truncations/${id}/undo` });
-    toast(t("layers.empty.undone", { layer }));
-    onDone?.();
-  } catch (error) {
-    toast(asProblem(error).message, { kind: "problem" });
-  }
 }
 
 /** Lets all tiles of a layer expire: they are served until they are rendered anew. */
@@ -73,7 +63,7 @@ export function MakeStale({ layer, tiles }: Pick<EmptyLayerProps, "layer" | "til
       }}
       done={(made) => ({
         text: t("layers.stale.done", { layer }),
-        ...(made.state === "kept" ? { action: { label: t("undo"), run: () => void undo(made, undefined) } } : {}),
+        action: undoAction(made, t("truncations.back", { layer })),
       })}
     />
   );

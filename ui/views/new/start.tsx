@@ -2,8 +2,8 @@ import { useMemo, useState } from "preact/hooks";
 import { Action } from "../../components/action.tsx";
 import { Commands } from "../../components/commands.tsx";
 import { Link } from "../../components/link.tsx";
-import { type ToastAction, toast } from "../../components/toast.tsx";
-import { asProblem, type Doc, send } from "../../core/api.ts";
+import { undoAction } from "../../components/undo-action.ts";
+import type { Doc } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { navigate } from "../../core/router.ts";
@@ -72,7 +72,10 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
         onProblem={({ code }) => {
           if (code === "confirmation_needed") setRefusedText(text);
         }}
-        done={(made) => ({ text: t("newJob.started"), ...undoOf(made) })}
+        done={(made) => ({
+          text: t("newJob.started"),
+          action: "mode" in made ? undoAction(made, t("newJob.undone")) : undefined,
+        })}
         onDone={(made) => navigate(placeOf(made, layer))}
       />
       {isAsked && <Commands request={request} command={command} subject={label} />}
@@ -102,14 +105,4 @@ function reasonsToAsk(estimate: Estimate, { type, isWholeLayer }: Draft, isRefus
 function placeOf(made: Made, layer: string): string {
   if ("jobs" in made) return `/jobs?layer=${encodeURIComponent(layer)}`;
   return "mode" in made ? "/truncations" : `/jobs/${made.id}`;
-}
-
-function undoOf(made: Made): { readonly action?: ToastAction } {
-  if (!("mode" in made) || made.undoUntil === null) return {};
-  const undo = async (): Promise<void> => {
-    await send({ method: "POST", path: `truncations/${made.id}/undo` });
-    toast(t("newJob.undone"));
-  };
-  const tell = (error: unknown): void => toast(asProblem(error).message, { kind: "problem" });
-  return { action: { label: t("undo"), run: () => void undo().catch(tell) } };
 }

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { Field } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
+import { undoAction } from "../../components/undo-action.ts";
 import { type ApiRequest, type Doc, send } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
@@ -49,10 +50,7 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
         onClose();
         onDone();
         toast(t("truncations.done", { layer: made.layer, tiles: made.tiles === null ? "?" : count(made.tiles) }), {
-          action: {
-            label: t("undo"),
-            run: () => void send({ method: "POST", path: `truncations/${made.id}/undo` }).then(onDone),
-          },
+          action: undoAction(made, t("truncations.back", { layer: made.layer }), onDone),
         });
       }}
     >

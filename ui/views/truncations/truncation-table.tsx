@@ -116,7 +116,7 @@ function Undo({
       request={{ method: "POST", path: `truncations/${id}/undo` }}
       command={nuthatchCommand("undo", id)}
       confirm={{ title: t("truncations.undoOf", { id, layer }), body: <p>{t("truncations.undoNote")}</p> }}
-      done={() => ({ text: t("truncations.undoneDone", { layer }) })}
+      done={() => ({ text: t("truncations.back", { layer }) })}
       onDone={reload}
     />
   );

@@ -1,0 +1,24 @@
+import { asProblem, type Doc, send } from "../core/api.ts";
+import { t } from "../core/i18n.ts";
+import { type ToastAction, toast } from "./toast.tsx";
+
+type Truncation = Pick<Doc<"Truncation">, "id" | "state">;
+
+/**
+ * Returns the action of a toast that undoes a truncation; undefined if the server has kept nothing of it.
+ * @param undone the message after the undo
+ * @param onDone called after the undo
+ */
+export function undoAction({ id, state }: Truncation, undone: string, onDone?: () => void): ToastAction | undefined {
+  if (state !== "kept") return undefined;
+  const undo = async (): Promise<void> => {
+    try {
+      await send({ method: "POST", path: `truncations/${id}/undo` });
+      toast(undone);
+      onDone?.();
+    } catch (error) {
+      toast(asProblem(error).message, { kind: "problem" });
+    }
+  };
+  return { label: t("undo"), run: () => void undo() };
+}
