@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks";
 import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
-import { POLICIES, UNITS } from "./quota-form.tsx";
+import { PolicySelect, UnitsSelect } from "./quota-selects.tsx";
 
 type LayerQuota = Doc<"Quota">["layerQuotas"][number];
 
@@ -32,30 +32,17 @@ export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
             value={quota.value}
             onInput={(event) => set(n, { quota: { ...quota, value: event.currentTarget.value } })}
           />
-          <select
-            aria-label={t("quota.unitsOf", { layer })}
+          <UnitsSelect
+            label={t("quota.unitsOf", { layer })}
             value={quota.units}
-            onChange={({ currentTarget }) => {
-              const units = UNITS.find((one) => one === currentTarget.value);
-              if (units !== undefined) set(n, { quota: { ...quota, units } });
-            }}
-          >
-            {UNITS.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-          <select
-            aria-label={t("quota.policyOf", { layer })}
+            change={(units) => set(n, { quota: { ...quota, units } })}
+          />
+          <PolicySelect
+            isShort
+            label={t("quota.policyOf", { layer })}
             value={expirationPolicyName}
-            onChange={({ currentTarget }) => {
-              const policy = POLICIES.find((one) => one === currentTarget.value);
-              if (policy !== undefined) set(n, { expirationPolicyName: policy });
-            }}
-          >
-            {POLICIES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
+            change={(policy) => set(n, { expirationPolicyName: policy })}
+          />
           <button
             type="button"
             class="quiet small"

@@ -7,12 +7,11 @@ import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { LayerQuotas } from "./layer-quotas.tsx";
+import { PolicySelect, UnitsSelect } from "./quota-selects.tsx";
 
 type Quota = Doc<"Quota">;
 type Preview = Doc<"QuotaPreview">;
 
-export const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
-export const POLICIES = ["LRU", "LFU"] as const;
 const QUIET_MS = 300;
 
 /** The quota as a form. What a change would evict is asked of the server before the change is made. */
@@ -81,36 +80,20 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
         </Field>
         <Field label={t("quota.units")}>
           {({ id }) => (
-            <select
+            <UnitsSelect
               id={id}
               value={globalQuota.units}
-              onChange={({ currentTarget }) => {
-                const units = UNITS.find((one) => one === currentTarget.value);
-                if (units !== undefined) change({ globalQuota: { ...globalQuota, units } });
-              }}
-            >
-              {UNITS.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
+              change={(units) => change({ globalQuota: { ...globalQuota, units } })}
+            />
           )}
         </Field>
         <Field label={t("quota.policy")}>
           {({ id }) => (
-            <select
+            <PolicySelect
               id={id}
               value={globalExpirationPolicyName}
-              onChange={({ currentTarget }) => {
-                const policy = POLICIES.find((one) => one === currentTarget.value);
-                if (policy !== undefined) change({ globalExpirationPolicyName: policy });
-              }}
-            >
-              {POLICIES.map((one) => (
-                <option key={one} value={one}>
-                  {t(`quota.policy.${one}`)}
-                </option>
-              ))}
-            </select>
+              change={(policy) => change({ globalExpirationPolicyName: policy })}
+            />
           )}
         </Field>
       </div>
