@@ -44,7 +44,7 @@ function CurrentView() {
   return <LazyView key={name} load={route.load} segments={rest} />;
 }
 
-/** Shows a view when its files are there. A view that throws takes nothing else with it. */
+/** Shows a view when its files have arrived. An error of the view leaves the rest of the page as it is. */
 function LazyView({
   load,
   segments: rest,

@@ -7,6 +7,6 @@ import { applyTheme } from "./core/theme.ts";
 applyTheme();
 const root = document.getElementById("app");
 if (root === null) throw new Error("the shell has no #app");
-// The catalogue and the session are asked for at the same time; nothing is shown in a language that is not the reader's.
+// The catalogue and the session load at the same time. The page waits for both, so it never shows another language first.
 await Promise.all([loadLanguage(), readSession()]);
 render(<App />, root);

@@ -8,7 +8,7 @@ import { startConsoleBrowser } from "./console-page.ts";
 
 const MOST_TABS = 120;
 
-/** What a reader without a pointer does: nothing here clicks. */
+/** Operates a page by the keyboard alone. */
 class Keyboard {
   readonly #page: Page;
 

@@ -20,7 +20,7 @@ interface ToastOptions {
 
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
-/** What has an action, or tells of a problem, stays until the reader closes it or for longer. */
+/** A message with an action, or about a problem, is shown for longer. */
 const SHOWN_MS = { plain: 5_000, long: 20_000 };
 
 /** Shows a short message. Screen readers speak it. */

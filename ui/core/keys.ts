@@ -23,7 +23,7 @@ window.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]") !== null) return;
   const prefix = first !== undefined && performance.now() < first.untilMs ? `${first.key} ` : "";
   first = undefined;
-  // The latest wins: a view's shortcut hides the frame's.
+  // A shortcut of a view overrides the frame's: views add theirs later.
   const found = shortcuts.value.findLast(({ keys }) => keys === prefix + event.key);
   if (found !== undefined) {
     event.preventDefault();

@@ -1,17 +1,7 @@
+import type { TileChange } from "../../src/coordinator/tile-changes.ts";
 import { apiAddress } from "./base.ts";
 import { parseJson } from "./json.ts";
 import { whileVisible } from "./visible.ts";
-
-/** Cells of a level in which tiles changed. Cells count from the lower left; null: any cell of the level. */
-export interface TileChange {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly format: string;
-  /** Empty: the defaults. Null: they are not known yet. */
-  readonly parameters: Readonly<Record<string, string>> | null;
-  readonly z: number;
-  readonly cells: readonly (readonly [number, number])[] | null;
-}
 
 const RECONNECT_MS = 2_000;
 

@@ -16,7 +16,7 @@ import { ServerChips } from "./server-chips.tsx";
 
 const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
 
-/** The frame of every view: navigation, what runs, the account, and whether the page is live. */
+/** The frame of every view: navigation, the number of running jobs, the account, and a notice without a connection. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const keysShown = useSignal(false);
   const findShown = useSignal(false);

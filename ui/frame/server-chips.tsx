@@ -1,15 +1,17 @@
 import { Link } from "../components/link.tsx";
 import { Chip } from "../components/parts.tsx";
 import { bytes, percent } from "../core/format.ts";
+import { NEARLY_FULL } from "../core/fullness.ts";
 import { t } from "../core/i18n.ts";
 import { share } from "../core/json.ts";
 import { useDocument } from "../core/resource.ts";
 
 const STATUS_MS = 30_000;
-/** The share of the quota from which the chip warns; the server evicts at 1. */
-const NEARLY_FULL = 0.9;
 
-/** Whether the server is ready, what needs somebody, and how full the cache is; each leads to the view that tells more. */
+/**
+ * Shows whether the server is ready, how many things need attention, and how full the cache is. Each chip links to the
+ * view that tells more.
+ */
 export function ServerChips() {
   const { data } = useDocument("Status", "status", { on: ["upstream", "quota", "configuration"], everyMs: STATUS_MS });
   if (data === undefined) return null;

@@ -14,14 +14,14 @@ type Preview = Doc<"QuotaPreview">;
 
 const QUIET_MS = 300;
 
-/** The quota as a form. What a change would evict is asked of the server before the change is made. */
+/** A form that changes the quota. The server tells what each change would evict before the reader applies it. */
 export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly usage: Doc<"Usage"> }) {
   const draft = useSignal(quota);
   const preview = useSignal<Preview | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   const base = useRef(quota);
   useEffect(() => {
-    // What the reader is changing stays when somebody else changes the quota.
+    // Unsaved changes of the reader stay when somebody else changes the quota.
     if (JSON.stringify(bodyOf(draft.value)) === JSON.stringify(bodyOf(base.current))) draft.value = quota;
     base.current = quota;
   }, [quota]);

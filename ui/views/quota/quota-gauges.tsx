@@ -3,6 +3,7 @@ import { Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
 import { bytes, count } from "../../core/format.ts";
+import { NEARLY_FULL } from "../../core/fullness.ts";
 import { t } from "../../core/i18n.ts";
 import { type Count, share } from "../../core/json.ts";
 import { pathOf } from "../../core/router.ts";
@@ -10,14 +11,13 @@ import { pathOf } from "../../core/router.ts";
 type Usage = Doc<"Usage">;
 type LayerUsage = Usage["layers"][number];
 
-const NEARLY_FULL = 0.9;
 const toneOf = (part: number): Tone => (part >= NEARLY_FULL ? "warn" : "busy");
 
 /** Returns what the quotas count of a sum: the blocks on the disk, or the bytes of the content. */
 const countedOf = (usage: Usage, sum: { readonly bytes: Count; readonly bytesOnDisk: Count | null }): Count =>
   usage.quotaCount === "allocated" && sum.bytesOnDisk !== null ? sum.bytesOnDisk : sum.bytes;
 
-/** The quota of all layers with what it did, and the layers by what they take. */
+/** Shows the quota of all layers, what it has evicted, and the layers by the space that they take. */
 export function QuotaGauges({ usage }: { readonly usage: Usage }) {
   const { total, quota, bytesOnDisk, enforcement } = usage;
   const used = countedOf(usage, { bytes: total.bytes, bytesOnDisk });
@@ -84,7 +84,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
   );
 }
 
-/** The share of the layer's own quota; without one, the share of all that is stored. */
+/** Shows how much of its own quota a layer uses, or, without one, its share of all stored tiles. */
 function LayerShare({ usage, row, used }: { readonly usage: Usage; readonly row: LayerUsage; readonly used: Count }) {
   const own = countedOf(usage, row);
   const part = row.quota === null ? (Number(used) === 0 ? 0 : share(own, used)) : share(own, row.quota);

@@ -15,7 +15,7 @@ const PERIODS = { P1D: "PT10M", P7D: "PT1H", P30D: "PT6H" } as const;
 type Period = keyof typeof PERIODS;
 const isPeriod = (text: string | null): text is Period => text !== null && Object.hasOwn(PERIODS, text);
 
-/** How the cache has grown, and when it will be full. */
+/** Shows how the cache has grown, and when it will be full. */
 export function Trend({ usage }: { readonly usage: Usage }) {
   const asked = place.value.query.get("period");
   const period: Period = isPeriod(asked) ? asked : "P7D";

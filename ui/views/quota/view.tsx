@@ -9,7 +9,7 @@ import { WhatIf } from "./what-if.tsx";
 
 const READ_MS = 30_000;
 
-/** How full the cache is, how it grows, what another quota would come to, and the quota itself. */
+/** Shows how full the cache is and how it grows, changes the quota, and simulates another one. */
 export function View() {
   const usage = useDocument("Usage", "usage", { on: ["quota", "truncation", "configuration"], everyMs: READ_MS });
   const quota = useDocument("Quota", "quota", { on: ["quota"] });

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 const STEPS_PER_DOUBLING = 4;
 const LARGEST_DOUBLING = 24;
 
-/** What another quota would have come to, by the requests that users have sent. */
+/** Shows the hits that a quota of another size would have had, by the requests of users. */
 export function WhatIf({ usage }: { readonly usage: Doc<"Usage"> }) {
   const now = Number(usage.quota ?? usage.bytesOnDisk ?? usage.total.bytes);
   const step = useSignal(stepOf(Math.max(MIB, now)));

@@ -3,6 +3,7 @@ import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
 import { bytes, count } from "../../core/format.ts";
+import { NEARLY_FULL } from "../../core/fullness.ts";
 import { t } from "../../core/i18n.ts";
 import { share } from "../../core/json.ts";
 import { useDocument } from "../../core/resource.ts";
@@ -14,11 +15,9 @@ import { VerificationPanel } from "./verification-panel.tsx";
 type Usage = Doc<"Usage">;
 type LayerUsage = Usage["layers"][number];
 
-/** The disk counts as nearly full from this share, as in the status. */
-const NEARLY_FULL = 0.9;
 const READ_MS = 60_000;
 
-/** What the tiles take, in all and by layer; whether that is right; and all of it gone. */
+/** Shows the space that tiles take, verifies these sums against the store, and truncates all layers. */
 export function StoragePart() {
   const usage = useDocument("Usage", "usage", { on: ["truncation", "configuration", "quota"], everyMs: READ_MS });
   return (

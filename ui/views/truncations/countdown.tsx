@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 
-/** Tells how long an undo is possible, second by second. Screen readers read it when they come to it. */
+/** Shows for how long an undo is possible, each second anew. It is no live region: a screen reader does not announce it. */
 export function Countdown({ until }: { readonly until: string }) {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {

@@ -12,7 +12,7 @@ import { useDocument } from "../../core/resource.ts";
 /** From this number of tiles on the name of the layer must be typed. */
 const TYPED_FROM = 1_000_000;
 
-/** A button that truncates a layer, after it has told what goes. */
+/** A button that truncates a layer. Its dialog names the tiles and the space before. */
 export function TruncateButton({ onDone }: { readonly onDone: () => void }) {
   const isOpen = useSignal(false);
   return (

@@ -5,7 +5,7 @@ import { may } from "../../core/session.ts";
 import { TruncateButton } from "./truncate-button.tsx";
 import { TruncationTable } from "./truncation-table.tsx";
 
-/** The truncations of whole layers, the newest first, and which of them can be undone. */
+/** Lists the truncations of layers, the newest first, and undoes those whose tiles are kept. */
 export function View() {
   const loaded = useDocument("Truncations", "truncations", { on: ["truncation"] });
   return (
