@@ -232,8 +232,9 @@ export class JobService {
   }
 
   /**
-   * Changes the given terms and the number of tasks of a job that has not ended. Leaves other terms unchanged. If a window then holds the job,
-   * its tasks stop before its terms change: a job that ends meanwhile keeps its terms, as the change is refused.
+   * Changes the given terms and the number of tasks of a job that has not ended. Leaves other terms unchanged. If a
+   * window then holds the job, its tasks stop before its terms change: a job that ends meanwhile keeps its terms, as
+   * the change is refused.
    */
   async change(id: number, { threadCount, ...terms }: JobChange): Promise<Result<JobView, Refusal>> {
     const { runner, windows, monotonicNow } = this.#parts;

@@ -4,7 +4,7 @@ import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { MassTruncationView } from "../truncation/mass-truncation.ts";
 
-/** A change of the server that clients of the event stream are told of. A persisted change is published after its commit. */
+/** A change that the event stream sends to its clients. A persisted change is published after its commit. */
 export type ServerEvent =
   | JobEvent
   /** A truncation was made or undone, or its space was reclaimed. */

@@ -1,2 +1,5 @@
-/** From this share on a quota or a disk is shown as nearly full. The status of the server has the same limit. */
+/**
+ * The console marks a quota or a disk as nearly full from this share on. The server itself warns later, when a twentieth
+ * is left (`src/quota/nearly-full.ts`).
+ */
 export const NEARLY_FULL = 0.9;

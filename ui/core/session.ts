@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import { asProblem, credentials, type Doc, get, send } from "./api.ts";
 
 /**
- * `unknown`: not asked yet. `refused`: the server refuses all requests of this page, such as under a foreign name. `open`: the
- * server has no users, and everybody on this machine may do everything.
+ * `unknown`: the server has not answered yet. `refused`: the server refuses all requests of this page, such as under a
+ * foreign name. `open`: the server has no users, and everybody on this machine may do everything.
  */
 export type Session =
   | { readonly kind: "unknown" }

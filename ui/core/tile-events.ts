@@ -6,8 +6,8 @@ import { whileVisible } from "./visible.ts";
 const RECONNECT_MS = 2_000;
 
 /**
- * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only while the page is visible.
- * `missed` is called when changes may have been missed.
+ * Listens to the changes of a layer's tiles until the returned function is called. The stream is open only while the
+ * page is visible. `missed` is called when changes may have been missed.
  */
 export function listenToTiles(
   layer: string,

@@ -24,9 +24,9 @@ const USE_REPORTED_MS = 60_000;
 const THROTTLED: Checked = { kind: "throttled", retryAfterSeconds: 1 };
 
 /**
- * Checks Basic credentials and API tokens. Right credentials are never delayed. Wrong credentials of one address are answered more and
- * more slowly, and only a limited number waits at a time. An attempt that was hashed always gets the result of its
- * comparison. An unknown name takes the same time as a wrong password.
+ * Checks Basic credentials and API tokens. Right credentials are never delayed. Wrong credentials of one address are
+ * answered more and more slowly, and only a limited number waits at a time. An attempt that was hashed always gets the
+ * result of its comparison. An unknown name takes the same time as a wrong password.
  */
 export class Authenticator {
   #users = new Map<string, User>();

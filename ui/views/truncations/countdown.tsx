@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 
-/** Shows for how long an undo is possible, each second anew. It is no live region: a screen reader does not announce it. */
+/** Shows for how long an undo is possible, each second anew. Screen readers do not announce each second. */
 export function Countdown({ until }: { readonly until: string }) {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {
