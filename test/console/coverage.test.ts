@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian packa
     await page.getByLabel("Show level 2 on the map").check();
     await hasCount(console, "Stored", "32");
     const row = page.getByRole("row").filter({ has: page.getByLabel("Show level 3 on the map") });
-    expect(await row.textContent()).toContain("100%");
+    await expect.poll(() => row.textContent()).toContain("100%");
     await page.getByLabel("Tile", { exact: true }).fill("9/0/0");
     await page.keyboard.press("Enter");
     await page.getByText("The layer has no such tile").waitFor();

@@ -102,15 +102,15 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     await page.getByRole("link", { name: "done with failures 1", exact: true }).click();
     await page.waitForURL("**/ui/jobs?state=done_with_failures");
     await page.getByRole("link", { name: `#${ids.some} seed` }).waitFor();
-    expect(await rows.count()).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole("link", { name: /^All/ }).click();
     await page.getByLabel("Search").fill("SOME");
     await page.waitForURL("**/ui/jobs?q=SOME");
     await page.getByRole("link", { name: /^All 1$/ }).waitFor();
-    expect(await rows.count()).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
     await page.reload();
     await page.getByRole("link", { name: `#${ids.some} seed` }).waitFor();
-    expect(await page.getByLabel("Search").inputValue()).toBe("SOME");
+    await expect.poll(() => page.getByLabel("Search").inputValue()).toBe("SOME");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.getByLabel("Type").selectOption("truncate");
     await page.getByText("No job fits these filters.").waitFor();

@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
     await tomorrow.waitFor();
     await until("the preview has arrived", async () => (await tomorrow.locator(".run").count()) === 1 || undefined);
     expect(await tomorrow.getAttribute("aria-label")).toMatch(/; 1 run: 02:30; works 00:00–06:00; works 22:00–24:00$/);
-    expect(await page.locator(".next-runs li").count()).toBe(10);
+    await expect.poll(() => page.locator(".next-runs li").count()).toBe(10);
     await page.getByText("Times in Europe/Zurich").waitFor();
   });
 
@@ -123,8 +123,8 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
       onlyExisting: true,
     };
     await console.open(`/ui/schedules/new?job=${encodeURIComponent(JSON.stringify(job))}`);
-    expect(await page.getByLabel("Layer", { exact: true }).inputValue()).toBe("ws:roads");
-    expect(await page.getByLabel("Type", { exact: true }).inputValue()).toBe("reseed");
+    await expect.poll(() => page.getByLabel("Layer", { exact: true }).inputValue()).toBe("ws:roads");
+    await expect.poll(() => page.getByLabel("Type", { exact: true }).inputValue()).toBe("reseed");
     await page.getByText("Limited to an area.").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("weekly <b>");
     await page.getByLabel("Times (cron)").fill("30 2 * *");
@@ -161,10 +161,10 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
     const { page } = console;
     const runWindow = encodeURIComponent('{"from":"20:00","to":"04:00","timeZone":"Asia/Tokyo"}');
     await console.open(`/ui/schedules/new?layer=ws:roads&zoomStart=1&zoomStop=2&bounds=0,0,9,9&runWindow=${runWindow}`);
-    expect(await page.getByLabel("Time zone").inputValue()).toBe("Asia/Tokyo");
-    expect(await page.getByLabel("Works only from").inputValue()).toBe("20:00");
-    expect(await page.getByLabel("From level").inputValue()).toBe("1");
-    expect(await page.getByLabel("Bounds").inputValue()).toBe("0, 0, 9, 9");
+    await expect.poll(() => page.getByLabel("Time zone").inputValue()).toBe("Asia/Tokyo");
+    await expect.poll(() => page.getByLabel("Works only from").inputValue()).toBe("20:00");
+    await expect.poll(() => page.getByLabel("From level").inputValue()).toBe("1");
+    await expect.poll(() => page.getByLabel("Bounds").inputValue()).toBe("0, 0, 9, 9");
   });
 
   test("a schedule is changed, and keeps its runs and its pause", async () => {
@@ -174,7 +174,7 @@ describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian pack
     await page.getByText("This schedule is paused").waitFor();
     await page.getByRole("link", { name: "Edit" }).click();
     await page.getByLabel("Times (cron)").fill("0 4 1 * *");
-    expect(await page.getByLabel("Layer", { exact: true }).inputValue()).toBe("ws:*");
+    await expect.poll(() => page.getByLabel("Layer", { exact: true }).inputValue()).toBe("ws:*");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.waitForURL("**/ui/schedules/new/runs");
     expect(await stored("new")).toMatchObject({ cron: "0 4 1 * *", paused: true, job: { layers: ["ws:*"] } });

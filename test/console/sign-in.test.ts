@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)("the console's sign-in, in Chromium (Debian packag
   test.each(LOOKS)("the form is accessible, $look", async (look) => {
     await using console = await browser.page(server, look);
     await console.open("/");
-    expect(await console.page.locator("h1").textContent()).toBe("Sign in to Nuthatch");
+    await expect.poll(() => console.page.locator("h1").textContent()).toBe("Sign in to Nuthatch");
     await console.expectAccessible();
   });
 
