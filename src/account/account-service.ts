@@ -89,15 +89,15 @@ export class AccountService {
   }
 
   #accounts(): Accounts {
-    return { users: this.#users(), tokens: this.#tokens() };
+    return storedAccounts(this.#parts.db);
   }
 
   #users(): readonly User[] {
-    return this.#parts.db.prepare("SELECT * FROM user ORDER BY name").all().map(userOf);
+    return storedUsers(this.#parts.db);
   }
 
   #tokens(): readonly ApiToken[] {
-    return this.#parts.db.prepare("SELECT * FROM api_token").all().map(tokenOf);
+    return storedTokens(this.#parts.db);
   }
 
   /** Makes a change in a transaction, and sends the accounts. */
@@ -239,6 +239,16 @@ export class AccountService {
     db.unsynced(() => db.prepare("UPDATE api_token SET used_ms = ? WHERE id = ?").run(now(), id));
   }
 }
+
+/**
+ * Returns the accounts that the database has.
+ * @throws an error of the database, also if it lacks a table of this version
+ */
+export const storedAccounts = (db: Database): Accounts => ({ users: storedUsers(db), tokens: storedTokens(db) });
+
+const storedUsers = (db: Database): readonly User[] => db.prepare("SELECT * FROM user ORDER BY name").all().map(userOf);
+
+const storedTokens = (db: Database): readonly ApiToken[] => db.prepare("SELECT * FROM api_token").all().map(tokenOf);
 
 const lastAdministrator = (name: string): Refusal =>
   conflict(`The user ${JSON.stringify(name)} is the last administrator; give another user the role admin first.`);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { type Accounts, storedAccounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
 import { operationsOf } from "../coordinator/operations.ts";
@@ -57,11 +58,15 @@ function markBegun(claimed: ClaimedState, log: Logger): void {
   }
 }
 
-/** Returns whether stored tiles can be served although the state cannot be written. */
-function canServe(db: Database, store: TruncationStore): boolean {
+/**
+ * Returns whether stored tiles can be served although the state cannot be written. Passes on the accounts first: without
+ * those of the database, a server whose configuration names no user would be open to everybody on this machine.
+ */
+function canServe(db: Database, store: TruncationStore, accountsChanged: (accounts: Accounts) => void): boolean {
   try {
     LedgerTruncations.hideUnfinished(db, store);
     new MassTruncationStore(db).softTimes();
+    accountsChanged(storedAccounts(db));
     return true;
   } catch {
     // For example, a database without the tables of this version. The caller reports why the coordinator cannot begin.
@@ -86,6 +91,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     warn: (sentence, fields) => channel.note("log", ["warn", sentence, fields ?? {}]),
     error: (sentence, fields) => channel.note("log", ["error", sentence, fields ?? {}]),
   };
+  const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
   const methods: CoordinatorMethods = {
     claim() {
       try {
@@ -113,7 +119,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           sharedStore: () => configuration.store.shared,
           webhooks: () => configuration.webhooks,
           configuredUsers: () => configuration.users,
-          accountsChanged: (accounts) => channel.note("accountsChanged", [accounts]),
+          accountsChanged,
           boot: bootId(),
           stateLoss: loss,
           now: Date.now,
@@ -131,7 +137,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error, configuration.dataDir);
         notBegun = error;
         const reason = `the disk of the data directory is full, the state cannot be read: ${String(error)}`;
-        return { kind: "waiting", reason, serves: canServe(db, store) };
+        return { kind: "waiting", reason, serves: canServe(db, store, accountsChanged) };
       }
     },
     softTimes: () => {

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { hashPassword } from "../../src/http/auth/password.ts";
 import { expectExact } from "../support/exact.ts";
 import {
   ended,
@@ -251,5 +252,29 @@ test.skipIf(!mountable)(
     expect(await stored(at, "b")).toBe(0);
     expect((await api(at, "/api/v1/truncations", { layer: "a" })).status).toBeLessThan(300);
     await expectExact(at);
+  },
+);
+
+test.skipIf(!mountable)(
+  "a start on a disk without any room knows the users that only the database has, and is not open to everybody",
+  async () => {
+    const before = await start(60, 100_000, 8);
+    await before.kill("SIGKILL");
+    const hash = await hashPassword("password of ann");
+    expect(changeState(before.dataDir, `INSERT INTO user VALUES ('ann', '${hash}', '["admin"]')`)).toBe(1);
+    rmSync(join(before.dataDir, "reserve"));
+    fill(before);
+    server = await before.restart();
+    const { url } = server;
+    expect(await readyz(server)).toMatch(/^503 the disk of the data directory is full/);
+    const statusOf = async (method: string, path: string, headers: Record<string, string> = {}) =>
+      (await fetch(`${url}${path}`, { method, headers })).status;
+    expect(await statusOf("POST", "/rest/reload")).toBe(401);
+    expect(await statusOf("GET", "/api/v1/layers")).toBe(401);
+    const session = (await (await fetch(`${url}/api/v1/session`)).json()) as { readonly needsSignIn: boolean };
+    expect(session.needsSignIn).toBe(true);
+    const authorization = `Basic ${Buffer.from("ann:password of ann").toString("base64")}`;
+    expect(await statusOf("GET", "/api/v1/layers", { authorization })).toBe(200);
+    expect(await statusOf("GET", "/api/v1/jobs", { authorization })).toBe(507);
   },
 );
