@@ -27,7 +27,39 @@ async function start(): Promise<TestServer> {
 const documentOf = async (server: TestServer): Promise<Record<string, unknown>> =>
   JSON.parse(await (await fetch(`${server.url}/geowebcache/api/v1/openapi.json`)).text());
 
-test("answers have the form that the document describes", async () => {
+/** The values that stand for the parameters of a path. */
+const IN_PATH: Readonly<Record<string, string>> = { layer: "ws:roads", name: "a" };
+/** The ids of resources that do not have the id 1. */
+const IDS: readonly (readonly [start: string, id: string])[] = [
+  ["/crs/", "2163"],
+  ["/upstreams/", "none"],
+];
+
+/** The required fields of a coverage. Its other fields are parameters of the layer, and refused as such. */
+const NEEDED: Readonly<Record<string, string>> = {
+  "/coverage": "layer=ws:roads&z=0&",
+  "/coverage/levels": "layer=ws:roads&",
+};
+
+/** Refuses a field that the query of a resource does not have, for every GET of the OpenAPI document. */
+async function expectStrictQueries(server: TestServer, document: Record<string, unknown>): Promise<void> {
+  const paths = Object.entries(document["paths"] as Record<string, Record<string, unknown>>);
+  const gets = paths.filter(([, methods]) => "get" in methods).map(([path]) => path);
+  expect(gets.length).toBeGreaterThan(25);
+  const answers = await Promise.all(
+    [...gets, "/openapi.json"].map(async (path) => {
+      const id = IDS.find(([start]) => path.startsWith(start))?.[1] ?? "1";
+      const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => IN_PATH[name] ?? id);
+      const needed = NEEDED[path] ?? "";
+      const response = await fetch(`${server.url}/api/v1${filled}?${needed}no_such=1`);
+      const { code, detail } = JSON.parse(await response.text());
+      return [path, response.status, code, /no_such/i.test(detail)];
+    }),
+  );
+  expect(answers).toEqual([...gets, "/openapi.json"].map((path) => [path, 400, "bad_field", true]));
+}
+
+test("answers have the form that the document describes, and each GET refuses an unknown field of its query", async () => {
   const server = await start();
   await ended(server, await seed(server, "ws:roads", { zoomStop: 2 }));
   for (const [path, body] of [
@@ -91,6 +123,7 @@ test("answers have the form that the document describes", async () => {
     expect([path, errors]).toEqual([path, []]);
   }
 });
+  await expectStrictQueries(server, document);
 
 /** The calls of an operator's script, made with the generated client. */
 const SCRIPT = `

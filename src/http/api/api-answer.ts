@@ -1,9 +1,11 @@
+import type * as z from "zod";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Answer } from "../reply.ts";
 import { type Handler, operating, type Reply, type Resource, reading } from "../resource.ts";
 import type { Documents } from "./documents/documents.ts";
+import { type QueryHandle, readingQuery, withoutQuery } from "./query-fields.ts";
 
 /** Returns a document as the answer. `name` is its name in the OpenAPI document; a lacking field does not compile. */
 export const documentAnswer = <N extends keyof Documents>(
@@ -19,8 +21,13 @@ export const json = (value: unknown, status = 200): Answer => ({
   body: jsonText(value),
 });
 
-/** Returns a resource that supports only GET. */
-export const reader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(handle) } });
+/** Returns a resource that supports only GET, and whose query has no fields. */
+export const reader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(withoutQuery(handle)) } });
+
+/** Returns a resource that supports only GET, and whose query has the fields of a schema and no others. */
+export const queryReader = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Resource => ({
+  methods: { GET: readingQuery(schema, handle) },
+});
 
 /** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
 export const doing = (handle: Handler["handle"]): Resource => ({ methods: { POST: operating(handle) } });

@@ -4,7 +4,7 @@ import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
 import { AGE_EXPECTED, parseAge, timeOf } from "../../plan/tile-age.ts";
 import { parseId } from "../query.ts";
-import type { Exchange } from "../resource.ts";
+import { type Exchange, type Handler, type Reply, reading } from "../resource.ts";
 import { int64Json, text } from "./documents/fields.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
@@ -53,7 +53,8 @@ export const page = (most: number, standard: number, cursor: string) => ({
 });
 
 /**
- * Decodes the fields of a query that a schema describes. Ignores other fields. Of a field given several times the first
+ * Decodes the fields of a query that a schema describes, and ignores other fields: for a resource of which other fields
+ * have a meaning too, such as parameters of a layer. Of a field given several times the first
  * value counts; an empty field counts as absent.
  */
 export function decodeQuery<S extends z.ZodObject>(
@@ -85,7 +86,30 @@ export function decodeStrictQuery<S extends z.ZodObject>(
   const known = Object.keys(schema.shape);
   const other = [...exchange.query.keys()].find((key) => !known.includes(key));
   if (other === undefined) return decodeQuery(schema, exchange);
-  const expected = known.find((key) => key.toLowerCase() === other.toLowerCase()) ?? `one of ${known.join(", ")}`;
-  const message = `${fieldName([other])}: unknown field of the query, expected ${expected}`;
-  return refuse({ code: "bad_field", message });
+  return refuse(unknownField(other, known));
 }
+
+/** Returns the refusal of a field that a query does not have. */
+export function unknownField(name: string, known: readonly string[]): Refusal {
+  const all = known.length === 0 ? "no field" : `one of ${known.join(", ")}`;
+  const expected = known.find((key) => key.toLowerCase() === name.toLowerCase()) ?? all;
+  return { code: "bad_field", message: `${fieldName([name])}: unknown field of the query, expected ${expected}` };
+}
+
+/** Handles a request with the decoded fields of its query. */
+export type QueryHandle<S extends z.ZodObject> = (query: z.output<S>, exchange: Exchange) => Promise<Reply>;
+
+/** Returns a handler of GET that needs the right to read. The query has the fields of a schema and no others. */
+export const readingQuery = <S extends z.ZodObject>(schema: S, handle: QueryHandle<S>): Handler =>
+  reading(async (exchange) => {
+    const query = decodeStrictQuery(schema, exchange);
+    return query.ok ? handle(query.value, exchange) : query;
+  });
+
+/** Returns a function that handles requests without fields in the query, and refuses others. */
+export const withoutQuery =
+  (handle: Handler["handle"]): Handler["handle"] =>
+  async (exchange) => {
+    const [name] = exchange.query.keys();
+    return name === undefined ? handle(exchange) : refuse(unknownField(name, []));
+  };

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import { documentAnswer, queryReader } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
-import { decodeQuery, page, yesOrNo } from "../query-fields.ts";
+import { page, yesOrNo } from "../query-fields.ts";
 import { activityDocument } from "./activity-document.ts";
 
 export const activityQuery = z.object({
@@ -17,12 +17,7 @@ export const activityQuery = z.object({
 
 /** `activity`: who changed what, and what was refused, the newest first. */
 export const activityResource = ({ operations }: Pick<RouteOptions, "operations">): Resource =>
-  reader(async (exchange) => {
-    const query = decodeQuery(activityQuery, exchange);
-    if (!query.ok) return query;
-    const { limit, after, q, ...filter } = query.value;
+  queryReader(activityQuery, async ({ limit, after, q, ...filter }) => {
     const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });
-    return documentAnswer("Activity", {
-      activity: entries.map(activityDocument),
-    });
+    return documentAnswer("Activity", { activity: entries.map(activityDocument) });
   });

@@ -5,8 +5,8 @@ import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import { type Exchange, type Handler, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id } from "../query-fields.ts";
 
@@ -30,7 +30,7 @@ export const coverageQuery = z.object({
 
 /** `coverage`: the state of each tile, or each cell of 16 x 16 tiles, of a box. */
 export const coverageResource = ({ operations }: RouteOptions): Resource =>
-  reader(async (exchange) => {
+  tileSetReader(async (exchange) => {
     const query = decodeQuery(coverageQuery, exchange);
     if (!query.ok) return query;
     const { job } = query.value;
@@ -43,11 +43,14 @@ export const coverageResource = ({ operations }: RouteOptions): Resource =>
     return documentAnswer("Coverage", await operations.coverage({ tileSet, rect: rect.value, job }, exchange.signal));
   });
 
+/** Returns a resource that supports only GET. Fields of its query that no schema has are parameters of the layer. */
+const tileSetReader = (handle: Handler["handle"]): Resource => ({ methods: { GET: reading(handle) } });
+
 /** Returns the resource `coverage/levels`; undefined for another word. */
 export const coveragePartResource = ({ operations }: RouteOptions, part: string): Resource | undefined =>
   part !== "levels"
     ? undefined
-    : reader(async (exchange) => {
+    : tileSetReader(async (exchange) => {
         const query = decodeQuery(levelsQuery, exchange);
         if (!query.ok) return query;
         const requested = tileSetOf(query.value, levelsQuery, exchange);

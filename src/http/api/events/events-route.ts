@@ -7,9 +7,9 @@ import type { JobView } from "../../../plan/job-request.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
-import { reader } from "../api-answer.ts";
+import { queryReader } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
-import { decodeQuery, id, layer } from "../query-fields.ts";
+import { id, layer } from "../query-fields.ts";
 import type { ServerEvents } from "./server-events.ts";
 import { TileChangeFeed } from "./tile-change-feed.ts";
 
@@ -66,11 +66,8 @@ export function eventsResource({ operations, events }: EventParts): Resource {
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
   );
-  return reader(async (exchange) => {
-    const wanted = decodeQuery(eventsQuery, exchange);
-    if (!wanted.ok) return wanted;
-    const { headers, signal, caller, isStillPermitted } = exchange;
-    const last = headers["last-event-id"] ?? wanted.value.lastEventId ?? "";
+  return queryReader(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
+    const last = headers["last-event-id"] ?? wanted.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
     const isOfSession = caller.kind === "user" && caller.csrfToken !== undefined;
     const session = isOfSession ? sessionTokenOf(headers.cookie) : undefined;
@@ -79,8 +76,8 @@ export function eventsResource({ operations, events }: EventParts): Resource {
       type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
-      body: withTiles(tiles, wanted.value, (changes) =>
-        stream(operations, events, wanted.value, { from, changes, signal, isStillPermitted, session }),
+      body: withTiles(tiles, wanted, (changes) =>
+        stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
       ),
     };
   });

@@ -3,8 +3,7 @@ import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
-import { doing, reader, viewAnswer } from "../api-answer.ts";
-import { decodeQuery } from "../query-fields.ts";
+import { doing, queryReader, viewAnswer } from "../api-answer.ts";
 import { jobAction } from "./jobs-route.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
 
@@ -17,17 +16,15 @@ const ALL = 1001;
  * @param id the id of any job of the batch
  */
 export function batchResource(parts: RouteOptions, id: number): Resource {
-  return reader(async (exchange) => {
-    const query = decodeQuery(waitQuery, exchange);
-    if (!query.ok) return query;
-    const waitMs = query.value.wait * 1_000;
+  return queryReader(waitQuery, async ({ wait }, { signal }) => {
+    const waitMs = wait * 1_000;
     const deadline = performance.now() + waitMs;
     const jobs = await jobsOf(parts, id);
     const unended = waitMs === 0 ? [] : jobs.filter(isLive);
     for (const job of unended) {
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || exchange.signal.aborted) break;
-      await waitForJob(job.id, leftMs, parts, exchange.signal);
+      if (leftMs <= 0 || signal.aborted) break;
+      await waitForJob(job.id, leftMs, parts, signal);
     }
     return viewAnswer("Batch", viewOf(id, unended.length === 0 ? jobs : await jobsOf(parts, id)));
   });

@@ -9,8 +9,8 @@ import { badField, unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import type { Reply, Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeQuery, page } from "../query-fields.ts";
+import { documentAnswer, queryReader } from "../api-answer.ts";
+import { page } from "../query-fields.ts";
 import { crsOf, ringOf } from "./job-parts-route.ts";
 
 const GEOJSON_TYPE = "application/geo+json";
@@ -26,10 +26,7 @@ export const failuresQuery = z.object({
 
 /** `jobs/ID/failures`: the failed tiles of a job, page by page. `format` or Accept selects JSON or GeoJSON. */
 export function failuresResource({ operations }: RouteOptions, id: number): Resource {
-  return reader(async (exchange) => {
-    const query = decodeQuery(failuresQuery, exchange);
-    if (!query.ok) return query;
-    const { limit, after = 0, format, crs } = query.value;
+  return queryReader(failuresQuery, async ({ limit, after = 0, format, crs }, exchange) => {
     const job = await operations.job(id);
     const failures = await operations.failedTiles(id, after, limit);
     if (job === undefined || failures === undefined) return refuse(unknownJob(id));

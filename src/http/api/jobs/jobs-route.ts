@@ -19,11 +19,11 @@ import {
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
-import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { text } from "../documents/fields.ts";
-import { decodeQuery, id, layer, moment, page, yesOrNo } from "../query-fields.ts";
+import { id, layer, moment, page, readingQuery, yesOrNo } from "../query-fields.ts";
 import { failuresResource } from "./failures-route.ts";
 import { jobPartResource } from "./job-parts-route.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
@@ -57,10 +57,7 @@ export const jobsQuery = z.object({
 export function jobsResource(parts: RouteOptions): Resource {
   return {
     methods: {
-      GET: reading(async (exchange) => {
-        const query = decodeQuery(jobsQuery, exchange);
-        return query.ok ? documentAnswer("Jobs", await listJobs(parts, query.value)) : query;
-      }),
+      GET: readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
       POST: operating(async (exchange) => {
         const requested = await exchange.body(decodeJobBody);
         if (!requested.ok) return requested;
@@ -128,10 +125,8 @@ export async function planRequested(
 export function jobResource(parts: RouteOptions, jobId: number): Resource {
   return {
     methods: {
-      GET: reading(async (exchange) => {
-        const query = decodeQuery(waitQuery, exchange);
-        if (!query.ok) return query;
-        const job = await waitForJob(jobId, query.value.wait * 1_000, parts, exchange.signal);
+      GET: readingQuery(waitQuery, async ({ wait }, { signal }) => {
+        const job = await waitForJob(jobId, wait * 1_000, parts, signal);
         return job === undefined ? refuse(unknownJob(jobId)) : documentAnswer("Job", job);
       }),
       PATCH: operating(async (exchange) => {

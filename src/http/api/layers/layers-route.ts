@@ -3,10 +3,10 @@ import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, queryReader, reader } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
-import { decodeStrictQuery, wholeNumber } from "../query-fields.ts";
+import { wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** More layers than anybody configures: without a limit the answer has all of them. */
@@ -24,14 +24,12 @@ export const layersQuery = z.object({
  * format and grid set of a layer are its defaults.
  */
 export const layersResource = (): Resource =>
-  reader(async (exchange) => {
-    const query = decodeStrictQuery(layersQuery, exchange);
-    if (!query.ok) return query;
-    const found = pageOf([...exchange.catalogue.layers.values()], query.value);
+  queryReader(layersQuery, async (query, exchange) => {
+    const found = pageOf([...exchange.catalogue.layers.values()], query);
     if (!found.ok) return found;
     const { layers, total, next } = found.value;
     const isPage = [...exchange.query.keys()].length > 0;
-    if (query.value.fields === "summary")
+    if (query.fields === "summary")
       return documentAnswer("LayerSummaries", { layers: layers.map(layerSummary), total, next });
     const used = new Set(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => gridSet)));
     return documentAnswer("Layers", {
@@ -42,18 +40,13 @@ export const layersResource = (): Resource =>
   });
 
 /** `layers/NAME`: everything about one layer. */
-export const layerResource = ({ operations, layerOrigin }: RouteOptions, name: string): Resource => ({
-  methods: {
-    GET: reading(async ({ catalogue, base }) => {
-      const layer = catalogue.layers.get(name);
-      if (layer === undefined) return refuse(unknownLayer(name, catalogue.layers));
-      return documentAnswer(
-        "Layer",
-        layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(name) }),
-      );
-    }),
-  },
-});
+export const layerResource = ({ operations, layerOrigin }: RouteOptions, name: string): Resource =>
+  reader(async ({ catalogue, base }) => {
+    const layer = catalogue.layers.get(name);
+    if (layer === undefined) return refuse(unknownLayer(name, catalogue.layers));
+    const context = { base, quota: await operations.quota(), origin: layerOrigin(name) };
+    return documentAnswer("Layer", layerDocument(layer, context));
+  });
 
 interface Page {
   readonly layers: readonly Layer[];

@@ -8,7 +8,7 @@ import { changeQuota, previewQuota } from "../../quota-change.ts";
 import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
+import { decodeStrictQuery, withoutQuery, yesOrNo } from "../query-fields.ts";
 import { quotaChangeSchema } from "./quota-document.ts";
 
 export const quotaQuery = z.object({
@@ -30,7 +30,7 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
   });
   return {
     methods: {
-      GET: reading(async () => documentAnswer("Quota", await operations.quota())),
+      GET: reading(withoutQuery(async () => documentAnswer("Quota", await operations.quota()))),
       PUT: change,
       PATCH: change,
     },

@@ -3,10 +3,10 @@ import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
-import { type Exchange, operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
 import { submittedAnswer } from "../jobs/jobs-route.ts";
-import { decodeQuery, wholeNumber } from "../query-fields.ts";
+import { readingQuery, wholeNumber } from "../query-fields.ts";
 import {
   decodeSchedule,
   decodeScheduleChange,
@@ -26,10 +26,7 @@ export const schedulesQuery = z.object({
 export function schedulesResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
-      GET: reading(async (exchange) => {
-        const query = decodeQuery(schedulesQuery, exchange);
-        if (!query.ok) return query;
-        const { runs } = query.value;
+      GET: readingQuery(schedulesQuery, async ({ runs }) => {
         const schedules = await operations.schedules(Math.max(1, runs));
         const shown = runs === 0 ? "in a list" : "with outcomes";
         return documentAnswer("Schedules", {
@@ -51,12 +48,9 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
 export function scheduleResource({ operations }: RouteOptions, name: string): Resource {
   return {
     methods: {
-      GET: reading(async (exchange) => {
-        const query = decodeQuery(schedulesQuery, exchange);
-        if (!query.ok) return query;
+      GET: readingQuery(schedulesQuery, async ({ runs }) => {
         const view = await operations.schedule(name);
         if (view === undefined) return refuse(unknownSchedule(name));
-        const { runs } = query.value;
         if (runs === 0) return scheduleAnswer(ok(view));
         const last = { ...view, runs: view.runs.slice(0, runs) };
         return documentAnswer("Schedule", scheduleDocument(last, "with outcomes"));

@@ -8,6 +8,7 @@ import { anybody, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { parseSecretObject } from "../json-body.ts";
+import { withoutQuery } from "../query-fields.ts";
 import { signInSchema } from "./session-document.ts";
 
 type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
@@ -19,7 +20,7 @@ type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">
 export const sessionResource = ({ operations, authenticator, users }: SessionParts): Resource => ({
   account: "optional",
   methods: {
-    GET: anybody(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users))),
+    GET: anybody(withoutQuery(async ({ caller }) => documentAnswer("Session", sessionOf(caller, users)))),
 
     POST: anybody(async ({ body, base, address, signal }) => {
       const pair = await body((bytes) => {

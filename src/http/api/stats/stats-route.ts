@@ -4,8 +4,8 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import type { Resource, RouteOptions } from "../../resource.ts";
 import { BOUNDS_SECONDS } from "../../tiles/tile-times.ts";
 import type { TrafficCounts } from "../../tiles/tile-traffic.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeStrictQuery, layer, wholeNumber } from "../query-fields.ts";
+import { documentAnswer, queryReader } from "../api-answer.ts";
+import { layer, wholeNumber } from "../query-fields.ts";
 import { TRAFFIC_WINDOWS } from "./traffic-history.ts";
 
 export const statsQuery = z.object({
@@ -17,10 +17,7 @@ export const statsQuery = z.object({
 
 /** `stats`: how users' requests for tiles were answered in the last minutes or hours. */
 export const statsResource = ({ traffic }: RouteOptions): Resource =>
-  reader(async (exchange) => {
-    const query = decodeStrictQuery(statsQuery, exchange);
-    if (!query.ok) return query;
-    const { window, by, layer: name, limit } = query.value;
+  queryReader(statsQuery, async ({ window, by, layer: name, limit }) => {
     const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
     const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);
     return documentAnswer("Stats", {

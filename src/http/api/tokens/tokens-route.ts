@@ -8,6 +8,7 @@ import { anybody, type Resource, type RouteOptions, reading } from "../../resour
 import { documentAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
+import { withoutQuery } from "../query-fields.ts";
 import { tokenRequestSchema } from "./token-document.ts";
 
 type UserCaller = Extract<Caller, { readonly kind: "user" }>;
@@ -15,10 +16,12 @@ type UserCaller = Extract<Caller, { readonly kind: "user" }>;
 /** `tokens`: GET lists the caller's API tokens, or those of all users to an administrator; POST makes one. */
 export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">): Resource => ({
   methods: {
-    GET: reading(async ({ caller }) => {
-      const tokens = caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [];
-      return documentAnswer("Tokens", { tokens: tokens.map(tokenDocument) });
-    }),
+    GET: reading(
+      withoutQuery(async ({ caller }) => {
+        const tokens = caller.kind === "user" ? await operations.apiTokens(ownerSeenBy(caller)) : [];
+        return documentAnswer("Tokens", { tokens: tokens.map(tokenDocument) });
+      }),
+    ),
 
     // Each account may make tokens, with no more rights than its own.
     POST: anybody(async ({ caller, body }) => {

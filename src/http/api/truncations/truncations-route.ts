@@ -6,7 +6,7 @@ import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncati
 import { operating, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { decodeQuery, layer, page } from "../query-fields.ts";
+import { decodeStrictQuery, layer, page, readingQuery, withoutQuery, yesOrNo } from "../query-fields.ts";
 import { truncationRequestSchema } from "./truncation-document.ts";
 
 export const truncationsQuery = z.object({
@@ -19,12 +19,13 @@ export const truncationsQuery = z.object({
 export function truncationsResource({ operations }: RouteOptions): Resource {
   return {
     methods: {
-      GET: reading(async (exchange) => {
-        const filter = decodeQuery(truncationsQuery, exchange);
-        if (!filter.ok) return filter;
-        return documentAnswer("Truncations", { truncations: await operations.truncations(filter.value) });
-      }),
-      POST: operating(async ({ body, by, base, catalogue: { layers } }) => {
+      GET: readingQuery(truncationsQuery, async (filter) =>
+        documentAnswer("Truncations", { truncations: await operations.truncations(filter) }),
+      ),
+      POST: operating(async (exchange) => {
+        const { body, by, base, catalogue } = exchange;
+        const query = decodeStrictQuery(truncateQuery, exchange);
+        if (!query.ok) return query;
         const requested = await body(decodeTruncation);
         if (!requested.ok) return requested;
         if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
@@ -39,10 +40,12 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
 export function truncationResource({ operations }: RouteOptions, id: number): Resource {
   return {
     methods: {
-      GET: reading(async () => {
-        const view = await operations.truncation(id);
-        return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
-      }),
+      GET: reading(
+        withoutQuery(async () => {
+          const view = await operations.truncation(id);
+          return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
+        }),
+      ),
       DELETE: operating(async ({ by }) => viewAnswer("Truncation", await operations.reclaimTruncation(id, by))),
     },
   };

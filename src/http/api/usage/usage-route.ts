@@ -12,19 +12,16 @@ import {
 } from "../../../quota/quota-validation.ts";
 import type { WhatIf } from "../../../quota/what-if.ts";
 import { operating, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
-import { documentAnswer, reader } from "../api-answer.ts";
-import { decodeQuery, decodeStrictQuery, layer, moment, yesOrNo } from "../query-fields.ts";
+import { documentAnswer, queryReader } from "../api-answer.ts";
+import { decodeStrictQuery, layer, moment, unknownField, withoutQuery, yesOrNo } from "../query-fields.ts";
 
 export const usageQuery = z.object({ by: z.enum(["tileSet"]).optional(), layer });
 
 /** `usage`: the stored tiles and bytes by layer; with `by=tileSet` also by grid set, format, parameters and zoom. */
 export function usageResource({ operations }: RouteOptions): Resource {
-  return reader(async (exchange) => {
-    const query = decodeQuery(usageQuery, exchange);
-    if (!query.ok) return query;
-    const tileSets = query.value.by !== undefined;
-    return documentAnswer("Usage", await operations.usage({ tileSets, layer: query.value.layer }));
-  });
+  return queryReader(usageQuery, async ({ by, layer: name }) =>
+    documentAnswer("Usage", await operations.usage({ tileSets: by !== undefined, layer: name })),
+  );
 }
 
 export const verificationQuery = z.object({ repair: yesOrNo.default(false).meta({ default: false }), layer });
@@ -47,10 +44,7 @@ export const historyQuery = z.object({
 
 /** `usage/history`: the stored tiles and bytes of the last days, from the samples. */
 const historyResource = ({ operations }: RouteOptions): Resource =>
-  reader(async (exchange) => {
-    const query = decodeStrictQuery(historyQuery, exchange);
-    if (!query.ok) return query;
-    const { layer: name, step, since = 0 } = query.value;
+  queryReader(historyQuery, async ({ layer: name, step, since = 0 }) => {
     const samples = await operations.usageHistory({ layer: name, sinceMs: since, stepMs: STEPS[step] });
     return documentAnswer("UsageHistory", {
       layer: name ?? null,
@@ -77,9 +71,9 @@ function verificationResource({ operations }: RouteOptions): Resource {
   };
   return {
     methods: {
-      GET: reading(() => view()),
+      GET: reading(withoutQuery(() => view())),
       POST: operating(async (exchange) => {
-        const query = decodeQuery(verificationQuery, exchange);
+        const query = decodeStrictQuery(verificationQuery, exchange);
         if (!query.ok) return query;
         const begun = await operations.verify({ repair: query.value.repair, layer: query.value.layer });
         return begun ? view(202) : refuse(conflict("A verification is running; DELETE it first."));
@@ -98,21 +92,28 @@ const MOST_SIMULATIONS = 16;
  * `usage/simulation`: the results that other quotas (`size=20GiB`, repeatable) and policies (`policy=LRU`) would have
  * had.
  */
-const simulationResource = ({ operations }: RouteOptions): Resource =>
-  reader(async ({ query }) => {
-    const choices = choicesOf(query, await operations.quota());
-    if (!choices.ok) return choices;
-    const simulation = await operations.simulate(choices.value);
-    return simulation === undefined
-      ? refuse(conflict("Another simulation is running."))
-      : documentAnswer("Simulation", simulation);
-  });
+const simulationResource = ({ operations }: RouteOptions): Resource => ({
+  methods: {
+    GET: reading(async ({ query }) => {
+      const choices = choicesOf(query, await operations.quota());
+      if (!choices.ok) return choices;
+      const simulation = await operations.simulate(choices.value);
+      return simulation === undefined
+        ? refuse(conflict("Another simulation is running."))
+        : documentAnswer("Simulation", simulation);
+    }),
+  },
+});
+
+const SIMULATION_FIELDS: readonly string[] = ["size", "policy"];
 
 /**
  * Reads the sizes and policies to simulate. Default: half the global quota, the quota and twice the quota, with both
  * policies.
  */
 function choicesOf(query: URLSearchParams, quota: QuotaConfiguration): Result<readonly WhatIf[], Refusal> {
+  const other = [...query.keys()].find((key) => !SIMULATION_FIELDS.includes(key));
+  if (other !== undefined) return refuse(unknownField(other, SIMULATION_FIELDS));
   const now = quotaBytes(quota.globalQuota);
   const sizes: bigint[] = [];
   for (const text of query.getAll("size")) {

@@ -16,6 +16,7 @@ import {
 } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { parseSecretObject, withoutNulls } from "../json-body.ts";
+import { withoutQuery } from "../query-fields.ts";
 import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
 /**
@@ -32,7 +33,7 @@ type UserParts = Pick<RouteOptions, "users" | "authenticator"> & {
 /** `users`: GET lists the accounts of the server with their roles; POST adds a user to the state database. */
 export const usersResource = ({ users, operations }: Omit<UserParts, "authenticator">): Resource => ({
   methods: {
-    GET: reading(async () => documentAnswer("Users", { users: users().map(userDocument) })),
+    GET: reading(withoutQuery(async () => documentAnswer("Users", { users: users().map(userDocument) }))),
 
     POST: administering(async ({ caller, body }) => {
       if (isToken(caller)) return refuse(PERSON_NEEDED);
