@@ -5,6 +5,7 @@ import { NEARLY_FULL } from "../core/fullness.ts";
 import { t } from "../core/i18n.ts";
 import { share } from "../core/json.ts";
 import { useDocument } from "../core/resource.ts";
+import { countedOf } from "../core/stored.ts";
 
 const STATUS_MS = 30_000;
 
@@ -16,8 +17,9 @@ export function ServerChips() {
   const { data } = useDocument("Status", "status", { on: ["upstream", "quota", "configuration"], everyMs: STATUS_MS });
   if (data === undefined) return null;
   const { ready, reason, attention, usage } = data;
-  const { quota, bytesOnDisk } = usage;
-  const used = quota === null ? undefined : share(bytesOnDisk ?? usage.bytes, quota);
+  const { quota, quotaCount } = usage;
+  const stored = countedOf(quotaCount, usage);
+  const used = quota === null ? undefined : share(stored, quota);
   return (
     <>
       <Link to="/" class="server-chip">
@@ -34,7 +36,7 @@ export function ServerChips() {
       <Link to="/quota" class="server-chip">
         <Chip tone={used !== undefined && used >= NEARLY_FULL ? "warn" : "plain"}>
           {used === undefined || quota === null
-            ? bytes(bytesOnDisk ?? usage.bytes)
+            ? bytes(stored)
             : t("quota.of", { percent: percent(used), size: bytes(quota) })}
         </Chip>
       </Link>

@@ -53,6 +53,8 @@ export const frame: Texts<typeof english> = {
   notFound: "Diese Ansicht gibt es nicht.",
   fault: "Diese Ansicht ist fehlgeschlagen",
   attention: { one: "{count} Hinweis", other: "{count} Hinweise" },
+  atLeast: "mindestens {value}",
+  stillCounting: "Der Server zählt noch, es sind also mehr Kacheln.",
   "quota.of": "{percent} von {size}",
   find: "Layer suchen",
   "find.text": "Teil des Namens oder Titels",

@@ -18,7 +18,7 @@ export const overview: Texts<typeof english> = {
   "overview.tiles": { one: "{tiles} Kachel, {bytes}", other: "{tiles} Kacheln, {bytes}" },
   "overview.grows": "wächst täglich um {bytes}",
   "overview.shrinks": "schrumpft täglich um {bytes}",
-  "overview.usageSparkline": "Bytes auf der Platte in den letzten 7 Tagen",
+  "overview.usageSparkline": "Größe der Kacheln in den letzten 7 Tagen",
   "overview.fullIn": "voll in {time}",
   "overview.hits": "Treffer der letzten Stunde",
   "overview.byLayer": "Nach Layer",

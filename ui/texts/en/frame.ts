@@ -51,6 +51,8 @@ export const frame = {
   notFound: "There is no such view.",
   fault: "This view failed",
   attention: { one: "{count} thing needs you", other: "{count} things need you" },
+  atLeast: "at least {value}",
+  stillCounting: "The server is still counting: there are more tiles than that.",
   "quota.of": "{percent} of {size}",
   find: "Find a layer",
   "find.text": "Part of the name or the title",

@@ -15,7 +15,7 @@ export const overview = {
   "overview.tiles": { one: "{tiles} tile, {bytes}", other: "{tiles} tiles, {bytes}" },
   "overview.grows": "grows by {bytes} a day",
   "overview.shrinks": "shrinks by {bytes} a day",
-  "overview.usageSparkline": "Bytes on the disk in the last 7 days",
+  "overview.usageSparkline": "Size of the tiles in the last 7 days",
   "overview.fullIn": "full in {time}",
   "overview.hits": "Hits of the last hour",
   "overview.byLayer": "By layer",

@@ -53,6 +53,8 @@ export const frame: Texts<typeof english> = {
   notFound: "Esta vista no existe.",
   fault: "Esta vista ha fallado",
   attention: { one: "{count} aviso", other: "{count} avisos" },
+  atLeast: "al menos {value}",
+  stillCounting: "El servidor sigue contando: hay más teselas.",
   "quota.of": "{percent} de {size}",
   find: "Buscar una capa",
   "find.text": "Parte del nombre o del título",

@@ -18,7 +18,7 @@ export const overview: Texts<typeof english> = {
   "overview.tiles": { one: "{tiles} tesela, {bytes}", other: "{tiles} teselas, {bytes}" },
   "overview.grows": "crece {bytes} al día",
   "overview.shrinks": "se reduce {bytes} al día",
-  "overview.usageSparkline": "Bytes en el disco durante los últimos 7 días",
+  "overview.usageSparkline": "Tamaño de las teselas en los últimos 7 días",
   "overview.fullIn": "lleno en {time}",
   "overview.hits": "Aciertos de la última hora",
   "overview.byLayer": "Por capa",

@@ -53,6 +53,8 @@ export const frame: Texts<typeof english> = {
   notFound: "Cette vue n’existe pas.",
   fault: "Cette vue a échoué",
   attention: { one: "{count} point à voir", other: "{count} points à voir" },
+  atLeast: "au moins {value}",
+  stillCounting: "Le serveur compte encore : il y a davantage de tuiles.",
   "quota.of": "{percent} de {size}",
   find: "Chercher une couche",
   "find.text": "Partie du nom ou du titre",

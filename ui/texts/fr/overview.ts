@@ -18,7 +18,7 @@ export const overview: Texts<typeof english> = {
   "overview.tiles": { one: "{tiles} tuile, {bytes}", other: "{tiles} tuiles, {bytes}" },
   "overview.grows": "augmente de {bytes} par jour",
   "overview.shrinks": "diminue de {bytes} par jour",
-  "overview.usageSparkline": "Octets sur le disque pendant les 7 derniers jours",
+  "overview.usageSparkline": "Taille des tuiles pendant les 7 derniers jours",
   "overview.fullIn": "plein dans {time}",
   "overview.hits": "Succès de la dernière heure",
   "overview.byLayer": "Par couche",

@@ -4,13 +4,12 @@ import type { Doc } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
-import type { Count } from "../../core/json.ts";
+import { figure } from "../../core/stored.ts";
 
 interface EmptyLayerProps {
   readonly layer: string;
   /** What the layer has; undefined: not known yet. */
-  readonly tiles: Count | undefined;
-  readonly bytes: Count | undefined;
+  readonly use: Doc<"Usage">["layers"][number] | undefined;
   readonly isSmall?: boolean;
   readonly onDone?: () => void;
 }
@@ -19,28 +18,32 @@ interface EmptyLayerProps {
 const TYPED_TILES = 1_000_000;
 
 /** Removes all tiles of a layer at once. The toast undoes it for as long as the tiles stay on the disk. */
-export function EmptyLayer({ layer, tiles, bytes: size, isSmall = false, onDone }: EmptyLayerProps) {
+export function EmptyLayer({ layer, use, isSmall = false, onDone }: EmptyLayerProps) {
   return (
     <Action<Doc<"Truncation">>
       label={t("layers.empty")}
       title={t("layers.empty.of", { layer })}
       kind="danger"
       isSmall={isSmall}
-      disabled={tiles === undefined}
+      disabled={use === undefined}
       request={{ method: "POST", path: "truncations", body: { layer } }}
       command={nuthatchCommand("truncate", layer)}
       confirm={{
         title: t("layers.empty.of", { layer }),
         body: (
           <>
-            <p>{t("layers.empty.what", { count: tiles ?? 0, size: bytes(size ?? 0) })}</p>
+            <p>{t("layers.empty.what", { count: use?.tiles ?? 0, size: bytes(use?.bytes ?? 0) })}</p>
+            <Counting use={use} />
             <p class="soft">{t("layers.empty.then")}</p>
           </>
         ),
-        ...(tiles !== undefined && tiles > TYPED_TILES ? { typed: layer } : {}),
+        ...(use !== undefined && use.tiles > TYPED_TILES ? { typed: layer } : {}),
       }}
       done={(made) => ({
-        text: t("layers.empty.done", { layer, tiles: count(made.tiles ?? tiles ?? 0) }),
+        text: t("layers.empty.done", {
+          layer,
+          tiles: figure(count(made.tiles ?? use?.tiles ?? 0), made.tiles !== null),
+        }),
         action: undoAction(made, t("truncations.back", { layer }), onDone),
       })}
       onDone={() => onDone?.()}
@@ -49,17 +52,22 @@ export function EmptyLayer({ layer, tiles, bytes: size, isSmall = false, onDone 
 }
 
 /** Lets all tiles of a layer expire: they are served until they are rendered anew. */
-export function MakeStale({ layer, tiles }: Pick<EmptyLayerProps, "layer" | "tiles">) {
+export function MakeStale({ layer, use }: Pick<EmptyLayerProps, "layer" | "use">) {
   return (
     <Action<Doc<"Truncation">>
       label={t("layers.stale")}
       title={t("layers.stale.of", { layer })}
       request={{ method: "POST", path: "truncations", body: { layer, mode: "soft" } }}
       command={nuthatchCommand("truncate", layer, "--soft")}
-      disabled={tiles === undefined}
+      disabled={use === undefined}
       confirm={{
         title: t("layers.stale.of", { layer }),
-        body: <p>{t("layers.stale.what", { count: tiles ?? 0 })}</p>,
+        body: (
+          <>
+            <p>{t("layers.stale.what", { count: use?.tiles ?? 0 })}</p>
+            <Counting use={use} />
+          </>
+        ),
       }}
       done={(made) => ({
         text: t("layers.stale.done", { layer }),
@@ -68,3 +76,7 @@ export function MakeStale({ layer, tiles }: Pick<EmptyLayerProps, "layer" | "til
     />
   );
 }
+
+/** Says that the number before it is not the whole one. */
+const Counting = ({ use }: Pick<EmptyLayerProps, "use">) =>
+  use === undefined || use.complete ? null : <p>{t("stillCounting")}</p>;

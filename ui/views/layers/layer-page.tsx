@@ -9,6 +9,7 @@ import { useShortcuts } from "../../core/keys.ts";
 import { type Loaded, useDocument } from "../../core/resource.ts";
 import { navigate, pathOf } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
+import { figure } from "../../core/stored.ts";
 import { AddressesTab } from "./addresses-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
 import { CoverageTab } from "./coverage-tab.tsx";
@@ -101,8 +102,8 @@ function Actions({ layer, usage, enabled }: ActionsProps) {
           </Link>
         </>
       )}
-      <MakeStale layer={layer} tiles={use?.tiles} />
-      <EmptyLayer layer={layer} tiles={use?.tiles} bytes={use?.bytes} onDone={usage.reload} />
+      <MakeStale layer={layer} use={use} />
+      <EmptyLayer layer={layer} use={use} onDone={usage.reload} />
     </>
   );
 }
@@ -120,7 +121,7 @@ function Summary({ layer, usage }: { readonly layer: Doc<"Layer">; readonly usag
         {use !== undefined && (
           <span class="number">
             {" · "}
-            {t("layers.has", { count: use.tiles, size: bytes(use.bytes) })}
+            {figure(t("layers.has", { count: use.tiles, size: bytes(use.bytes) }), use.complete)}
             {" · "}
             {t("layers.onDisk", { size: bytes(use.bytesOnDisk) })}
           </span>

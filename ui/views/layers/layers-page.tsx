@@ -11,6 +11,7 @@ import { useShortcuts } from "../../core/keys.ts";
 import { useDocument } from "../../core/resource.ts";
 import { pathOf, place, setQuery } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
+import { countedOf, figure } from "../../core/stored.ts";
 import { EmptyLayer } from "./empty-layer.tsx";
 import { type LayerSummary, layerList, useLayerList } from "./layer-list.ts";
 import {
@@ -122,7 +123,7 @@ const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Colum
     sort: sorting(sort, "tiles"),
     cell: ({ name }) => {
       const use = used.get(name);
-      return use === undefined ? "" : count(use.tiles);
+      return use === undefined ? "" : figure(count(use.tiles), use.complete);
     },
   },
   {
@@ -132,7 +133,7 @@ const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Colum
     sort: sorting(sort, "size"),
     cell: ({ name }) => {
       const use = used.get(name);
-      return use === undefined ? "" : bytes(use.bytes);
+      return use === undefined ? "" : figure(bytes(use.bytes), use.complete);
     },
   },
   {
@@ -167,7 +168,7 @@ const actionsOf =
         >
           {t("layers.seed")}
         </Link>
-        <EmptyLayer layer={name} tiles={use?.tiles} bytes={use?.bytes} isSmall />
+        <EmptyLayer layer={name} use={use} isSmall />
       </span>
     );
   };
@@ -186,9 +187,9 @@ interface QuotaCellProps {
   readonly counted: Facts["counted"];
 }
 
-function QuotaCell({ use, counted }: QuotaCellProps) {
+function QuotaCell({ use, counted = "allocated" }: QuotaCellProps) {
   if (use === undefined || use.quota === null) return <span class="soft">–</span>;
-  const value = Number(counted === "content" ? use.bytes : use.bytesOnDisk) / Number(use.quota);
+  const value = Number(countedOf(counted, use)) / Number(use.quota);
   return (
     <Meter
       value={value}

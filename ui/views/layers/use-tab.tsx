@@ -37,7 +37,7 @@ export function UseTab({ layer, usage }: TabProps) {
         <Loading of={stats}>{(data) => <Requests stats={data} />}</Loading>
       </Panel>
       <Panel title={t("layers.stored")}>
-        <Loading of={usage}>{(data) => <Stored usage={data} />}</Loading>
+        <Loading of={usage}>{(data) => <Stored usage={data} layer={layer.name} />}</Loading>
       </Panel>
     </>
   );
@@ -78,7 +78,8 @@ type Level = NonNullable<Doc<"Usage">["tileSets"]>[number]["zooms"][number] & {
   readonly tileSet: string;
 };
 
-function Stored({ usage }: { readonly usage: Doc<"Usage"> }) {
+function Stored({ usage, layer }: { readonly usage: Doc<"Usage">; readonly layer: string }) {
+  const isCounting = usage.layers.some((one) => one.layer === layer && !one.complete);
   const rows: readonly Level[] = (usage.tileSets ?? []).flatMap(
     ({ gridSet, format, parameters, parametersId, zooms }) =>
       zooms.map((zoom) => ({
@@ -91,17 +92,26 @@ function Stored({ usage }: { readonly usage: Doc<"Usage"> }) {
   );
   if (rows.length === 0) return <Empty>{t("layers.nothingStored")}</Empty>;
   return (
-    <Table
-      caption={t("layers.stored")}
-      rows={rows}
-      rowKey={({ key }) => key}
-      columns={[
-        { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
-        { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
-        { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-        { key: "size", label: t("layers.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
-        { key: "disk", label: t("layers.disk"), isNumber: true, isMinor: true, cell: (one) => bytes(one.bytesOnDisk) },
-      ]}
-    />
+    <>
+      {isCounting && <p class="notice">{t("stillCounting")}</p>}
+      <Table
+        caption={t("layers.stored")}
+        rows={rows}
+        rowKey={({ key }) => key}
+        columns={[
+          { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
+          { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
+          { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+          { key: "size", label: t("layers.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
+          {
+            key: "disk",
+            label: t("layers.disk"),
+            isNumber: true,
+            isMinor: true,
+            cell: (one) => bytes(one.bytesOnDisk),
+          },
+        ]}
+      />
+    </>
   );
 }

@@ -2,29 +2,32 @@ import { Link } from "../../components/link.tsx";
 import { Meter, Panel, Sparkline } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { bytes, count, duration } from "../../core/format.ts";
+import { NEARLY_FULL } from "../../core/fullness.ts";
 import { t } from "../../core/i18n.ts";
 import { share } from "../../core/json.ts";
 import { useDocument } from "../../core/resource.ts";
+import { countedOf, figure } from "../../core/stored.ts";
 
 type Status = Doc<"Status">;
-type Sample = Doc<"UsageHistory">["series"][number];
 
-const NEARLY = 0.9;
 const DAY_S = 86_400;
 
 /** How full the cache and its disk are, and where that goes. */
 export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
   const series = useDocument("UsageHistory", "usage/history?step=PT6H&since=P7D").data?.series ?? [];
-  const { quota, bytesOnDisk, tiles } = usage;
+  const { quota, quotaCount, tiles, complete } = usage;
+  const stored = countedOf(quotaCount, usage);
   const onDisk = disk.totalBytes - disk.freeBytes;
-  const trend = trendText(series, quota === null ? undefined : Number(quota) - Number(bytesOnDisk));
+  const sizes = series.map((sample) => ({ atMs: Date.parse(sample.at), size: Number(countedOf(quotaCount, sample)) }));
+  const trend = trendText(sizes, quota === null ? undefined : Number(quota) - Number(stored));
+  const shown = { tiles: figure(count(tiles), complete), bytes: bytes(stored) };
   return (
     <Panel title={t("nav.quota")} actions={<Link to="/quota">{t("overview.more")}</Link>}>
       {quota !== null && (
         <Gauge
           label={t("overview.quota")}
-          value={share(bytesOnDisk, quota)}
-          text={t("overview.ofBytes", { used: bytes(bytesOnDisk), total: bytes(quota) })}
+          value={share(stored, quota)}
+          text={t("overview.ofBytes", { used: bytes(stored), total: bytes(quota) })}
         />
       )}
       <Gauge
@@ -33,10 +36,10 @@ export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
         text={t("overview.freeBytes", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}
       />
       <p>
-        <Link to="/quota">{t("overview.tiles", { count: tiles, tiles: count(tiles), bytes: bytes(bytesOnDisk) })}</Link>
+        <Link to="/quota">{t("overview.tiles", { count: tiles, ...shown })}</Link>
         {trend !== undefined && <small> {trend}</small>}
       </p>
-      {series.length > 1 && <Sparkline values={series.map(sizeOf)} label={t("overview.usageSparkline")} />}
+      {sizes.length > 1 && <Sparkline values={sizes.map(({ size }) => size)} label={t("overview.usageSparkline")} />}
     </Panel>
   );
 }
@@ -46,20 +49,24 @@ function Gauge({ label, value, text }: { readonly label: string; readonly value:
     <div class="gauge">
       <span>{label}</span>
       <Link to="/quota">{text}</Link>
-      <Meter value={value} label={label} tone={value >= NEARLY ? "warn" : "busy"} />
+      <Meter value={value} label={label} tone={value >= NEARLY_FULL ? "warn" : "busy"} />
     </div>
   );
 }
 
-const sizeOf = ({ bytesOnDisk, bytes: content }: Sample): number => Number(bytesOnDisk ?? content);
+/** What the quota counted at a time. */
+interface Sample {
+  readonly atMs: number;
+  readonly size: number;
+}
 
 /** Returns how the usage grows, from the samples of a day at least. `left`: the bytes until the quota is full. */
 function trendText(series: readonly Sample[], left: number | undefined): string | undefined {
   const [first, last] = [series[0], series.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const days = (Date.parse(last.at) - Date.parse(first.at)) / 1000 / DAY_S;
+  const days = (last.atMs - first.atMs) / 1000 / DAY_S;
   if (days < 1) return undefined;
-  const perDay = (sizeOf(last) - sizeOf(first)) / days;
+  const perDay = (last.size - first.size) / days;
   const text = t(perDay < 0 ? "overview.shrinks" : "overview.grows", { bytes: bytes(Math.abs(perDay)) });
   if (left === undefined || left <= 0 || perDay <= 0) return text;
   return `${text}, ${t("overview.fullIn", { time: duration((left / perDay) * DAY_S) })}`;

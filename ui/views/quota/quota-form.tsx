@@ -6,6 +6,7 @@ import { type ApiRequest, asProblem, type Doc, send } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import { countedOf } from "../../core/stored.ts";
 import { LayerQuotas } from "./layer-quotas.tsx";
 import { PolicySelect, UnitsSelect } from "./quota-selects.tsx";
 
@@ -103,7 +104,7 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
         change={(changed) => change({ layerQuotas: changed })}
       />
       <p role="status">
-        {preview.value === undefined ? "" : evicts === undefined ? t("quota.evictsNothing") : wouldEvict(evicts)}
+        {preview.value === undefined ? "" : evicts === undefined ? t("quota.evictsNothing") : wouldEvict(evicts, usage)}
       </p>
       <div class="buttons">
         <Action
@@ -113,7 +114,9 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
           request={request}
           command={nuthatchCommand("quota", "set", `${globalQuota.value}${globalQuota.units}`)}
           disabled={!isChanged || preview.value === undefined}
-          {...(evicts === undefined ? {} : { confirm: { title: t("quota.apply"), body: <p>{wouldEvict(evicts)}</p> } })}
+          {...(evicts === undefined
+            ? {}
+            : { confirm: { title: t("quota.apply"), body: <p>{wouldEvict(evicts, usage)}</p> } })}
           done={() => ({ text: t("quota.applied") })}
         />
       </div>
@@ -128,5 +131,5 @@ const bodyOf = ({ enabled, globalQuota, globalExpirationPolicyName, layerQuotas 
   layerQuotas,
 });
 
-const wouldEvict = ({ wouldEvict: { tiles, bytesOnDisk, bytes: content } }: Preview): string =>
-  t("quota.wouldEvict", { tiles: count(tiles), size: bytes(bytesOnDisk ?? content) });
+const wouldEvict = ({ wouldEvict: sum }: Preview, { quotaCount }: Pick<Doc<"Usage">, "quotaCount">): string =>
+  t("quota.wouldEvict", { tiles: count(sum.tiles), size: bytes(countedOf(quotaCount, sum)) });

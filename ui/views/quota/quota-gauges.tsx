@@ -7,39 +7,38 @@ import { NEARLY_FULL } from "../../core/fullness.ts";
 import { t } from "../../core/i18n.ts";
 import { type Count, share } from "../../core/json.ts";
 import { pathOf } from "../../core/router.ts";
+import { countedOf, figure, isComplete } from "../../core/stored.ts";
 
 type Usage = Doc<"Usage">;
 type LayerUsage = Usage["layers"][number];
 
 const toneOf = (part: number): Tone => (part >= NEARLY_FULL ? "warn" : "busy");
 
-/** Returns what the quotas count of a sum: the blocks on the disk, or the bytes of the content. */
-const countedOf = (usage: Usage, sum: { readonly bytes: Count; readonly bytesOnDisk: Count | null }): Count =>
-  usage.quotaCount === "allocated" && sum.bytesOnDisk !== null ? sum.bytesOnDisk : sum.bytes;
-
 /** Shows the quota of all layers, what it has evicted, and the layers by the space that they take. */
 export function QuotaGauges({ usage }: { readonly usage: Usage }) {
-  const { total, quota, bytesOnDisk, enforcement } = usage;
-  const used = countedOf(usage, { bytes: total.bytes, bytesOnDisk });
+  const { total, quota, quotaCount, bytesOnDisk, enforcement } = usage;
+  const used = countedOf(quotaCount, { bytes: total.bytes, bytesOnDisk });
+  const complete = isComplete(usage);
+  const usedText = figure(bytes(used), complete);
   return (
     <>
       <Panel title={t("quota.all")}>
         {quota === null ? (
-          <p>{t("quota.none", { used: bytes(used) })}</p>
+          <p>{t("quota.none", { used: usedText })}</p>
         ) : (
           <>
             <Meter value={share(used, quota)} label={t("quota.all")} tone={toneOf(share(used, quota))} />
-            <p>{t("quota.used", { used: bytes(used), size: bytes(quota) })}</p>
+            <p>{t("quota.used", { used: usedText, size: bytes(quota) })}</p>
           </>
         )}
         <dl class="figures">
           <div>
             <dt>{t("quota.onDisk")}</dt>
-            <dd>{bytes(bytesOnDisk ?? total.bytes)}</dd>
+            <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
           </div>
           <div>
             <dt>{t("quota.content")}</dt>
-            <dd>{bytes(total.bytes)}</dd>
+            <dd>{figure(bytes(total.bytes), complete)}</dd>
           </div>
           <div>
             <dt>{t("quota.evicted")}</dt>
@@ -63,7 +62,12 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
               label: t("quota.layer"),
               cell: ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>,
             },
-            { key: "used", label: t("quota.takes"), isNumber: true, cell: (row) => bytes(countedOf(usage, row)) },
+            {
+              key: "used",
+              label: t("quota.takes"),
+              isNumber: true,
+              cell: (row) => figure(bytes(countedOf(quotaCount, row)), row.complete),
+            },
             {
               key: "quota",
               label: t("quota.limit"),
@@ -76,7 +80,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
               cell: (row) => <LayerShare usage={usage} row={row} used={used} />,
             },
           ]}
-          rows={[...usage.layers].sort((a, b) => Number(countedOf(usage, b)) - Number(countedOf(usage, a)))}
+          rows={[...usage.layers].sort((a, b) => Number(countedOf(quotaCount, b)) - Number(countedOf(quotaCount, a)))}
           rowKey={({ layer }) => layer}
         />
       </Panel>
@@ -86,7 +90,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
 
 /** Shows how much of its own quota a layer uses, or, without one, its share of all stored tiles. */
 function LayerShare({ usage, row, used }: { readonly usage: Usage; readonly row: LayerUsage; readonly used: Count }) {
-  const own = countedOf(usage, row);
+  const own = countedOf(usage.quotaCount, row);
   const part = row.quota === null ? (Number(used) === 0 ? 0 : share(own, used)) : share(own, row.quota);
   const label = t(row.quota === null ? "quota.shareOfAll" : "quota.shareOfOwn", { layer: row.layer });
   return <Meter value={part} label={label} tone={row.quota === null ? "plain" : toneOf(part)} />;

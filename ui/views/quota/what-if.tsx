@@ -5,6 +5,7 @@ import { type Doc, queryOf } from "../../core/api.ts";
 import { bytes, count, percent } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
+import { countedOf } from "../../core/stored.ts";
 
 type Result = Doc<"Simulation">["results"][number];
 
@@ -15,7 +16,7 @@ const LARGEST_DOUBLING = 24;
 
 /** Shows the hits that a quota of another size would have had, by the requests of users. */
 export function WhatIf({ usage }: { readonly usage: Doc<"Usage"> }) {
-  const now = Number(usage.quota ?? usage.bytesOnDisk ?? usage.total.bytes);
+  const now = Number(usage.quota ?? countedOf(usage.quotaCount, { ...usage.total, bytesOnDisk: usage.bytesOnDisk }));
   const step = useSignal(stepOf(Math.max(MIB, now)));
   const shown = useSignal(step.value);
   const size = bytesOf(shown.value);

@@ -9,6 +9,8 @@ import { share } from "../../core/json.ts";
 import { useDocument } from "../../core/resource.ts";
 import { pathOf } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
+import { figure, isComplete } from "../../core/stored.ts";
+import { PlacesPanel } from "./places-panel.tsx";
 import { TruncateAll } from "./truncate-all.tsx";
 import { VerificationPanel } from "./verification-panel.tsx";
 
@@ -34,7 +36,9 @@ export function StoragePart() {
   );
 }
 
-function Totals({ usage: { total, bytesOnDisk, disk, adoption } }: { readonly usage: Usage }) {
+function Totals({ usage }: { readonly usage: Usage }) {
+  const { total, bytesOnDisk, disk, adoption } = usage;
+  const complete = isComplete(usage);
   const used = 1 - share(disk.freeBytes, disk.totalBytes);
   const { freeInodes, totalInodes } = disk;
   return (
@@ -42,15 +46,15 @@ function Totals({ usage: { total, bytesOnDisk, disk, adoption } }: { readonly us
       <dl class="figures">
         <div>
           <dt>{t("storage.tiles")}</dt>
-          <dd>{count(total.tiles)}</dd>
+          <dd>{figure(count(total.tiles), complete)}</dd>
         </div>
         <div>
           <dt>{t("storage.bytes")}</dt>
-          <dd>{bytes(total.bytes)}</dd>
+          <dd>{figure(bytes(total.bytes), complete)}</dd>
         </div>
         <div>
           <dt>{t("storage.onDisk")}</dt>
-          <dd>{bytes(bytesOnDisk)}</dd>
+          <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
         </div>
         <div>
           <dt>{t("storage.disk")}</dt>
@@ -91,9 +95,14 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
         </>
       ),
     },
-    { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-    { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (layer) => bytes(layer.bytes) },
-    { key: "disk", label: t("storage.onDisk"), isNumber: true, cell: ({ bytesOnDisk }) => bytes(bytesOnDisk) },
+    { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
+    { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
+    {
+      key: "disk",
+      label: t("storage.onDisk"),
+      isNumber: true,
+      cell: (one) => figure(bytes(one.bytesOnDisk), one.complete),
+    },
     {
       key: "share",
       label: t("storage.share"),

@@ -14,7 +14,11 @@ interface TruncateAllProps {
 export function TruncateAll({ usage: { layers, total }, reload }: TruncateAllProps) {
   // A layer that is being counted may have more tiles than are known.
   const full = layers.filter(({ tiles, complete }) => Number(tiles) > 0 || !complete);
-  const what = t("truncateAll.what", { count: full.length, tiles: count(total.tiles), size: bytes(total.bytes) });
+  const complete = full.every((layer) => layer.complete);
+  const what = [
+    t("truncateAll.what", { count: full.length, tiles: count(total.tiles), size: bytes(total.bytes) }),
+    ...(complete ? [] : [t("stillCounting")]),
+  ].join(" ");
   return (
     <Panel
       title={t("truncateAll.title")}

@@ -25,14 +25,17 @@ const disk = z
   .object({ freeBytes: int64, totalBytes: int64, freeInodes: whole.nullable(), totalInodes: whole.nullable() })
   .meta({ description: "The disk of the tiles; null where it does not count files" });
 
+const quotaCount = z
+  .enum(QUOTA_COUNTS)
+  .meta({ description: "What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" });
+const complete = z.boolean().meta({ description: "false: tiles are still being counted, and there are more" });
+
 export const usage = z.object({
   total: z.object(sum),
-  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, bytesOnDisk, complete: z.boolean() })),
+  layers: z.array(z.object({ layer: text, ...sum, quota: quotaBytes, bytesOnDisk, complete })),
   bytesOnDisk,
   quota: quotaBytes,
-  quotaCount: z
-    .enum(QUOTA_COUNTS)
-    .meta({ description: "What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" }),
+  quotaCount,
   trend: z.object({ since: momentOrNull, bytesPerDay: whole, secondsUntilFull: whole.nullable() }).nullable(),
   disk,
   enforcement: z.object({ evictedTiles: whole, evictedBytes: whole, notStored: whole, cleanUps: whole }),
@@ -201,7 +204,7 @@ export const status = z.object({
   stateLoss: z.object({ file: text, reason: text }).nullable(),
   layers: whole,
   jobs: z.object({ pending: whole, running: whole, paused: whole }),
-  usage: z.object({ ...sum, bytesOnDisk, quota: quotaBytes }),
+  usage: z.object({ ...sum, bytesOnDisk, complete, quota: quotaBytes, quotaCount }),
   disk,
   attention: z
     .array(

@@ -26,7 +26,7 @@ export function statusResource({ operations, readiness, upstreams: upstreamsNow 
       ),
     ]);
     const [running = [], pending = [], done = [], aborted = []] = lists;
-    const { total, bytesOnDisk, quota, disk } = usage;
+    const { total, layers, bytesOnDisk, quota, quotaCount, disk } = usage;
     const state = readiness();
     const countOf = (name: (typeof jobs)[number]["state"]): number =>
       jobs.find((each) => each.state === name)?.count ?? 0;
@@ -37,7 +37,7 @@ export function statusResource({ operations, readiness, upstreams: upstreamsNow 
       stateLoss,
       layers: catalogue.layers.size,
       jobs: { pending: countOf("pending"), running: countOf("running"), paused: countOf("paused") },
-      usage: { ...total, bytesOnDisk, quota },
+      usage: { ...total, bytesOnDisk, complete: layers.every(({ complete }) => complete), quota, quotaCount },
       disk,
       attention: attentionOf({
         notReady: state.ready ? null : state.reason,

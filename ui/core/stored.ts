@@ -1,0 +1,16 @@
+import type { Doc } from "./api.ts";
+import { t } from "./i18n.ts";
+import type { Count } from "./json.ts";
+
+/** Returns what the quotas count of a sum: the blocks on the disk, or the bytes of the content. */
+export const countedOf = <B extends Count | null>(
+  quotaCount: Doc<"Usage">["quotaCount"],
+  sum: { readonly bytes: Count; readonly bytesOnDisk: B },
+): Count => (quotaCount === "content" ? sum.bytes : (sum.bytesOnDisk ?? sum.bytes));
+
+/** Returns a figure of stored tiles: "at least …" while the server is still counting them. */
+export const figure = (text: string, complete: boolean): string => (complete ? text : t("atLeast", { value: text }));
+
+/** Returns whether the server has counted all tiles of all layers. */
+export const isComplete = ({ layers }: Pick<Doc<"Usage">, "layers">): boolean =>
+  layers.every(({ complete }) => complete);
