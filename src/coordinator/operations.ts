@@ -80,6 +80,7 @@ export const OPERATIONS = {
   },
   truncations: {
     truncate: CALL,
+    previewTruncation: CALL,
     truncations: CALL,
     truncation: CALL,
     undoTruncation: CALL,

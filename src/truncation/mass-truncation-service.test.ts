@@ -62,17 +62,17 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     closing: new AbortController().signal,
   });
-  const address = (layer: string, x: number) => ({
-    tileSet: { layer, gridSet, format: "image/png", parametersId: "" },
+  const address = (layer: string, x: number, parametersId = "") => ({
+    tileSet: { layer, gridSet, format: "image/png", parametersId },
     x,
     y: 0,
     z: 3,
   });
-  const put = async (layer: string, x: number): Promise<void> => {
-    const { tileSet } = address(layer, x);
+  const put = async (layer: string, x: number, parametersId = ""): Promise<void> => {
+    const { tileSet } = address(layer, x, parametersId);
     const cells = ledger.writers.open(tileSet, { z: 3, minX: x, minY: 0, maxX: x, maxY: 0 });
     db.transaction(() => ledger.writeMarks());
-    const outcome = await store.put(address(layer, x), new Uint8Array(10), () => true);
+    const outcome = await store.put(address(layer, x, parametersId), new Uint8Array(10), () => true);
     if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 3, bytes: 10, replaced: outcome.replaced });
     ledger.writers.close(cells);
   };
@@ -95,6 +95,25 @@ test("an undo brings back the tiles of the truncation and discards those stored 
   expect([0, 1, 2].map((x) => isStored("a", x))).toEqual([true, true, false]);
   expect(ledger.total).toMatchObject({ tiles: 2n, bytes: 20n });
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({ ok: false, error: { code: "conflict" } });
+});
+
+test("a preview tells what each type would remove, and removes nothing", async () => {
+  const { service, put, ledger } = start();
+  for (const x of [0, 1]) await put("a", x);
+  // The layer has no filters: nothing configured reaches this combination.
+  await put("a", 2, "0123456789abcdef0123456789abcdef01234567");
+  const orphans = { type: "truncateOrphans", mode: "hard", layer: "a" } as const;
+  expect(await service.previewTruncation(hard("a"))).toMatchObject({ tiles: 3n, bytes: 30n, complete: true });
+  expect(await service.previewTruncation(orphans)).toEqual({
+    ...orphans,
+    parameters: null,
+    tiles: 1n,
+    bytes: 10n,
+    bytesOnDisk: ledger.total.allocated / 3n,
+    complete: true,
+  });
+  expect(ledger.total.tiles).toBe(3n);
+  expect(await service.truncate(orphans, null)).toMatchObject({ tiles: 1n, bytes: 10n });
 });
 
 test("a step of the wall clock does not change how long a truncation can be undone", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AsidePyramid, pyramidKey, type Sum } from "../ledger/tile-set-table.ts";
+import { type AsidePyramid, addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -7,7 +7,12 @@ import type { RenderGate } from "../render/render-order.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
-import type { MassTruncationFilter, MassTruncationRequest, MassTruncationView } from "./mass-truncation.ts";
+import type {
+  MassTruncationFilter,
+  MassTruncationPreview,
+  MassTruncationRequest,
+  MassTruncationView,
+} from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
 import { type TruncationTargetSources, truncatedPyramids, truncationTargets } from "./truncation-targets.ts";
 import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
@@ -148,12 +153,9 @@ export class MassTruncationService {
     readonly bytes: bigint | null;
   } {
     const { ledger } = this.#parts;
-    const found = targets.flatMap((target) =>
-      target.kind === "layer" ? truncatedPyramids(target.layer, this.#parts) : [target.pyramid],
-    );
     const pyramids: AsidePyramid[] = [];
     let sum: Pick<Sum, "tiles" | "bytes"> | null = { tiles: 0n, bytes: 0n };
-    for (const pyramid of found) {
+    for (const pyramid of this.#pyramidsOf(targets)) {
       const { gridSet, parametersId } = pyramid;
       const complete = ledger.isComplete(pyramid) === true;
       pyramids.push({ gridSet, parametersId, complete });
@@ -197,6 +199,27 @@ export class MassTruncationService {
   #softened(layer: string): void {
     this.#softTimes = this.#parts.truncations.softTimes();
     this.#parts.gate.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
+  }
+
+  /** Returns what a truncation would remove now. Truncates nothing. Reads directories of the store. */
+  async previewTruncation(request: MassTruncationRequest): Promise<MassTruncationPreview> {
+    const { ledger } = this.#parts;
+    const sum = emptySum();
+    let complete = true;
+    for (const pyramid of this.#pyramidsOf(truncationTargets(request, this.#parts))) {
+      complete &&= ledger.isComplete(pyramid) === true;
+      for (const { sums } of ledger.tileSetsOf(pyramid)) for (const zoom of sums.values()) addTo(sum, zoom);
+    }
+    const { type, mode, layer } = request;
+    const parameters = request.type === "truncateParameters" ? request.parameters : null;
+    const { tiles, bytes, allocated } = sum;
+    return { layer, type, mode, parameters, tiles, bytes, bytesOnDisk: allocated, complete };
+  }
+
+  #pyramidsOf(targets: readonly TruncationTarget[]): readonly StoredPyramid[] {
+    return targets.flatMap((target) =>
+      target.kind === "layer" ? truncatedPyramids(target.layer, this.#parts) : [target.pyramid],
+    );
   }
 
   /** Returns truncations, newest first. */

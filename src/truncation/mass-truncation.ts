@@ -55,6 +55,16 @@ export interface MassTruncationView {
   readonly discarded: bigint | null;
 }
 
+/** What a mass truncation would remove at this moment. */
+export interface MassTruncationPreview extends Pick<MassTruncationView, "layer" | "type" | "mode" | "parameters"> {
+  readonly tiles: bigint;
+  readonly bytes: bigint;
+  /** Bytes that the store's disk takes for the tiles. */
+  readonly bytesOnDisk: bigint;
+  /** False: the ledger has not counted all of these tiles yet, and there are more. */
+  readonly complete: boolean;
+}
+
 export interface MassTruncationFilter {
   readonly layer?: string;
   readonly state?: TruncationState;

@@ -153,3 +153,27 @@ transcript(
   < {any}
 `,
 );
+
+transcript(
+  "a dry run tells what would go and truncates nothing; other fields of the query are refused",
+  `
+  > POST /api/v1/truncations?dryRun=true
+  >
+  > {"layer":"x/y","type":"truncateParameters","parameters":{"A":"b"}}
+  < 200 application/json
+  <
+  < {"layer":"x/y","type":"truncateParameters","mode":"hard","parameters":{"A":"b"},"tiles":0,"bytes":0,"bytesOnDisk":0,"complete":true}
+  > POST /api/v1/truncations?dryrun=true
+  >
+  > {"layer":"x/y"}
+  < 400 application/problem+json
+  <
+  < {any}"detail":"dryrun: unknown field of the query, expected dryRun",{any}
+  > POST /api/v1/truncations?dryRun=true
+  >
+  > {"layer":"none"}
+  < 404 application/problem+json
+  <
+  < {any}
+`,
+);

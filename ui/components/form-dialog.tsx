@@ -12,6 +12,7 @@ interface FormDialogProps {
   /** The request as the form shows it: without passwords. */
   readonly shown: ApiRequest;
   readonly command?: string;
+  readonly disabled?: boolean;
   readonly children: ComponentChildren;
   /** Sends the form. The dialog shows a `Problem` that it throws. */
   readonly run: () => Promise<void>;
@@ -19,7 +20,8 @@ interface FormDialogProps {
 }
 
 /** A dialog with a form that sends one request. A refusal stays in the dialog, with what was typed. */
-export function FormDialog({ title, submit, shown, command, children, run, onClose }: FormDialogProps) {
+export function FormDialog(props: FormDialogProps) {
+  const { title, submit, shown, command, disabled = false, children, run, onClose } = props;
   const busy = useSignal(false);
   const problem = useSignal("");
   const send = async (event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> => {
@@ -45,7 +47,7 @@ export function FormDialog({ title, submit, shown, command, children, run, onClo
           <button type="button" class="quiet" onClick={onClose}>
             {t("cancel")}
           </button>
-          <button type="submit" class="primary" disabled={busy.value}>
+          <button type="submit" class="primary" disabled={disabled || busy.value}>
             {submit}
           </button>
         </div>

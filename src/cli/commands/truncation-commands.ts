@@ -9,13 +9,18 @@ const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>
 
 /** Formats a truncation that has just been made. */
 export function showTruncated(truncation: Answer<"Truncation">): string {
-  const { id, layer, mode, undoUntil } = truncation;
-  if (truncation.tiles === 0) return `Nothing was removed: ${layer} had no stored tiles.\n`;
+  const { id, layer, type, mode, undoUntil } = truncation;
+  const isWhole = type === "truncateLayer";
+  if (truncation.tiles === 0)
+    return `Nothing was removed: ${layer} had no ${isWhole ? "stored tiles" : "such tiles"}.\n`;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
     return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} takes it back.\n`;
   const until = timeText(undoUntil);
-  return `${layer} is empty.${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
+  const removed = isWhole
+    ? `${layer} is empty.`
+    : `The tiles of ${layer} that the configuration no longer has are removed.`;
+  return `${removed}${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
 }
 
 function showUndone(truncation: Answer<"Truncation">): string {

@@ -1,4 +1,4 @@
-import { Link } from "../../components/link.tsx";
+import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
@@ -49,7 +49,7 @@ export function View() {
         {({ activity }) => (
           <>
             {entries.length === 0 ? <Empty>{emptyText(query)}</Empty> : <ActivityTable entries={entries} />}
-            <Pages query={query} lastId={activity.at(-1)?.id} isFull={isFullPage(activity.length)} />
+            <Pages path="/activity" lastId={activity.at(-1)?.id} isFull={isFullPage(activity.length)} />
           </>
         )}
       </Loading>
@@ -59,28 +59,6 @@ export function View() {
 
 const emptyText = (query: URLSearchParams): string =>
   t([...FILTERS, "after"].some((key) => query.has(key)) ? "activity.noneFound" : "activity.none");
-
-interface PagesProps {
-  readonly query: URLSearchParams;
-  readonly lastId: number | undefined;
-  readonly isFull: boolean;
-}
-
-function Pages({ query, lastId, isFull }: PagesProps) {
-  const to = (after: string | undefined): string => {
-    const next = new URLSearchParams(query);
-    next.delete("after");
-    if (after !== undefined) next.set("after", after);
-    return `/activity${next.size === 0 ? "" : `?${next}`}`;
-  };
-  if (!query.has("after") && !isFull) return null;
-  return (
-    <nav class="pages" aria-label={t("pages")}>
-      {query.has("after") && <Link to={to(undefined)}>{t("pages.newest")}</Link>}
-      {isFull && lastId !== undefined && <Link to={to(String(lastId))}>{t("pages.older")}</Link>}
-    </nav>
-  );
-}
 
 /** Saves the shown entries as a file. */
 function download(entries: readonly Entry[]): void {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Link } from "../../components/link.tsx";
+import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { liveJobs } from "../../core/events.ts";
@@ -40,7 +41,7 @@ function Found({ data, reload }: { readonly data: Doc<"Jobs">; readonly reload: 
     <>
       <BulkBar jobs={now} selected={selected} onDone={reload} />
       <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
-      <Pages query={query} lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
+      <Pages path="/jobs" lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
     </>
   );
 }
@@ -52,27 +53,5 @@ function NoJobs({ query }: { readonly query: URLSearchParams }) {
       {t(isFiltered ? "jobs.noneFound" : "jobs.none")}{" "}
       {isFiltered ? <Link to="/jobs">{t("jobs.showAll")}</Link> : may("operate") && <Link to="/new">{t("new")}</Link>}
     </Empty>
-  );
-}
-
-interface PagesProps {
-  readonly query: URLSearchParams;
-  readonly lastId: number | undefined;
-  readonly isFull: boolean;
-}
-
-function Pages({ query, lastId, isFull }: PagesProps) {
-  const to = (after: string | undefined): string => {
-    const next = new URLSearchParams(query);
-    next.delete("after");
-    if (after !== undefined) next.set("after", after);
-    return `/jobs${next.size === 0 ? "" : `?${next}`}`;
-  };
-  if (!query.has("after") && !isFull) return null;
-  return (
-    <nav class="pages" aria-label={t("pages")}>
-      {query.has("after") && <Link to={to(undefined)}>{t("pages.newest")}</Link>}
-      {isFull && lastId !== undefined && <Link to={to(String(lastId))}>{t("pages.older")}</Link>}
-    </nav>
   );
 }

@@ -1,16 +1,21 @@
 import { useSignal } from "@preact/signals";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { Field } from "../../components/parts.tsx";
+import { Field, ProblemBox } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
 import { undoAction } from "../../components/undo-action.ts";
 import { type ApiRequest, type Doc, send } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
-import { useDocument } from "../../core/resource.ts";
+import { jsonText } from "../../core/json.ts";
+import { usePosted } from "../../core/posted.ts";
+import { figure } from "../../core/stored.ts";
+import { bodyOf, type Choice, isOf } from "./scope.ts";
+import { ScopeFields } from "./scope-fields.tsx";
 
 /** From this number of tiles on the name of the layer must be typed. */
 const TYPED_FROM = 1_000_000;
+const NOTHING_CHOSEN: Choice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
 
 /** A button that truncates a layer. Its dialog names the tiles and the space before. */
 export function TruncateButton({ onDone }: { readonly onDone: () => void }) {
@@ -26,26 +31,27 @@ export function TruncateButton({ onDone }: { readonly onDone: () => void }) {
 }
 
 function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; readonly onClose: () => void }) {
-  const layer = useSignal("");
-  const mode = useSignal<"hard" | "soft">("hard");
+  const choice = useSignal(NOTHING_CHOSEN);
   const typed = useSignal("");
-  const { data } = useDocument("Usage", "usage");
-  const used = data?.layers.find((one) => one.layer === layer.value);
-  const isTyped = mode.value === "hard" && Number(used?.tiles ?? 0) >= TYPED_FROM;
-  const request: ApiRequest = {
-    method: "POST",
-    path: "truncations",
-    body: { layer: layer.value, ...(mode.value === "soft" ? { mode: "soft" } : {}) },
-  };
+  const { layer } = choice.value;
+  const body = bodyOf(choice.value);
+  const isSoft = body?.["mode"] === "soft";
+  const preview = usePosted("TruncationPreview", "truncations?dryRun=true", body && jsonText(body));
+  const shown = preview.data !== undefined && isOf(preview.data, choice.value) ? preview.data : undefined;
+  const isTyped = !isSoft && Number(shown?.tiles ?? 0) >= TYPED_FROM;
+  const request: ApiRequest = { method: "POST", path: "truncations", body: body ?? { layer } };
+  const command = commandOf(choice.value);
   return (
     <FormDialog
       title={t("truncations.new")}
-      submit={t(mode.value === "soft" ? "truncations.expire" : "truncations.truncate")}
+      submit={t(isSoft ? "truncations.expire" : "truncations.truncate")}
       shown={request}
-      command={nuthatchCommand("truncate", layer.value, ...(mode.value === "soft" ? ["--soft"] : []))}
+      {...(command === undefined ? {} : { command })}
+      // Nothing is removed before its number is shown.
+      disabled={shown === undefined}
       onClose={onClose}
       run={async () => {
-        if (isTyped && typed.value !== layer.value) throw new Error(t("confirm.type", { text: layer.value }));
+        if (isTyped && typed.value !== layer) throw new Error(t("confirm.type", { text: layer }));
         const made = await send<Doc<"Truncation">>(request);
         onClose();
         onDone();
@@ -54,35 +60,11 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
         });
       }}
     >
-      <Field label={t("truncations.layer")}>
-        {({ id }) => (
-          <select id={id} required value={layer.value} onChange={(event) => (layer.value = event.currentTarget.value)}>
-            <option value="" />
-            {data?.layers.map((one) => (
-              <option key={one.layer}>{one.layer}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <fieldset class="field">
-        <legend>{t("truncations.mode")}</legend>
-        {(["hard", "soft"] as const).map((one) => (
-          <label key={one} class="choice">
-            <input type="radio" name="mode" checked={mode.value === one} onChange={() => (mode.value = one)} />
-            {t(`truncations.mode.${one}`)}
-          </label>
-        ))}
-      </fieldset>
-      <p role="status">
-        {used === undefined
-          ? ""
-          : t(mode.value === "soft" ? "truncations.expires" : "truncations.goes", {
-              tiles: count(used.tiles),
-              size: bytes(used.bytesOnDisk ?? used.bytes),
-            })}
-      </p>
+      <ScopeFields choice={choice.value} change={(part) => (choice.value = { ...choice.value, ...part })} />
+      {preview.problem !== undefined && <ProblemBox problem={preview.problem} />}
+      <p role="status">{shown !== undefined && effectOf(shown)}</p>
       {isTyped && (
-        <Field label={t("confirm.type", { text: layer.value })}>
+        <Field label={t("confirm.type", { text: layer })}>
           {({ id }) => (
             <input id={id} value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
           )}
@@ -90,4 +72,25 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
       )}
     </FormDialog>
   );
+}
+
+/** Returns the command line of a truncation; undefined: a combination of parameters has none. */
+function commandOf({ layer, scope, mode }: Choice): string | undefined {
+  switch (scope) {
+    case "truncateLayer":
+      return nuthatchCommand("truncate", layer, ...(mode === "soft" ? ["--soft"] : []));
+    case "truncateParameters":
+      return undefined;
+    case "truncateOrphans":
+      return nuthatchCommand("truncate", layer, "--orphans");
+  }
+}
+
+/** Says what a truncation would remove, or let expire. */
+function effectOf({ mode, tiles, bytesOnDisk, complete }: Doc<"TruncationPreview">): string {
+  if (complete && Number(tiles) === 0) return t("truncations.nothing");
+  return t(mode === "soft" ? "truncations.expires" : "truncations.goes", {
+    tiles: figure(count(tiles), complete),
+    size: bytes(bytesOnDisk),
+  });
 }

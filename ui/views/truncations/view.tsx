@@ -1,24 +1,34 @@
+import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
+import { place } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
+import { FILTERS, isFullPage, truncationsPath } from "./list-query.ts";
 import { TruncateButton } from "./truncate-button.tsx";
+import { TruncationFilters } from "./truncation-filters.tsx";
 import { TruncationTable } from "./truncation-table.tsx";
 
 /** Lists the truncations of layers, the newest first, and undoes those whose tiles are kept. */
 export function View() {
-  const loaded = useDocument("Truncations", "truncations", { on: ["truncation"] });
+  const { query } = place.value;
+  const loaded = useDocument("Truncations", truncationsPath(query), { on: ["truncation"] });
+  const isNarrowed = [...FILTERS, "after"].some((name) => query.has(name));
   return (
     <Page title={t("nav.truncations")} actions={may("operate") && <TruncateButton onDone={loaded.reload} />}>
       <p class="soft">{t("truncations.about")}</p>
+      <TruncationFilters />
       <Loading of={loaded}>
-        {({ truncations }) =>
-          truncations.length === 0 ? (
-            <Empty>{t("truncations.none")}</Empty>
-          ) : (
-            <TruncationTable truncations={truncations} reload={loaded.reload} />
-          )
-        }
+        {({ truncations }) => (
+          <>
+            {truncations.length === 0 ? (
+              <Empty>{t(isNarrowed ? "truncations.noneFound" : "truncations.none")}</Empty>
+            ) : (
+              <TruncationTable truncations={truncations} reload={loaded.reload} />
+            )}
+            <Pages path="/truncations" lastId={truncations.at(-1)?.id} isFull={isFullPage(truncations.length)} />
+          </>
+        )}
       </Loading>
     </Page>
   );

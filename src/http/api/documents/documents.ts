@@ -26,7 +26,7 @@ import {
   verification,
 } from "./server-documents.ts";
 import { stats } from "./stats-documents.ts";
-import { truncation } from "./truncation-documents.ts";
+import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
 /**
@@ -45,6 +45,7 @@ export const documents = {
   Estimates: estimates,
   Truncation: truncation,
   Truncations: z.object({ truncations: z.array(truncation) }),
+  TruncationPreview: truncationPreview,
   Schedule: schedule,
   Schedules: z.object({ schedules: z.array(schedule) }),
   ScheduleRun: scheduleRun,

@@ -2,12 +2,24 @@ import * as z from "zod";
 import { MASS_TRUNCATION_TYPES, TRUNCATION_MODES, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
 import { bigint64, int64, moment, momentOrNull, parameters, text, textOrNull } from "./fields.ts";
 
-export const truncation = z.object({
-  id: int64,
+const scope = {
   layer: text,
   type: z.enum(MASS_TRUNCATION_TYPES),
   mode: z.enum(TRUNCATION_MODES),
   parameters: parameters.nullable(),
+};
+
+export const truncationPreview = z.object({
+  ...scope,
+  tiles: bigint64.meta({ description: "Tiles that the truncation would remove now, or expire" }),
+  bytes: bigint64,
+  bytesOnDisk: bigint64,
+  complete: z.boolean().meta({ description: "false: tiles are still being counted, and there are more" }),
+});
+
+export const truncation = z.object({
+  id: int64,
+  ...scope,
   state: z.enum(TRUNCATION_STATES).meta({ description: "Only a truncation in the state kept can be undone" }),
   createdAt: moment,
   createdBy: textOrNull,

@@ -10,7 +10,7 @@ import { layersQuery } from "../layers/layers-route.ts";
 import { quotaQuery } from "../quota/quota-route.ts";
 import { schedulesQuery } from "../schedules/schedules-route.ts";
 import { statsQuery } from "../stats/stats-route.ts";
-import { truncationsQuery } from "../truncations/truncations-route.ts";
+import { truncateQuery, truncationsQuery } from "../truncations/truncations-route.ts";
 import { historyQuery, usageQuery, verificationQuery } from "../usage/usage-route.ts";
 import { queryParameters } from "./openapi-json.ts";
 import { answer, created, operation } from "./openapi-parts.ts";
@@ -218,6 +218,7 @@ export const paths = {
       failures: [400, 404],
     }),
     post: operation("truncate", "Truncates a layer; answered when no reader can see the tiles any more", {
+      parameters: queryParameters(truncateQuery),
       body: "TruncationRequest",
       answers: { 201: created("Truncation") },
       failures: [400, 404, 413],

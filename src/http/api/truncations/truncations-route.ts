@@ -15,6 +15,12 @@ export const truncationsQuery = z.object({
   ...page(1_000, 100, "the id of a truncation"),
 });
 
+export const truncateQuery = z.object({
+  dryRun: yesOrNo
+    .default(false)
+    .meta({ default: false, description: "true: truncates nothing, and tells what the truncation would remove" }),
+});
+
 /** `truncations`: GET lists truncations, POST truncates. */
 export function truncationsResource({ operations }: RouteOptions): Resource {
   return {
@@ -28,7 +34,12 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
         if (!query.ok) return query;
         const requested = await body(decodeTruncation);
         if (!requested.ok) return requested;
+        const { layers } = catalogue;
         if (!layers.has(requested.value.layer)) return refuse(unknownLayer(requested.value.layer, layers));
+        if (query.value.dryRun) {
+          const preview = await operations.previewTruncation(requested.value);
+          return { ...documentAnswer("TruncationPreview", preview), isPreview: true };
+        }
         const made = await operations.truncate(requested.value, by);
         return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
       }),

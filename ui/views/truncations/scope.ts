@@ -1,0 +1,70 @@
+import type { Doc } from "../../core/api.ts";
+import { add, type Count } from "../../core/json.ts";
+
+/** What a truncation removes of its layer. */
+export const SCOPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface Choice {
+  readonly layer: string;
+  readonly scope: Scope;
+  /** Only a whole layer can become stale. */
+  readonly mode: Doc<"Truncation">["mode"];
+  /** The chosen combination of parameters; undefined: none yet. */
+  readonly parameters: Readonly<Record<string, string>> | undefined;
+}
+
+/** Returns the body of `POST /api/v1/truncations`; undefined while a choice is missing. */
+export function bodyOf({ layer, scope, mode, parameters }: Choice): Readonly<Record<string, unknown>> | undefined {
+  if (layer === "") return undefined;
+  switch (scope) {
+    case "truncateLayer":
+      return mode === "soft" ? { layer, mode } : { layer };
+    case "truncateParameters":
+      return parameters === undefined ? undefined : { layer, type: scope, parameters };
+    case "truncateOrphans":
+      return { layer, type: scope };
+  }
+}
+
+/** A combination of parameters of which tiles are stored. */
+export interface ParameterSet {
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Such as "STYLES=night TIME=2026". */
+  readonly text: string;
+  readonly tiles: Count;
+}
+
+export const setText = (parameters: ParameterSet["parameters"]): string =>
+  Object.entries(parameters)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+
+/** Returns whether a preview is that of a choice. The preview of an earlier choice may arrive late. */
+export const isOf = (preview: Doc<"TruncationPreview">, { layer, scope, mode, parameters }: Choice): boolean =>
+  preview.layer === layer &&
+  preview.type === scope &&
+  preview.mode === (scope === "truncateLayer" ? mode : "hard") &&
+  (scope !== "truncateParameters" || setText(preview.parameters ?? {}) === setText(parameters ?? {}));
+
+type TileSets = NonNullable<Doc<"Usage">["tileSets"]>;
+type Filters = Doc<"Layer">["parameters"];
+
+/**
+ * Returns the stored combinations of parameters that a request can name, those with the most tiles first. The defaults
+ * are named by their values. A combination is left out if the store does not know its values: it is an orphan.
+ */
+export function parameterSets(tileSets: TileSets, filters: Filters): readonly ParameterSet[] {
+  const defaults = Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
+  const found = new Map<string, ParameterSet>();
+  for (const { parametersId, parameters, tiles } of tileSets) {
+    const values = parametersId === "" ? defaults : parameters;
+    if (values === null || Object.keys(values).length === 0) continue;
+    found.set(parametersId, {
+      parameters: values,
+      text: setText(values),
+      tiles: add(found.get(parametersId)?.tiles ?? 0, tiles),
+    });
+  }
+  return [...found.values()].sort((a, b) => Number(b.tiles) - Number(a.tiles));
+}

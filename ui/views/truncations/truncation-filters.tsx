@@ -1,0 +1,20 @@
+import { ChoiceFilter, TextFilter } from "../../components/filter-field.tsx";
+import { t } from "../../core/i18n.ts";
+import { STATES } from "./list-query.ts";
+
+const RESETS = ["after"];
+
+/** The filters of the list. They stand in the address. */
+export const TruncationFilters = () => (
+  <search class="filters">
+    <TextFilter name="layer" label={t("field.layer")} resets={RESETS} isExact />
+    <ChoiceFilter name="state" label={t("field.state")} resets={RESETS}>
+      <option value="">{t("filter.any")}</option>
+      {STATES.map((state) => (
+        <option key={state} value={state}>
+          {t(`truncations.state.${state}`)}
+        </option>
+      ))}
+    </ChoiceFilter>
+  </search>
+);
