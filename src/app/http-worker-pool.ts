@@ -174,13 +174,15 @@ export class ServingPool implements ServingProcesses {
   async metrics(): Promise<ServingMetrics> {
     const tiles = new Map<string, TileCounts>();
     let times = new TileTimes().view();
-    const sum = { memory: { bytes: 0, limitBytes: 0 }, listeners: 0 };
+    const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, listeners: 0 };
     for (const one of await this.#all(({ channel }) => channel.call("metrics"))) {
       if (one === undefined) continue;
       addTileCounts(tiles, one.tiles);
       times = addTileTimes(times, one.times);
+      sum.memory.tiles += one.memory.tiles;
       sum.memory.bytes += one.memory.bytes;
       sum.memory.limitBytes += one.memory.limitBytes;
+      sum.maps += one.maps;
       sum.listeners += one.listeners;
     }
     return { ...sum, tiles, times };

@@ -4,6 +4,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
+import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
@@ -78,7 +79,7 @@ export interface ServingData {
 }
 
 /** The metrics of one process that serves. */
-export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "listeners">;
+export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "maps" | "listeners">;
 
 /** The process, or the processes, that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {
@@ -121,6 +122,8 @@ export interface ServingCalls {
   metrics(): Promise<ServerMetrics>;
   /** Returns how all processes that serve have answered users' requests for tiles. */
   traffic(query: TrafficQuery): Promise<TrafficView>;
+  /** Returns the same since the start, and a second. */
+  trafficRates(): Promise<TrafficRatesView>;
   upstreams(): Promise<readonly UpstreamView[]>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
@@ -173,6 +176,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   reload: "call",
   metrics: "call",
   traffic: "call",
+  trafficRates: "call",
   upstreams: "call",
   probeUpstream: "until",
   testLayer: "until",

@@ -21,7 +21,7 @@ export interface ServerSideParts {
   readonly coordinator: CoordinatorLink;
   readonly rendering: Rendering;
   readonly serving: ServingProcesses;
-  readonly traffic: Pick<TrafficCollector, "view">;
+  readonly traffic: Pick<TrafficCollector, "view" | "rates">;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
   readonly log: Logger;
@@ -66,6 +66,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       coordinator.channel.note("used", [report]);
     },
     traffic: (query) => traffic.view(query),
+    trafficRates: () => traffic.rates(),
     upstreams: async () => rendering.upstreams(),
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),

@@ -23,6 +23,7 @@ import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
+import { tilesDirectory } from "../store/open-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
@@ -132,12 +133,17 @@ export class Serving implements ServingProcesses {
       events: this.#events,
       metrics: () => core.metrics(),
       traffic: (query) => core.traffic(query),
+      trafficRates: () => core.trafficRates(),
       upstreams: () => core.upstreams(),
       testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
+      installation: () => {
+        const { file: configurationFile, dataDir } = this.#configuration;
+        return { configurationFile, dataDir, tiles: tilesDirectory(dataDir), workers };
+      },
       users: () => this.#users(),
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
       checkConfiguration: (text) => this.#checks.check(text),
@@ -173,11 +179,12 @@ export class Serving implements ServingProcesses {
   }
 
   async metrics(): Promise<ServingMetrics> {
-    const { bytes, limitBytes } = this.#memory;
+    const { tiles, bytes, limitBytes } = this.#memory;
     return {
       tiles: this.#reader.counts,
       times: this.#tileProtocols.times.view(),
-      memory: { bytes, limitBytes },
+      memory: { tiles, bytes, limitBytes },
+      maps: this.#tileProtocols.maps,
       listeners: this.#events.listeners,
     };
   }

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Configuration } from "../config/configuration.ts";
 import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { openStore } from "../store/open-store.ts";
+import { openStore, tilesDirectory } from "../store/open-store.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
@@ -47,7 +46,7 @@ const GRACE_MS = 25_000;
  */
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
   const log = createLogger();
-  const storeRoot = join(configuration.dataDir, "tiles");
+  const storeRoot = tilesDirectory(configuration.dataDir);
   try {
     mkdirSync(storeRoot, { recursive: true });
   } catch (error) {

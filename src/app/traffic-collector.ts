@@ -1,18 +1,17 @@
 import { TrafficHistory, type TrafficQuery, type TrafficView } from "../http/api/stats/traffic-history.ts";
+import { SAMPLE_MS, TrafficRates, type TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { ServingProcesses } from "./process-methods.ts";
 
-/** The answers are counted for the minute in which they are collected, so that they may be late by this time. */
-const COLLECT_MS = 10_000;
-
-/** Collects how the processes that serve have answered, and keeps it for a day. */
+/** Collects how the processes that serve have answered, and keeps it for a day. The counts are late by a sample at most. */
 export class TrafficCollector {
   readonly #serving: Pick<ServingProcesses, "collectTraffic">;
   readonly #history = new TrafficHistory(Date.now());
+  readonly #rates = new TrafficRates(Date.now(), performance.now());
   readonly #timer: NodeJS.Timeout;
 
   constructor(serving: Pick<ServingProcesses, "collectTraffic">) {
     this.#serving = serving;
-    this.#timer = setInterval(() => void this.#collect(), COLLECT_MS);
+    this.#timer = setInterval(() => void this.#sample(), SAMPLE_MS);
     this.#timer.unref();
   }
 
@@ -20,12 +19,24 @@ export class TrafficCollector {
   async #collect(): Promise<void> {
     const traffic = await this.#serving.collectTraffic();
     this.#history.add(Date.now(), traffic);
+    this.#rates.add(traffic);
+  }
+
+  async #sample(): Promise<void> {
+    await this.#collect();
+    this.#rates.sample(Date.now(), performance.now());
   }
 
   /** Returns the traffic of a window until now. */
   async view(query: TrafficQuery): Promise<TrafficView> {
     await this.#collect();
     return this.#history.view(query, Date.now());
+  }
+
+  /** Returns the traffic since the start, and the rates of the last samples. */
+  async rates(): Promise<TrafficRatesView> {
+    await this.#collect();
+    return this.#rates.view();
   }
 
   close(): void {

@@ -26,6 +26,10 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     });
   }
 
+  get tiles(): number {
+    return this.#entries.size;
+  }
+
   get bytes(): number {
     return this.#entries.calculatedSize;
   }

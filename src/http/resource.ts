@@ -10,6 +10,7 @@ import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
+import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
@@ -40,6 +41,17 @@ export interface LayerOrigin {
   readonly line?: number;
 }
 
+/** Where and how this server runs. */
+export interface Installation {
+  /** The configuration file; undefined: the server has the demo layers. */
+  readonly configurationFile: string | undefined;
+  readonly dataDir: string;
+  /** The directory of the tiles. */
+  readonly tiles: string;
+  /** The number of processes that answer requests. */
+  readonly workers: number;
+}
+
 /** The parts of the server that routes use. */
 export interface RouteOptions {
   readonly compat: () => CompatOptions;
@@ -49,12 +61,15 @@ export interface RouteOptions {
   readonly events: ServerEvents;
   readonly metrics: () => Promise<ServerMetrics>;
   readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
+  /** Returns how many requests for tiles users have sent, in all and a second. */
+  readonly trafficRates: () => Promise<TrafficRatesView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   /** Renders one tile, which is not stored; undefined: the layer has been removed. */
   readonly testLayer: (order: TestOrder, gone: AbortSignal) => Promise<TestRender | undefined>;
   readonly readiness: () => Readiness;
+  readonly installation: () => Installation;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Returns where a layer is configured; undefined for a demo layer. */
   readonly layerOrigin: (layer: string) => LayerOrigin | undefined;

@@ -68,6 +68,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/layers/a": { GET: "read" },
   "/api/v1/layers/a/test": { POST: "operate" },
   "/api/v1/status": { GET: "read" },
+  "/api/v1/server": { GET: "read" },
   "/api/v1/stats": { GET: "read" },
   "/api/v1/quota": { GET: "read", PUT: "administer", PATCH: "administer" },
   "/api/v1/reload": { POST: "administer" },

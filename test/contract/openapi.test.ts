@@ -99,6 +99,7 @@ test("answers have the form that the document describes, and each GET refuses an
     ["/layers?fields=summary", "LayerSummaries"],
     ["/layers/ws:roads", "Layer"],
     ["/status", "Status"],
+    ["/server", "Server"],
     ["/stats?by=layer", "Stats"],
     ["/usage", "Usage"],
     ["/usage/history?layer=ws:roads", "UsageHistory"],
@@ -122,8 +123,8 @@ test("answers have the form that the document describes, and each GET refuses an
     const errors = ajv.validate(`document#/components/schemas/${name}`, answer) ? [] : ajv.errors;
     expect([path, errors]).toEqual([path, []]);
   }
-});
   await expectStrictQueries(server, document);
+});
 
 /** The calls of an operator's script, made with the generated client. */
 const SCRIPT = `

@@ -12,7 +12,7 @@ async function start(workers: number) {
     configuration: smallTiles(
       upstream.url,
       [
-        { name: "a", extra: "metatile: [1, 1]" },
+        { name: "a", extra: "metatile: [1, 1]\n    fullWms: true" },
         { name: "b", extra: "metatile: [1, 1]" },
       ],
       `server: { workers: ${workers} }\n`,
@@ -64,6 +64,30 @@ test.each([1, 2])("%i processes count hits, misses, failures, bytes and times by
   expect(ofB.total.requests).toBe(1);
   expect(ofB).not.toHaveProperty("layers");
   expect((await stats(server, "?by=layer&limit=1")).layers).toMatchObject([{ layer: "a" }]);
+
+  upstream.behaviour = renderAfter(0);
+  const asked = Date.now();
+  const map =
+    "/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=a&STYLES=&SRS=EPSG:900913&BBOX=0,0,5000000,5000000&WIDTH=100&HEIGHT=100&FORMAT=image/png";
+  expect((await fetch(`${server.url}${map}`)).status).toBe(200);
+  const about: Documents["Server"] = JSON.parse(await (await fetch(`${server.url}/api/v1/server`)).text());
+  expect(about.requests).toEqual({
+    ...{ requests: 6, hits: 4, misses: 1, failed: 1, hitRatio: 4 / 6, bytes: 4 * bytes },
+    maps: 1,
+  });
+  expect(Date.parse(about.startedAt)).toBeLessThanOrEqual(asked);
+  expect(about).toMatchObject({ workers, recent: [{ seconds: 3 }, { seconds: 15 }, { seconds: 60 }] });
+  expect(about.memoryTier.limitBytes).toBeGreaterThan(0);
+  expect(about.memoryTier.tiles).toBeGreaterThanOrEqual(1);
+  expect(about.places.map(({ kind, path }) => [kind, path])).toEqual([
+    ["configuration", expect.stringMatching(/\.yaml$/)],
+    ["state", `${server.dataDir}/state.db`],
+    ["tiles", `${server.dataDir}/tiles`],
+  ]);
+  for (const { kind, bytes: size, freeBytes, totalBytes } of about.places.slice(1)) {
+    expect(Number(totalBytes)).toBeGreaterThan(Number(freeBytes));
+    expect(Number(size) > 0).toBe(kind === "state");
+  }
 });
 
 test("what stats cannot answer is refused with what would do", async () => {

@@ -16,6 +16,7 @@ import { reloadResource } from "./reload/reload-route.ts";
 import { PREVIEW } from "./schedules/schedule-document.ts";
 import { previewResource } from "./schedules/schedule-preview.ts";
 import { scheduleActionResource, scheduleResource, schedulesResource } from "./schedules/schedules-route.ts";
+import { serverResource } from "./server/server-route.ts";
 import { sessionResource } from "./session/session-route.ts";
 import { statsResource } from "./stats/stats-route.ts";
 import { statusResource } from "./status/status-route.ts";
@@ -34,10 +35,11 @@ const openApiResource = reader(async ({ base }) => {
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
   // One resource of each serves all requests: they count the estimates and tests in progress, and share requests for
-  // changes.
+  // changes and looks at file systems.
   const estimates = estimateResource(parts);
   const events = eventsResource(parts);
   const testOf = layerTests(parts);
+  const server = serverResource(parts);
   const collections: ReadonlyMap<string, () => Resource> = new Map([
     ["jobs", () => jobsResource(parts)],
     ["schedules", () => schedulesResource(parts)],
@@ -51,6 +53,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["layers", layersResource],
     ["stats", () => statsResource(parts)],
     ["status", () => statusResource(parts)],
+    ["server", () => server],
     ["upstreams", () => upstreamsResource(parts)],
     ["activity", () => activityResource(parts)],
     ["coverage", () => coverageResource(parts)],

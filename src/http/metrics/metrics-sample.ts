@@ -12,7 +12,10 @@ export interface ServerMetrics {
   /** By layer. */
   readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;
   readonly times: TileTimesView;
-  readonly memory: { readonly bytes: number; readonly limitBytes: number };
+  /** The memory tier. */
+  readonly memory: { readonly tiles: number; readonly bytes: number; readonly limitBytes: number };
+  /** Maps composed of tiles that users have requested. */
+  readonly maps: number;
   readonly upstreams: readonly UpstreamState[];
   /** The servers of upstreams that have several. */
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];

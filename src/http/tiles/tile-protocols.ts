@@ -80,11 +80,17 @@ export class TileProtocols {
   readonly times = new TileTimes();
   /** How they were answered, by layer, until it is collected. */
   readonly traffic = new TileTraffic();
+  #maps = 0;
 
   constructor(options: TileProtocolOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#memo = new CatalogueMemo(options.catalogue());
+  }
+
+  /** The number of requests for maps that were composed of tiles. */
+  get maps(): number {
+    return this.#maps;
   }
 
   /**
@@ -173,6 +179,7 @@ export class TileProtocols {
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
+    this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, map, outcome);

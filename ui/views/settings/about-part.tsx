@@ -4,6 +4,7 @@ import { absoluteAddress, BASE } from "../../core/base.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
+import { StatisticsPanel } from "./statistics-panel.tsx";
 
 /** Addresses of this server for other programs. */
 const ADDRESSES = [
@@ -15,9 +16,12 @@ const ADDRESSES = [
   ["Prometheus", "/metrics"],
 ] as const;
 
-/** The program, the state of the server, and its addresses. */
+const READ_MS = 10_000;
+
+/** The program, the state of the server, its requests since the start, and its addresses. */
 export function AboutPart() {
   const status = useDocument("Status", "status", { on: ["configuration"] });
+  const server = useDocument("Server", "server", { everyMs: READ_MS });
   return (
     <>
       <Panel title={t("about.title")}>
@@ -26,7 +30,15 @@ export function AboutPart() {
             <>
               <dl class="facts">
                 <dt>{t("about.version")}</dt>
-                <dd>Nuthatch {version}</dd>
+                <dd>
+                  Nuthatch {version}
+                  {server.data !== undefined && (
+                    <small class="soft">
+                      {" "}
+                      {t("about.runs", { node: server.data.nodeVersion, count: server.data.workers })}
+                    </small>
+                  )}
+                </dd>
                 <dt>{t("field.state")}</dt>
                 <dd>
                   {ready ? (
@@ -49,6 +61,7 @@ export function AboutPart() {
           )}
         </Loading>
       </Panel>
+      <StatisticsPanel of={server} />
       <Panel title={t("about.addresses")}>
         <p class="soft">{t("about.addressesWhat")}</p>
         <dl class="addresses">

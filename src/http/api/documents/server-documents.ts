@@ -228,6 +228,60 @@ export const status = z.object({
     .meta({ description: "What somebody should look at. Of failed jobs those that ended in the last day" }),
 });
 
+const bytesOrNull = int64.nullable();
+const peak = z
+  .object({ perSecond: z.number(), at: moment })
+  .nullable()
+  .meta({ description: "The highest rate of three seconds since the start; null: there was no request" });
+
+export const server = z.object({
+  version: text,
+  nodeVersion: text,
+  startedAt: moment,
+  workers: whole.meta({ description: "Processes that answer requests" }),
+  requests: z
+    .object({
+      requests: int64,
+      hits: int64,
+      misses: int64,
+      failed: int64,
+      hitRatio: z.number().nullable(),
+      bytes: int64,
+      maps: int64.meta({ description: "Maps composed of tiles (untiled WMS requests); not among the requests" }),
+    })
+    .meta({ description: "Requests of users for tiles, since the start" }),
+  recent: z
+    .array(
+      z.object({
+        seconds: whole,
+        requests: whole,
+        requestsPerSecond: z.number(),
+        bytes: int64,
+        bytesPerSecond: z.number(),
+      }),
+    )
+    .meta({ description: "The last 3, 15 and 60 seconds, at most 3 seconds late" }),
+  peak: z.object({ requests: peak, bytes: peak }),
+  memoryTier: z.object({
+    tiles: whole,
+    bytes: int64,
+    limitBytes: int64,
+    hits: int64.meta({ description: "Requests that were answered from memory" }),
+    shareOfHits: z.number().nullable().meta({ description: "Of all hits, the share from memory; null: no hit yet" }),
+  }),
+  places: z
+    .array(
+      z.object({
+        kind: z.enum(["configuration", "state", "tiles"]),
+        path: text,
+        bytes: bytesOrNull.meta({ description: "The size of the state database; null for other places" }),
+        freeBytes: bytesOrNull.meta({ description: "Of the disk; null: not asked, or it does not answer" }),
+        totalBytes: bytesOrNull,
+      }),
+    )
+    .meta({ description: "Where the server keeps its data. Without a configuration file (demo layers): none of it" }),
+});
+
 const configurationProblem = z.object({
   file: text.meta({ description: "The file, or the variable or flag that has the value" }),
   line: whole.exactOptional(),

@@ -220,7 +220,7 @@ export const paths = {
     post: operation("truncate", "Truncates a layer; answered when no reader can see the tiles any more", {
       parameters: queryParameters(truncateQuery),
       body: "TruncationRequest",
-      answers: { 201: created("Truncation") },
+      answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
       failures: [400, 404, 413],
     }),
   },
@@ -302,6 +302,11 @@ export const paths = {
   "/status": {
     get: operation("getStatus", "Version, readiness, jobs, usage, and what needs attention", {
       answers: { 200: answer("Status") },
+    }),
+  },
+  "/server": {
+    get: operation("getServer", "Requests since the start, their rates, the memory tier, and the storage places", {
+      answers: { 200: answer("Server") },
     }),
   },
   "/quota": {

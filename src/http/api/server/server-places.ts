@@ -1,0 +1,68 @@
+import { stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Installation } from "../../resource.ts";
+import type { Documents } from "../documents/documents.ts";
+
+type Place = Documents["Server"]["places"][number];
+
+/** A file system that does not answer for this time has no known free space. */
+const LONGEST_WAIT_MS = 2_000;
+const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
+
+/**
+ * Tells where the server keeps its data, and how much space is left there. Requests share one look at the file systems:
+ * one that hangs occupies one thread, and delays a request by two seconds at most.
+ */
+export class ServerPlaces {
+  readonly #installation: () => Installation;
+  #looking: Promise<readonly Place[]> | undefined;
+
+  constructor(installation: () => Installation) {
+    this.#installation = installation;
+  }
+
+  async list(): Promise<readonly Place[]> {
+    const { configurationFile, dataDir, tiles } = this.#installation();
+    const configuration: readonly Place[] =
+      configurationFile === undefined ? [] : [{ kind: "configuration", path: configurationFile, ...UNKNOWN }];
+    const state = join(dataDir, "state.db");
+    this.#looking ??= Promise.all([statePlace(state), placeOf("tiles", tiles)]).finally(() => {
+      this.#looking = undefined;
+    });
+    const late: readonly Place[] = [
+      { kind: "state", path: state, ...UNKNOWN },
+      { kind: "tiles", path: tiles, ...UNKNOWN },
+    ];
+    const over = new AbortController();
+    try {
+      const waited = sleep(LONGEST_WAIT_MS, late, { signal: over.signal, ref: false }).catch(() => late);
+      return [...configuration, ...(await Promise.race([this.#looking, waited]))];
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+/** Returns the place of the state database, with the size of the database and of its log. */
+async function statePlace(file: string): Promise<Place> {
+  const sizes = await Promise.all(
+    [file, `${file}-wal`].map((path) =>
+      stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return { ...(await placeOf("state", file)), bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+async function placeOf(kind: Place["kind"], path: string): Promise<Place> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path);
+    return { kind, path, bytes: null, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  } catch {
+    // For example, a directory that somebody has removed. `/readyz` tells why.
+    return { kind, path, ...UNKNOWN };
+  }
+}

@@ -1,0 +1,60 @@
+import { isoTime } from "../../../lib/iso-time.ts";
+import { ownVersion } from "../../../lib/version.ts";
+import type { ServerMetrics } from "../../metrics/metrics-sample.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
+import type { Peak, RecentTraffic, TrafficRatesView } from "../stats/traffic-rates.ts";
+import { ServerPlaces } from "./server-places.ts";
+
+type ServerDocument = Documents["Server"];
+type ServerParts = Pick<RouteOptions, "installation" | "metrics" | "trafficRates">;
+
+/** `server`: since when the server runs, how many requests it has answered, its memory tier and its storage places. */
+export function serverResource({ installation, metrics, trafficRates }: ServerParts): Resource {
+  const places = new ServerPlaces(installation);
+  return reader(async () => {
+    const [rates, server, listed] = await Promise.all([trafficRates(), metrics(), places.list()]);
+    return documentAnswer("Server", {
+      version: ownVersion(),
+      nodeVersion: process.version,
+      startedAt: isoTime(rates.startedMs),
+      workers: installation().workers,
+      requests: requestsOf(rates, server),
+      recent: rates.recent.map(recentOf),
+      peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },
+      memoryTier: memoryOf(server),
+      places: listed,
+    });
+  });
+}
+
+function requestsOf({ total }: TrafficRatesView, { maps }: ServerMetrics): ServerDocument["requests"] {
+  const { hits, misses, failed, bytes } = total;
+  const requests = hits + misses + failed;
+  return { requests, hits, misses, failed, hitRatio: requests === 0 ? null : hits / requests, bytes, maps };
+}
+
+const perSecond = (count: number, ms: number): number => (ms === 0 ? 0 : rounded((count * 1000) / ms));
+
+const recentOf = ({ seconds, lengthMs, requests, bytes }: RecentTraffic): ServerDocument["recent"][number] => ({
+  seconds,
+  requests,
+  requestsPerSecond: perSecond(requests, lengthMs),
+  bytes,
+  bytesPerSecond: perSecond(bytes, lengthMs),
+});
+
+const peakOf = (peak: Peak | undefined): ServerDocument["peak"]["requests"] =>
+  peak === undefined ? null : { perSecond: rounded(peak.perSecond), at: isoTime(peak.atMs) };
+
+/** Returns a rate with two digits after the point. */
+const rounded = (rate: number): number => Math.round(rate * 100) / 100;
+
+function memoryOf({ memory, tiles }: ServerMetrics): ServerDocument["memoryTier"] {
+  const sum = (name: "memoryHits" | "storeHits" | "staleServed"): number =>
+    [...tiles.values()].reduce((all, counts) => all + counts[name], 0);
+  const hits = sum("memoryHits");
+  const all = hits + sum("storeHits") + sum("staleServed");
+  return { ...memory, hits, shareOfHits: all === 0 ? null : hits / all };
+}
