@@ -152,6 +152,10 @@ test("each address of a layer leads to a tile or a document", async () => {
     await check(filled(one.tms, minY), one.format);
     await check(one.tileJson, "application/json");
   }
+  expect(addresses.tiles.map(({ kml }) => kml)).toEqual([null, null, null, null]);
+  const overlays = (await layer("/x%2Fy")).addresses.tiles.map(({ kml }) => kml).filter((kml) => kml !== null);
+  expect(overlays.length).toBeGreaterThan(0);
+  for (const address of overlays) await check(address, "application/vnd.google-earth.kml+xml");
   await check(addresses.wmtsCapabilities, "text/xml");
   await check(addresses.wmsCapabilities, "application/vnd.ogc.wms_xml");
   await check(addresses.ogc, "application/json");

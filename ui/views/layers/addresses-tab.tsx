@@ -85,13 +85,14 @@ export function AddressesTab({ layer }: TabProps) {
   );
 }
 
-const tileEntries = ({ xyz, tileJson, wmts, wms, tms, ogc }: TileAddresses): readonly Entry[] => [
+const tileEntries = ({ xyz, tileJson, wmts, wms, tms, ogc, kml }: TileAddresses): readonly Entry[] => [
   ["XYZ", xyz],
   ["TileJSON", tileJson],
   ["WMTS", wmts],
   ...(wms === null ? [] : [["WMS", wms] as const]),
   ["TMS", tms],
   ["OGC API", ogc],
+  ...(kml === null ? [] : [["KML", kml] as const]),
 ];
 
 type Entry = readonly [name: string, address: string];

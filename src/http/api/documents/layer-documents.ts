@@ -164,6 +164,9 @@ export const layer = z.object({
         tms: template,
         ogc: template,
         wms: template.nullable().meta({ description: "A GetMap; null: the format is no picture" }),
+        kml: textOrNull.meta({
+          description: "A super-overlay for Google Earth; null: not in EPSG:4326, no picture, or too many first tiles",
+        }),
       }),
     ),
   }),

@@ -1,5 +1,7 @@
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
+import { kmlSubset } from "../../tiles/kml/kml-address.ts";
+import { firstTiles } from "../../tiles/kml/kml-documents.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /**
@@ -19,7 +21,9 @@ export function layerAddresses(layer: Layer, base: string): Documents["Layer"]["
   };
 }
 
-function tileAddresses({ name }: Layer, { gridSet }: GridSubset, format: TileFormat, base: string) {
+function tileAddresses(named: Layer, subset: GridSubset, format: TileFormat, base: string) {
+  const { name } = named;
+  const { gridSet } = subset;
   const { mimeType, extension } = format;
   const layer = encodeURIComponent(name);
   const grid = encodeURIComponent(gridSet.id);
@@ -36,6 +40,10 @@ function tileAddresses({ name }: Layer, { gridSet }: GridSubset, format: TileFor
     wms:
       format.kind === "image"
         ? `${base}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${layer}&STYLES=&SRS=EPSG:${gridSet.srs}&FORMAT=${type}&WIDTH=${gridSet.tileWidth}&HEIGHT=${gridSet.tileHeight}&BBOX={bbox}`
+        : null,
+    kml:
+      format.kind === "image" && subset === kmlSubset(named) && firstTiles(subset) !== undefined
+        ? `${base}/service/kml/${layer}.${extension}.kml`
         : null,
   };
 }

@@ -1,5 +1,6 @@
 import { canonicalSrs } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -58,6 +59,10 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   return ok(kmlDocument((baseUrl) => overlayNode(kml, index, baseUrl)));
 }
 
+/** Returns the grid subset of which a layer has KML; undefined: it has none in EPSG:4326, the only CRS of KML. */
+export const kmlSubset = ({ gridSubsets }: Pick<Layer, "gridSubsets">): GridSubset | undefined =>
+  gridSubsets.find(({ gridSet }) => canonicalSrs(gridSet.srs) === 4326);
+
 function layerOf(
   catalogue: Catalogue,
   name: string,
@@ -66,7 +71,7 @@ function layerOf(
 ): Result<KmlLayer, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
-  const subset = layer.value.gridSubsets.find(({ gridSet }) => canonicalSrs(gridSet.srs) === 4326);
+  const subset = kmlSubset(layer.value);
   if (subset === undefined) return notFound("The layer has no grid set in EPSG:4326, the only CRS of KML");
   const format = findFormatOfExtension(layer.value, extension);
   if (!format.ok) return format;
