@@ -77,6 +77,8 @@ layers:
     expect(await names(page)).toEqual(["ws:roads", "a/b c?d"]);
     await page.reload();
     await page.getByText("2 of 2 layers").waitFor();
+    // The sizes are read after the list.
+    await page.getByRole("cell", { name: "85", exact: true }).waitFor();
     expect(await names(page)).toEqual(["ws:roads", "a/b c?d"]);
     await page.getByRole("columnheader", { name: "Layer" }).getByRole("button").click();
     await page.locator("th[aria-sort=ascending]", { hasText: "Layer" }).waitFor();

@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
   let browser: ConsoleBrowser;
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startServer({ env: { NUTHATCH_DISK_QUOTA: '{"count":"content"}' } });
     browser = await startConsoleBrowser();
     await ended(server, await seed(server, LAYER, { zoomStop: 3, gridSetId: "EPSG:900913" }));
     await fetch(`${server.url}/xyz/${LAYER}/1/0/0.png`);
@@ -29,10 +29,21 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
     await console.expectAccessible();
   });
 
-  test("a lower limit tells what it would evict, asks, and holds then", async () => {
+  test("gauges compare what the quota counts; a lower limit tells what it would evict, asks, and holds then", async () => {
     await using console = await browser.page(server);
     const { page } = console;
+    // The content takes a half of this quota, and the blocks on the disk more than all of it.
+    const { bytes } = (await (await fetch(`${server.url}/api/v1/status`)).json()).usage;
+    await putQuota(server, { enabled: true, globalQuota: { value: 2 * bytes, units: "B" } });
+    await console.open("/");
+    await page
+      .getByRole("banner")
+      .getByText(/50% of /)
+      .waitFor();
+    await page.getByRole("progressbar", { name: "Quota" }).and(page.locator("[aria-valuenow='50']")).waitFor();
     await console.open("/ui/quota");
+    await page.locator("[role=progressbar][aria-valuenow='50']").first().waitFor();
+    await putQuota(server, { enabled: true, globalQuota: { value: 100, units: "MiB" } });
     await page.getByText("of 100 MiB").last().waitFor();
     await page.getByLabel("Add a quota for a layer").selectOption(LAYER);
     await page.getByLabel(`Size for ${LAYER}`).fill("8");

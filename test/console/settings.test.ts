@@ -189,6 +189,11 @@ describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian packa
     await using console = await browser.page(own);
     const { page } = console;
     await console.open("/ui/settings/storage");
+    for (const place of ["nuthatch.yaml", "state.db", "tiles"])
+      await page
+        .getByRole("region", { name: "Storage places" })
+        .getByText(`${own.dataDir}/${place}`, { exact: true })
+        .waitFor();
     await page.getByText("Nothing has been verified").waitFor();
     await page.getByRole("button", { name: "Start verification", exact: true }).click();
     await page.getByText("10 tiles read.").waitFor();
@@ -206,5 +211,10 @@ describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian packa
     expect((await usage(own)).total.tiles).toBe(0);
     const { truncations } = await (await fetch(`${own.url}/api/v1/truncations`)).json();
     expect(truncations.map(({ state }: { state: string }) => state)).toEqual(["kept", "kept"]);
+    for (let n = 0; n < 2; n++) await fetch(`${own.url}/xyz/ws:a/0/0/0.png`);
+    await console.open("/ui/settings/about");
+    const statistics = page.getByRole("region", { name: "Statistics" });
+    await statistics.getByText("50%", { exact: true }).waitFor();
+    await statistics.getByRole("cell", { name: "60 seconds" }).waitFor();
   });
 });
