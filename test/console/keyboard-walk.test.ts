@@ -138,7 +138,7 @@ test.skipIf(!hasChromium)(
     await page.keyboard.type("ws:roads");
     await page.getByText(/This removes \d+ tiles/).waitFor();
     await keyboard.press("button", "Truncate");
-    await page.getByText("can be undone").waitFor();
+    await page.locator(".chip", { hasText: "can be undone" }).waitFor();
     expect(await stored()).toBe(0);
     await keyboard.press("button", "Undo truncation 1 of ws:roads");
     await page.getByRole("dialog").waitFor();
