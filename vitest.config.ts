@@ -10,7 +10,11 @@ process.env["NUTHATCH_TEST_SEED"] = seed;
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
-    include: ["src/**/*.test.ts", "ui/**/*.test.ts", "test/**/*.test.ts"],
+    projects: [
+      // These files change nothing outside of themselves: many of them share a process, which is started once.
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"] } },
+    ],
     // Files by size: the longest runs do not begin when all others have ended.
     sequence: { shuffle: { tests: true, files: false } },
     setupFiles: ["test/random-setup.ts"],
@@ -18,7 +22,7 @@ export default defineConfig({
     // A test that needs luck is mended.
     retry: 0,
     // vitest leaves one core of two idle; most tests wait for servers that they have started. Two more than cores took longer.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,

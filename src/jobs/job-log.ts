@@ -43,6 +43,8 @@ export class JobLog {
     if (hasBegun && !before.hasBegun) this.#log.info("a job has begun", about);
     if (job.outcome !== null) {
       this.#logged.delete(job.id);
+      // The last tiles may be rendered before a report between the wait and the end.
+      if (before.waitReason !== null && job.outcome === "done") this.#log.info("a job goes on after a wait", about);
       this.#ended(job);
       return;
     }

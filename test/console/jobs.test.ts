@@ -160,12 +160,14 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     await using console = await browser.page(own.server);
     const { page } = console;
     await console.open("/ui/jobs");
-    for (const [action, paused] of [
-      ["Pause", true],
-      ["Resume", false],
+    const bulk = page.locator(".bulk");
+    for (const [action, paused, opposite] of [
+      ["Pause", true, "Resume"],
+      ["Resume", false, "Pause"],
     ] as const) {
       await page.getByLabel("Select all", { exact: true }).check();
-      await page.locator(".bulk").getByRole("button", { name: action }).click();
+      await expect.poll(() => bulk.getByRole("button", { name: opposite }).isDisabled()).toBe(true);
+      await bulk.getByRole("button", { name: action }).click();
       const dialog = page.getByRole("dialog", { name: `${action} 2 jobs?` });
       await dialog.getByText("This applies to 2 of the 3 selected jobs.").waitFor();
       expect(await dialog.getByRole("definition").first().textContent()).toContain(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Documents } from "../../src/http/api/documents/documents.ts";
 import { startServer, type TestServer, type usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -32,6 +32,10 @@ afterAll(async () => {
   await upstream.close();
 });
 
+beforeEach(() => {
+  upstream.behaviour = () => "render";
+});
+
 const post = async (layer: string, body: unknown, credentials = "op:op") => {
   const response = await fetch(`${server.url}/api/v1/layers/${layer}/test`, {
     method: "POST",
@@ -47,7 +51,6 @@ const tested = async (layer: string, body: unknown): Promise<Documents["LayerTes
 };
 
 test("a test shows the picture, the request without secrets and the answer, and stores nothing", async () => {
-  upstream.behaviour = () => "render";
   const result = await tested("roads", { z: 2, x: 1, y: 2, parameters: { styles: "b" }, format: "image/jpeg" });
   expect(result).toMatchObject({
     layer: "roads",

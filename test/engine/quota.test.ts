@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { expectExact } from "../support/exact.ts";
+import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import {
   ended,
@@ -332,7 +333,7 @@ test.each(["LFU", "LRU"] as const)(
     };
     /** Converts y from the bottom, as in the store, to y from the top, as in XYZ. */
     const flipped = (y: number): number => 127 - y;
-    const reads = 2_500;
+    const reads = inFull(2_500, 1_000);
     let hits = 0;
     for (let n = 0; n < reads; n++) {
       const [x, y] = placeOf(zipf());

@@ -1,22 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterEach, expect, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import { massTruncate, startServer, type TestServer, until } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const LAYER = "ws:roads";
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-async function start(more?: string, extra?: string): Promise<{ server: TestServer; upstream: Upstream }> {
+async function start(
+  { onTestFinished }: TestContext,
+  more?: string,
+  extra?: string,
+): Promise<{ server: TestServer; upstream: Upstream }> {
   const upstream = await startUpstream();
-  open.push(() => upstream.close());
+  onTestFinished(() => upstream.close());
   const layer = { name: LAYER, ...(extra === undefined ? {} : { extra }) };
   const server = await startServer({ configuration: smallTiles(upstream.url, [layer], more) });
-  open.push(() => server.close());
+  onTestFinished(() => server.close());
   return { server, upstream };
 }
 
@@ -37,7 +36,7 @@ function processesOf(server: TestServer, program: string): number[] {
 
 /** Stops processes until the test is over. */
 function stop(pids: readonly number[]): void {
-  expect(pids.length).toBeGreaterThan(0);
+  if (pids.length === 0) throw new Error("there is no such process");
   for (const pid of pids) process.kill(pid, "SIGSTOP");
 }
 
@@ -46,8 +45,10 @@ const read = async (server: TestServer, path: string) => {
   return { status: response.status, text: (await response.arrayBuffer()).byteLength };
 };
 
-test("a renderer that is stopped is ended after its deadline: its renders are given up, and the next ones go on", async () => {
-  const { server } = await start();
+// Each test waits for a deadline of the server, so they run at the same time.
+test.concurrent("a renderer that is stopped is ended after its deadline: its renders are given up, and the next ones go on", async (context) => {
+  const { expect } = context;
+  const { server } = await start(context);
   expect((await read(server, "2/1/1")).status).toBe(200);
   stop(processesOf(server, "renderer-process"));
   const given = await Promise.all(["5/1/1", "5/9/9", "5/17/17"].map((path) => read(server, path)));
@@ -60,8 +61,9 @@ test("a renderer that is stopped is ended after its deadline: its renders are gi
   expect((await massTruncate(server, LAYER)).status).toBe(200);
 });
 
-test("a map whose renderer is stopped, and ended, is 503 with Retry-After, and the next one is a picture", async () => {
-  const { server } = await start(undefined, "fullWms: true");
+test.concurrent("a map whose renderer is stopped, and ended, is 503 with Retry-After, and the next one is a picture", async (context) => {
+  const { expect } = context;
+  const { server } = await start(context, undefined, "fullWms: true");
   const map = () =>
     fetch(
       `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${LAYER}&STYLES=&SRS=EPSG:900913&BBOX=-9e6,-9e6,9e6,9e6&WIDTH=200&HEIGHT=200&FORMAT=image/png`,
@@ -74,8 +76,9 @@ test("a map whose renderer is stopped, and ended, is 503 with Retry-After, and t
   expect((await map()).status).toBe(200);
 });
 
-test("an HTTP worker that is stopped holds a change for its deadline, and is replaced", async () => {
-  const { server } = await start("server: { workers: 2 }");
+test.concurrent("an HTTP worker that is stopped holds a change for its deadline, and is replaced", async (context) => {
+  const { expect } = context;
+  const { server } = await start(context, "server: { workers: 2 }");
   const serving = processesOf(server, "http-worker-process");
   expect(serving.length).toBe(2);
   stop(serving.slice(0, 1));

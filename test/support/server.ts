@@ -87,7 +87,8 @@ function running(
     },
     async close() {
       await kill("SIGKILL");
-      rmSync(dataDir, { recursive: true, force: true });
+      // Its renderers end a moment after it, and may still write.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Signal } from "@preact/signals";
 import { BulkAction } from "../../components/bulk-action.tsx";
 import type { ApiRequest } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
+import { liveJobs } from "../../core/events.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { canRetry, hasEnded, type Job } from "../../core/jobs.ts";
@@ -25,7 +26,7 @@ export const COMMANDS: Readonly<Record<JobAction, string>> = {
 };
 
 interface BulkBarProps {
-  /** The jobs of the page, as they are now. */
+  /** The jobs of the page, as they were read. */
   readonly jobs: readonly Job[];
   readonly selected: Signal<ReadonlySet<number>>;
   readonly onDone: () => void;
@@ -34,7 +35,8 @@ interface BulkBarProps {
 /** Selects the jobs of the page, and acts on those that are selected. Every action tells to how many it applies. */
 export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   if (!may("operate")) return null;
-  const chosen = jobs.filter(({ id }) => selected.value.has(id));
+  // The events are read here and not in the list: the whole table would be drawn on each of them.
+  const chosen = jobs.filter(({ id }) => selected.value.has(id)).map((job) => liveJobs.value.get(job.id) ?? job);
   return (
     <div class="bulk">
       <label class="choice">

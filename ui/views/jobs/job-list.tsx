@@ -3,7 +3,6 @@ import { Link } from "../../components/link.tsx";
 import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
-import { liveJobs } from "../../core/events.ts";
 import { t } from "../../core/i18n.ts";
 import { useJobChanges } from "../../core/jobs.ts";
 import { useDocument } from "../../core/resource.ts";
@@ -35,11 +34,9 @@ function Found({ data, reload }: { readonly data: Doc<"Jobs">; readonly reload: 
   const selected = useSignal<ReadonlySet<number>>(new Set());
   const open = new Set((query.get("open") ?? "").split(",").map(Number).filter(Boolean));
   if (data.jobs.length === 0) return <NoJobs query={query} />;
-  // Reading the events here would draw the whole table on each of them. The selection is drawn anew when it changes.
-  const now = data.jobs.map((job) => liveJobs.peek().get(job.id) ?? job);
   return (
     <>
-      <BulkBar jobs={now} selected={selected} onDone={reload} />
+      <BulkBar jobs={data.jobs} selected={selected} onDone={reload} />
       <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
       <Pages path="/jobs" lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
     </>
