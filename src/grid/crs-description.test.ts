@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { inFull } from "../../test/support/full.ts";
 import { describeCrs } from "./crs-description.ts";
 import { epsgDefinition } from "./epsg-definitions.ts";
 
@@ -26,7 +27,7 @@ test("every definition has a name and a length of its unit", () => {
   const file = join(dirname(createRequire(import.meta.url).resolve("mproj")), "../nad/epsg");
   const codes = [...readFileSync(file, "utf8").matchAll(/^<(\d+)>/gm)].map(([, code]) => Number(code));
   const without = codes
-    .filter((code) => epsgDefinition(code) !== undefined)
+    .filter((code, i) => i % inFull(1, 8) === 0 && epsgDefinition(code) !== undefined)
     .filter((code) => {
       const { name, metersPerUnit } = describeCrs(code) ?? {};
       return name === undefined || !(metersPerUnit !== undefined && metersPerUnit > 0);

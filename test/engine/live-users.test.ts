@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { median, quantile } from "../../bench/figures.ts";
 import { PacedReader } from "../../bench/paced-reader.ts";
 import { bareServer, upstreamProcess } from "../../bench/peers.ts";
+import { inFull } from "../support/full.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
@@ -29,7 +30,7 @@ const ENDLESS = { ...GRID, zoomStart: 10, zoomStop: 11, threadCount: 16 };
  * due to the seed. `npm run bench live-users` measures the goal of 1.2 on a quiet machine.
  */
 const HITS_RATIO = 3;
-const ROUNDS = 9;
+const ROUNDS = inFull(9, 5);
 const ANSWERS_IN_ROUND = 120;
 
 async function start(connections: number, behaviour: Behaviour, extra = "") {

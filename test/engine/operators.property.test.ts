@@ -23,7 +23,7 @@ import { testSeed } from "../support/test-seed.ts";
 
 const LAYERS = ["a", "b"] as const;
 /** `NUTHATCH_RUNS=100` explores for longer. */
-const RUNS = Number(process.env["NUTHATCH_RUNS"] ?? 5);
+const RUNS = Number(process.env["NUTHATCH_RUNS"] ?? 3);
 const SEED = testSeed();
 /** So that there are places for all their tasks at once. */
 const MOST_JOBS = 10;
