@@ -56,6 +56,8 @@ async function consolePage(browser: Browser, url: string, look: Look): Promise<C
     ignoreHTTPSErrors: true,
   });
   const page = await context.newPage();
+  // The gate's machine is busy: a view may take many times its usual time.
+  page.setDefaultTimeout(60_000);
   const faults: string[] = [];
   page.on("console", (message) => {
     // Chromium logs each answer of 400 and above. The console shows them itself.

@@ -88,6 +88,7 @@ test.skipIf(!hasChromium)(
     await page.getByRole("heading", { level: 1, name: "New job" }).waitFor();
     await keyboard.reach("combobox", "Layer");
     await page.keyboard.type("ws:roads");
+    await page.waitForURL(/layer=ws%3Aroads/);
     await page.getByText("tiles to render").waitFor();
     for (const [field, text] of [
       ["Min x", "0"],
@@ -101,8 +102,11 @@ test.skipIf(!hasChromium)(
     for (let n = 0; n < 2; n++) await page.keyboard.press("ArrowDown");
     const start = /^Start: render 6 tiles$/;
     await page.getByRole("button", { name: start }).waitFor();
+    // A map that is closed gives the browser's connections back, of which the upstream holds three.
+    const tileEnds = page.waitForEvent("requestfailed", (request) => request.url().includes("/xyz/"));
     await keyboard.press("button", start);
     await page.waitForURL(/\/ui\/jobs\/1$/);
+    await tileEnds;
 
     await keyboard.press("button", "Pause");
     await page

@@ -71,6 +71,8 @@ export function openMap(
   map.on("loadstart", () => (target.ariaBusy = "true"));
   map.on("rendercomplete", () => (target.ariaBusy = String(!hasTiles)));
   let hasTiles = false;
+  /** Ends the requests for the tiles of the source: a slow upstream would keep the browser's connections for long. */
+  let stopTiles = new AbortController();
   let isDrawing = false;
   const tileErrors = new Set<() => void>();
 
@@ -93,7 +95,9 @@ export function openMap(
     show,
     zoom: (step) => view.adjustZoom(step),
     setTiles(tiles) {
-      const source = tiles === undefined ? null : tileSource(subset, projection, tiles);
+      stopTiles.abort();
+      stopTiles = new AbortController();
+      const source = tiles === undefined ? null : tileSource(subset, projection, tiles, stopTiles.signal);
       source?.on("tileloaderror", () => {
         for (const listener of tileErrors) listener();
       });
@@ -146,7 +150,10 @@ export function openMap(
       tileErrors.add(listener);
       return () => tileErrors.delete(listener);
     },
-    close: () => map.setTarget(undefined),
+    close() {
+      stopTiles.abort();
+      map.setTarget(undefined);
+    },
   };
 }
 
@@ -157,8 +164,8 @@ function positionOf(map: OpenLayersMap, view: View, subset: GridSubset): MapPosi
   return { centre: [x, y], resolution, z: nearestLevel(subset, resolution), box: [minX, minY, maxX, maxY] };
 }
 
-/** Returns a source of the tiles by their XYZ addresses. */
-function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTiles): ImageTile {
+/** Returns a source of the tiles by their XYZ addresses. Its requests end when `stopped` aborts. */
+function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTiles, stopped: AbortSignal): ImageTile {
   const levels = subset.levels.slice(0, subset.zoomStop + 1);
   const nothing = document.createElement("canvas");
   nothing.width = nothing.height = 1;
@@ -179,7 +186,7 @@ function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTile
     loader: async (z, x, y, { signal }) => {
       if (!isOffered(subset, { z, x, y })) return nothing;
       const response = await fetch(tileAddress(tiles.template, { z, x, y }, tiles.parameters), {
-        signal,
+        signal: AbortSignal.any([signal, stopped]),
         credentials: "same-origin",
         headers: tiles.storedOnly ? { "Cache-Control": "only-if-cached" } : {},
       });
