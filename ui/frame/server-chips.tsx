@@ -5,7 +5,7 @@ import { NEARLY_FULL } from "../core/fullness.ts";
 import { t } from "../core/i18n.ts";
 import { share } from "../core/json.ts";
 import { useDocument } from "../core/resource.ts";
-import { countedOf } from "../core/stored.ts";
+import { countedOf, figure } from "../core/stored.ts";
 
 const STATUS_MS = 30_000;
 
@@ -36,8 +36,8 @@ export function ServerChips() {
       <Link to="/quota" class="server-chip">
         <Chip tone={used !== undefined && used >= NEARLY_FULL ? "warn" : "plain"}>
           {used === undefined || quota === null
-            ? bytes(stored)
-            : t("quota.of", { percent: percent(used), size: bytes(quota) })}
+            ? figure(bytes(stored), usage.complete)
+            : t("quota.of", { percent: figure(percent(used), usage.complete), size: bytes(quota) })}
         </Chip>
       </Link>
     </>

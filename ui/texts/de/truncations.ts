@@ -24,6 +24,7 @@ export const truncations: Texts<typeof english> = {
   "truncations.scope.part": "Nur einige Zoomstufen oder ein Gebiet: als Job",
   "truncations.set": "Kombination von Parametern",
   "truncations.setOf": "{set} ({tiles} Kacheln)",
+  "truncations.setDefault": "{set}, die Vorgaben ({tiles} Kacheln)",
   "truncations.noSets": "Der Layer hat keine gespeicherten Kacheln mit Parametern.",
   "truncations.nothing": "Es gibt nichts zu leeren.",
   "truncations.mode": "Was mit den Kacheln geschieht",

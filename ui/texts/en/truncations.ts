@@ -23,6 +23,7 @@ export const truncations = {
   "truncations.scope.part": "Only some levels or an area: as a job",
   "truncations.set": "Combination of parameters",
   "truncations.setOf": "{set} ({tiles} tiles)",
+  "truncations.setDefault": "{set}, the defaults ({tiles} tiles)",
   "truncations.noSets": "The layer has no stored tiles with parameters.",
   "truncations.nothing": "There is nothing to truncate.",
   "truncations.mode": "What happens to the tiles",

@@ -24,6 +24,7 @@ export const truncations: Texts<typeof english> = {
   "truncations.scope.part": "Solo algunos niveles o una zona: con un trabajo",
   "truncations.set": "Combinación de parámetros",
   "truncations.setOf": "{set} ({tiles} teselas)",
+  "truncations.setDefault": "{set}, los valores predeterminados ({tiles} teselas)",
   "truncations.noSets": "La capa no tiene teselas guardadas con parámetros.",
   "truncations.nothing": "No hay nada que vaciar.",
   "truncations.mode": "Qué pasa con las teselas",

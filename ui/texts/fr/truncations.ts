@@ -24,6 +24,7 @@ export const truncations: Texts<typeof english> = {
   "truncations.scope.part": "Seulement certains niveaux ou une zone : par une tâche",
   "truncations.set": "Combinaison de paramètres",
   "truncations.setOf": "{set} ({tiles} tuiles)",
+  "truncations.setDefault": "{set}, les valeurs par défaut ({tiles} tuiles)",
   "truncations.noSets": "La couche n’a pas de tuiles stockées avec des paramètres.",
   "truncations.nothing": "Il n’y a rien à vider.",
   "truncations.mode": "Ce que deviennent les tuiles",

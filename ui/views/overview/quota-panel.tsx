@@ -27,7 +27,7 @@ export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
         <Gauge
           label={t("overview.quota")}
           value={share(stored, quota)}
-          text={t("overview.ofBytes", { used: bytes(stored), total: bytes(quota) })}
+          text={t("overview.ofBytes", { used: figure(bytes(stored), complete), total: bytes(quota) })}
         />
       )}
       <Gauge

@@ -5,6 +5,7 @@ import { bytes, dateTime, relative } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
+import { countedOf } from "../../core/stored.ts";
 import { theme } from "../../core/theme.ts";
 
 type Usage = Doc<"Usage">;
@@ -39,7 +40,13 @@ export function Trend({ usage }: { readonly usage: Usage }) {
     >
       <p>{outlook(usage.trend)}</p>
       <Loading of={history}>
-        {({ series }) => (series.length < 2 ? <p class="soft">{t("quota.fewSamples")}</p> : <Chart series={series} />)}
+        {({ series }) =>
+          series.length < 2 ? (
+            <p class="soft">{t("quota.fewSamples")}</p>
+          ) : (
+            <Chart series={series} counted={usage.quotaCount} />
+          )
+        }
       </Loading>
     </Panel>
   );
@@ -54,7 +61,12 @@ function outlook(trend: Usage["trend"]): string {
   return `${grows} ${t("quota.fullAt", { when: relative(at), date: dateTime(at) })}`;
 }
 
-function Chart({ series }: { readonly series: Series }) {
+interface ChartProps {
+  readonly series: Series;
+  readonly counted: Usage["quotaCount"];
+}
+
+function Chart({ series, counted }: ChartProps) {
   const target = useRef<HTMLDivElement>(null);
   const colours = theme.value;
   useEffect(() => {
@@ -69,6 +81,6 @@ function Chart({ series }: { readonly series: Series }) {
     };
   }, [series, colours]);
   const last = series.at(-1);
-  const label = t("quota.chart", { size: last === undefined ? "" : bytes(last.bytesOnDisk ?? last.bytes) });
+  const label = t("quota.chart", { size: last === undefined ? "" : bytes(countedOf(counted, last)) });
   return <div ref={target} class="trend" role="img" aria-label={label} />;
 }

@@ -72,9 +72,9 @@ function ParametersField({ choice: { layer, parameters }, change }: ScopeProps) 
           }
         >
           <option value="" />
-          {sets.map(({ text, tiles }) => (
+          {sets.map(({ text, isDefault, tiles }) => (
             <option key={text} value={text}>
-              {t("truncations.setOf", { set: text, tiles: count(tiles) })}
+              {t(isDefault ? "truncations.setDefault" : "truncations.setOf", { set: text, tiles: count(tiles) })}
             </option>
           ))}
         </select>

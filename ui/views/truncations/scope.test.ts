@@ -20,8 +20,8 @@ test("combinations are summed over grid sets and formats, and the defaults are n
     [styles],
   );
   expect(sets).toEqual([
-    { parameters: { STYLES: "night" }, text: "STYLES=night", tiles: 5 },
-    { parameters: { STYLES: "" }, text: "STYLES=", tiles: 2 },
+    { parameters: { STYLES: "night" }, text: "STYLES=night", isDefault: false, tiles: 5 },
+    { parameters: { STYLES: "" }, text: "STYLES=", isDefault: true, tiles: 2 },
   ]);
 });
 

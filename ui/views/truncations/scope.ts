@@ -32,6 +32,8 @@ export interface ParameterSet {
   readonly parameters: Readonly<Record<string, string>>;
   /** Such as "STYLES=night TIME=2026". */
   readonly text: string;
+  /** Whether all values are the defaults of the layer. */
+  readonly isDefault: boolean;
   readonly tiles: Count;
 }
 
@@ -63,6 +65,7 @@ export function parameterSets(tileSets: TileSets, filters: Filters): readonly Pa
     found.set(parametersId, {
       parameters: values,
       text: setText(values),
+      isDefault: parametersId === "",
       tiles: add(found.get(parametersId)?.tiles ?? 0, tiles),
     });
   }
