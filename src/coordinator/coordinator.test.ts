@@ -224,6 +224,61 @@ test("a truncate that is killed between its record and the renames reports the d
   expect((await second.coordinator.services.usage.usage({ tileSets: false, layer: undefined })).total.tiles).toBe(0n);
 });
 
+test("a truncate of whole levels that is killed after any commit is done after the restart, and all counts are exact", async () => {
+  const higher = { ...LEVEL, z: 5, maxX: 7, maxY: 7 };
+  const seedBoth = { ...seed, zoomStop: 5, ranges: [{ gridSet: GRID_SET, rects: [LEVEL, higher] }] };
+  const held = { x: 3, y: 3, z: 4 };
+  const rect = { z: 4, minX: 0, minY: 0, maxX: 3, maxY: 3 };
+  const tilesIn = (store: Store, z: number): number =>
+    store.recount(tileSet, { z, minX: 0, minY: 0, maxX: 31, maxY: 31 }, false).length;
+  let isOver = false;
+  for (let commits = 0; !isOver; commits++) {
+    rmSync(join(directory, "state.db"), { force: true });
+    const store = createMemoryStore();
+    let left = Number.POSITIVE_INFINITY;
+    let killed = (): void => undefined;
+    const kill = new Promise<void>((resolve) => {
+      killed = resolve;
+    });
+    const first = live(store, {
+      committed(db) {
+        if (left-- > 0) return;
+        db.close();
+        killed();
+      },
+    });
+    await ended(first, await submit(first, seedBoth));
+    // A user's writer has a cell open over the truncation, and a new tile arrives with the generation after it.
+    const opened = await first.coordinator.userWrites.open({ tileSet, rect }, held);
+    if (opened === undefined) throw new Error("the cells were not opened");
+    const id = await submit(first, truncate);
+    left = commits;
+    const wasKilled = await Promise.race([kill.then(() => true), ended(first, id).then(() => false)]);
+    left = Number.POSITIVE_INFINITY;
+    let expected = 64n;
+    if (!wasKilled) {
+      await store.put({ tileSet, ...held }, new Uint8Array(9), () => true);
+      first.coordinator.userWrites.wrote(tileSet, [{ ...held, bytes: 9, replaced: undefined }], undefined);
+      first.coordinator.userWrites.closeCells(opened.id);
+      expected++;
+      isOver = true;
+      await first.coordinator.stop(0);
+      await first.coordinator.close();
+      first.db.close();
+    }
+    const second = live(store);
+    expect(await ended(second, id)).toMatchObject({ outcome: "done", tiles: { total: 256n, deleted: 256n } });
+    await vi.waitFor(async () => {
+      const { total } = await second.coordinator.services.usage.usage({ tileSets: false, layer: undefined });
+      expect([commits, total.tiles]).toEqual([commits, expected]);
+    });
+    expect([tilesIn(store, 4), tilesIn(store, 5)]).toEqual([Number(expected) - 64, 64]);
+    await second.coordinator.stop(0);
+    await second.coordinator.close();
+    second.db.close();
+  }
+});
+
 test("while a truncate of bounds has its layer blocked, it looks at no more tiles for more blocks", async () => {
   /** Tiles looked up while the layer is blocked. */
   const looksBlocked = async (blocks: number): Promise<number> => {

@@ -3,7 +3,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { coverageAt, findSubset, metatileFor } from "../layer/layer.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { addTo, emptySum, type Sum } from "../ledger/tile-set-table.ts";
+import { addTo, emptySum, type Sum } from "../ledger/tile-set-record.ts";
 import { countedSize, type QuotaCount } from "../quota/quota-count.ts";
 import type { TileFacts } from "../quota/simulation.ts";
 

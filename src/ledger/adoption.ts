@@ -5,7 +5,7 @@ import { StoreError } from "../store/tile-store.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn, blocksOf } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
-import { pyramidKey } from "./tile-set-table.ts";
+import { pyramidKey } from "./tile-set-record.ts";
 
 export const adoptionMigrations: Migrations = {
   module: "adoption",

@@ -5,7 +5,7 @@ import { type Block, type BlockAddress, blockKey, blockOf, blockRect, CELLS, cel
 import { type CellPosition, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 import type { Listed } from "./region-blocks.ts";
-import { pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-table.ts";
+import { blocksId, pyramidKey, pyramidOf, type TileSetRecord } from "./tile-set-record.ts";
 import type { TruncatedRecords } from "./truncated-records.ts";
 
 /** A block, and the tiles that the store lists there, by cell. */
@@ -99,7 +99,7 @@ export class CacheCounts {
         for (let cell = 0; cell < CELLS; cell++) {
           // Looked up again after each yield: a truncation changes the record, and the table may have evicted the block.
           const record = tileSets.record(tileSet);
-          const block = blocks.at({ ...at, tileSetId: record.id });
+          const block = blocks.at({ ...at, tileSetId: blocksId(record, at.z) });
           if (block.known[cell] === 1) continue;
           blocks.changed(block);
           if (cells.has(cell) || block.cellTiles[cell] !== 0) {
@@ -122,7 +122,7 @@ export class CacheCounts {
 
   /** Returns the blocks of a rectangle that have listed tiles or a row, with the listed tiles. */
   #blocksOf(tileSet: TileSet, rect: TileRect, listed: Listed): readonly ListedCells[] {
-    const tileSetId = this.#in.tileSets.record(tileSet).id;
+    const tileSetId = blocksId(this.#in.tileSets.record(tileSet), rect.z);
     const found = new Map<
       string,
       { readonly at: BlockAddress; readonly cells: Map<number, { x: number; y: number }[]> }
@@ -186,7 +186,7 @@ export class CacheCounts {
     rect: TileRect,
   ): Generator<{ readonly tileSet: TileSet; readonly cell: TileRect }> {
     for (const record of this.#in.tileSets.of(pyramid))
-      for (const block of this.#in.blocks.blocksIn(record.id, rect))
+      for (const block of this.#in.blocks.blocksIn(blocksId(record, rect.z), rect))
         for (let cell = 0; cell < CELLS; cell++)
           if (block.cellTiles[cell] !== 0) yield { tileSet: record.tileSet, cell: block.cellRect(cell) };
   }
@@ -244,7 +244,7 @@ export class CacheCounts {
 
   /** Yields the rectangles of the blocks of a level that have rows in the database. */
   *blockRects(pyramid: StoredPyramid, z: number): Generator<TileRect> {
-    for (const { id } of this.#in.tileSets.of(pyramid))
-      for (const at of this.#in.blocks.addressesOf(id, z)) yield blockRect(at);
+    for (const record of this.#in.tileSets.of(pyramid))
+      for (const at of this.#in.blocks.addressesOf(blocksId(record, z), z)) yield blockRect(at);
   }
 }

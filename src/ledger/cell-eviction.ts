@@ -2,6 +2,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import { type CellOrder, cellOf } from "./block.ts";
+import type { ZoomAddress } from "./block-table.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
@@ -44,14 +45,15 @@ export class CellEviction {
     readonly keep: Keep;
     readonly colderThan: number;
   }): EvictionOrder {
+    const isTruncated = (at: ZoomAddress): boolean => this.#in.tileSets.ofBlock(at) === undefined;
     const records = [...this.#in.tileSets.all()].filter(({ tileSet }) => choice.ofLayer(tileSet.layer));
-    return new EvictionOrder({ ...choice, blocks: this.#in.blocks, records });
+    return new EvictionOrder({ ...choice, blocks: this.#in.blocks, records, isTruncated });
   }
 
   /** Evicts cells that no writer has open. Commits their marks first. @returns the evicted cells */
   evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
     const free = cells.flatMap(({ at, cell }) => {
-      const record = this.#in.tileSets.byId(at.tileSetId);
+      const record = this.#in.tileSets.ofBlock(at);
       if (record === undefined) return [];
       const block = this.#in.blocks.at(at);
       return block.writers[cell] === 0 ? [{ record, block, cell }] : [];

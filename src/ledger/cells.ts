@@ -3,7 +3,8 @@ import { CELL_SIDE, type TileSet } from "../layer/tile-set.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { type Block, blockOf, cellOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+import { blocksId, type TileSetRecord } from "./tile-set-record.ts";
+import type { TileSetTable } from "./tile-set-table.ts";
 
 /**
  * The position of a cell, by the name of its tile set. It stays valid when a truncation changes the id of the tile set.
@@ -32,13 +33,13 @@ export class Cells {
 
   /** Returns the block of a tile. */
   blockAt(record: TileSetRecord, x: number, y: number, z: number): Block {
-    return this.#parts.blocks.at({ tileSetId: record.id, z, bx: blockOf(x), by: blockOf(y) });
+    return this.#parts.blocks.at({ tileSetId: blocksId(record, z), z, bx: blockOf(x), by: blockOf(y) });
   }
 
   /** Returns the current record and block of a cell; undefined: its tile set has no record any more. */
   find({ tileSet, z, bx, by }: CellPosition): { readonly record: TileSetRecord; readonly block: Block } | undefined {
     const record = this.#parts.tileSets.find(tileSet);
-    return record && { record, block: this.#parts.blocks.at({ tileSetId: record.id, z, bx, by }) };
+    return record && { record, block: this.#parts.blocks.at({ tileSetId: blocksId(record, z), z, bx, by }) };
   }
 
   /** Yields the cells that a rectangle of tiles touches. */

@@ -5,7 +5,8 @@ import { decayedFrequency } from "./access-frequency.ts";
 import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import { type Cells, cellId } from "./cells.ts";
-import type { TileSetRecord, TileSetTable } from "./tile-set-table.ts";
+import type { TileSetRecord } from "./tile-set-record.ts";
+import type { TileSetTable } from "./tile-set-table.ts";
 
 export interface DoubtedCellParts {
   readonly store: InventoryStore;
@@ -119,7 +120,7 @@ export class DoubtedCells {
     const { tileSets, blocks } = this.#parts;
     let left = limit;
     for (const [key, at] of this.#blocks) {
-      const record = tileSets.byId(at.tileSetId);
+      const record = tileSets.ofBlock(at);
       if (record !== undefined) {
         const block = blocks.at(at);
         for (let cell = 0; cell < CELLS; cell++) {
@@ -139,7 +140,7 @@ export class DoubtedCells {
     for (const at of this.of((id) => tileSets.byId(id)?.tileSet.layer === layer)) {
       for (let cell = 0; cell < CELLS; cell++) {
         // Looked up again after each yield.
-        const record = tileSets.byId(at.tileSetId);
+        const record = tileSets.ofBlock(at);
         if (record === undefined) break;
         const block = blocks.at(at);
         if (block.known[cell] === 1) continue;

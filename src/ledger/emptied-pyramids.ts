@@ -1,7 +1,7 @@
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
-import { pyramidKey, type TileSetRecord } from "./tile-set-table.ts";
+import { idsOf, pyramidKey, type TileSetRecord } from "./tile-set-record.ts";
 
 /**
  * Removes the remains of pyramids without tiles: the rows of the tile sets, the directories, and the description of the
@@ -75,7 +75,7 @@ export class EmptiedPyramids {
       for (const pyramid of gone) this.#later(pyramid);
       throw error;
     }
-    const ids = new Set(records.map(({ id }) => id));
+    const ids = new Set(records.flatMap(idsOf));
     for (const record of records) tileSets.remove(record);
     removeBlocks(this.#in, ({ tileSetId }) => ids.has(tileSetId));
     for (const pyramid of gone) tileSets.emptied.delete(pyramidKey(pyramid));
@@ -89,11 +89,11 @@ export class EmptiedPyramids {
   /** Returns a test for pyramids that have an open cell or a cell in doubt. */
   #inUse(pyramids: readonly StoredPyramid[]): (pyramid: StoredPyramid) => boolean {
     const { tileSets, blocks, doubted } = this.#in;
-    const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).map(({ id }) => id)));
+    const ids = new Set(pyramids.flatMap((pyramid) => tileSets.of(pyramid).flatMap(idsOf)));
     const used = new Set(doubted.of((id) => ids.has(id)).map(({ tileSetId }) => tileSetId));
     // A block with an open cell is in memory.
     for (const block of blocks.inMemory()) if (ids.has(block.at.tileSetId) && block.open) used.add(block.at.tileSetId);
-    return (pyramid) => tileSets.of(pyramid).some(({ id }) => used.has(id));
+    return (pyramid) => tileSets.of(pyramid).some((record) => idsOf(record).some((id) => used.has(id)));
   }
 
   /** Removes empty pyramids from the store. @returns the pyramids of which the store holds nothing any more */

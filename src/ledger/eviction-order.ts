@@ -2,8 +2,8 @@ import TinyQueue from "tinyqueue";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { type Block, type BlockAddress, blockKey, blockRect, type CellOrder } from "./block.ts";
-import type { BlockKey, BlockTable } from "./block-table.ts";
-import type { TileSetRecord } from "./tile-set-table.ts";
+import type { BlockKey, BlockTable, ZoomAddress } from "./block-table.ts";
+import { idsOf, type TileSetRecord } from "./tile-set-record.ts";
 
 /** Bytes of tiles, and bytes that they take on the store's disk. */
 interface TilesSize {
@@ -42,7 +42,9 @@ interface Waiting extends BlockKey {
 export class EvictionOrder {
   readonly #order: CellOrder;
   readonly #blocks: BlockTable;
+  /** By all ids of the tile sets. */
   readonly #records: ReadonlyMap<number, TileSetRecord>;
+  readonly #isTruncated: (at: ZoomAddress) => boolean;
   readonly #keep: Keep;
   readonly #colderThan: number;
   readonly #waiting = new TinyQueue<Waiting>([], (a, b) => a.key - b.key);
@@ -55,13 +57,16 @@ export class EvictionOrder {
     readonly order: CellOrder;
     readonly blocks: BlockTable;
     readonly records: readonly TileSetRecord[];
+    /** Returns whether the blocks at an address were truncated. They may still have rows. */
+    readonly isTruncated: (at: ZoomAddress) => boolean;
     readonly keep: Keep;
     /** Only cells with a lower access frequency than this are evicted. */
     readonly colderThan: number;
   }) {
     this.#order = parts.order;
     this.#blocks = parts.blocks;
-    this.#records = new Map(parts.records.map((record) => [record.id, record]));
+    this.#records = new Map(parts.records.flatMap((record) => idsOf(record).map((id) => [id, record])));
+    this.#isTruncated = parts.isTruncated;
     this.#keep = parts.keep;
     this.#colderThan = parts.colderThan;
   }
@@ -84,7 +89,10 @@ export class EvictionOrder {
 
   #page(tileSetId: number, after: BlockKey | undefined): void {
     const page = this.#blocks.coldest(this.#order, tileSetId, after, PAGE);
-    for (const [i, at] of page.entries()) this.#waiting.push({ ...at, from: i === PAGE - 1 ? "end" : "row" });
+    for (const [i, at] of page.entries()) {
+      const isEnd = i === PAGE - 1;
+      if (isEnd || !this.#isTruncated(at)) this.#waiting.push({ ...at, from: isEnd ? "end" : "row" });
+    }
   }
 
   #wait(block: Block): void {
@@ -116,7 +124,8 @@ export class EvictionOrder {
       const record = this.#records.get(at.tileSetId);
       if (at.from === "end") this.#page(at.tileSetId, at);
       yield;
-      if (record === undefined || (at.from !== "memory" && this.#newer.has(blockKey(at)))) continue;
+      if (record === undefined || this.#isTruncated(at)) continue;
+      if (at.from !== "memory" && this.#newer.has(blockKey(at))) continue;
       if (this.#keep(record.tileSet, blockRect(at), NO_TILES) === "all") continue;
       const block = this.#blocks.at(at);
       const coldest = block.coldest(this.#order, this.#isEvictable(block));

@@ -8,7 +8,8 @@ import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
 import { Cells } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
 import { Marks } from "./marks.ts";
-import { emptySum, TileSetTable } from "./tile-set-table.ts";
+import { emptySum } from "./tile-set-record.ts";
+import { TileSetTable } from "./tile-set-table.ts";
 
 /** The members of the store that the ledger uses. */
 export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "delete">;
@@ -60,7 +61,7 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
   /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
   const takeOut = (block: Block, reason: string): void => {
     const { tileSetId, z } = block.at;
-    const record = tileSets.byId(tileSetId);
+    const record = tileSets.ofBlock(block.at);
     if (record === undefined) return;
     corruptBlocks++;
     const { tiles, bytes, allocated } = blocks.sumOf(tileSetId, z);

@@ -36,5 +36,11 @@ export const ledgerMigrations: Migrations = {
      UPDATE tile_set SET dead = 1 WHERE dead = 3;`,
     // The size of the blocks of the disk in which the allocated bytes were counted; null: not recorded.
     "ALTER TABLE ledger_boot ADD COLUMN block_bytes INTEGER;",
+    // A row with a level has the blocks of that level, once the level has been truncated alone. The row without a level
+    // has those of the other levels.
+    `ALTER TABLE tile_set ADD COLUMN level INTEGER;
+     DROP INDEX tile_set_alive;
+     CREATE UNIQUE INDEX tile_set_alive ON tile_set (layer, grid_set, format, parameters_id, coalesce(level, -1))
+       WHERE dead = 0;`,
   ],
 };

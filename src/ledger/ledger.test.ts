@@ -176,7 +176,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
           case "truncateZoom": {
             const zooms = { first: Z, last: Z };
             at.store.truncate(String(clock), at.store.plan({ kind: "pyramid", ...pyramid, zooms }), "reclaim");
-            at.ledger.truncated.truncateLevels(pyramid, Z, Z);
+            at.ledger.truncated.truncateLevels([{ pyramid, z: Z }]);
             model.clear();
             break;
           }
@@ -265,12 +265,63 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   ]);
 });
 
+test("a truncation of levels changes as many rows for many blocks as for few, and the rest is reclaimed in slices", async () => {
+  const other = { x: 1, y: 1, z: Z + 1, bytes: 7, replaced: undefined };
+  const changesFor = (blocks: number): number => {
+    const at = open(directory, `${blocks}.db`);
+    const wrote = (n: number): void =>
+      at.ledger.writers.wrote(tileSet, { x: n * 128, y: 0, z: Z, bytes: 10, replaced: undefined });
+    for (let n = 0; n < blocks; n++) wrote(n);
+    at.ledger.writers.wrote(tileSet, other);
+    clock += 2_000;
+    at.ledger.flush();
+    const count = (sql: string): number => Number(at.db.prepare(`SELECT ${sql} AS n`).get()?.["n"]);
+    const rows = (): number => count("(SELECT count(*) FROM block)");
+    const before = count("total_changes()");
+    at.ledger.truncated.truncateLevels([{ pyramid, z: Z }]);
+    const changes = count("total_changes()") - before;
+    expect([total(at.ledger), rows()]).toEqual([{ tiles: 1n, bytes: 7n }, blocks + 1]);
+    // A tile in the place of a truncated one.
+    wrote(0);
+    at.ledger.flush();
+    expect(at.ledger.has(tileSet, { x: 0, y: 0, z: Z })).toBe(true);
+    expect(at.ledger.has(tileSet, { x: 128, y: 0, z: Z })).toBe(false);
+    const rect = { z: Z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 0 };
+    expect(atOnce(at.ledger.countStored(tileSet, rect, undefined))).toBe(1n);
+    const walk = at.ledger.eviction.coldest({
+      order: "LRU",
+      ofLayer: () => true,
+      keep: () => "none",
+      colderThan: Number.POSITIVE_INFINITY,
+    });
+    const evictable = [atOnce(walk.next()), atOnce(walk.next()), atOnce(walk.next())];
+    expect(
+      evictable.map((cell) => cell?.bytes),
+      "truncated cells are not evicted",
+    ).toEqual([7, 10, undefined]);
+    at.db.close();
+    const next = open(directory, `${blocks}.db`);
+    // The store has none of these tiles, so that the start has truncated the other level too.
+    let slices = 0;
+    for (let left = blocks + 2; next.ledger.truncated.reclaimSome(16); slices++) {
+      const now = Number(next.db.prepare("SELECT count(*) AS n FROM block").get()?.["n"]);
+      expect(left - now).toBeLessThanOrEqual(16);
+      left = now;
+    }
+    expect(slices).toBeGreaterThanOrEqual(blocks / 16);
+    expect(next.db.prepare("SELECT * FROM block").all()).toEqual([]);
+    next.db.close();
+    return changes;
+  };
+  expect(changesFor(1_000)).toBe(changesFor(10));
+});
+
 test("levels are truncated under open cells: they stay marked, are not evicted, and a kill loses nothing", async () => {
   const at = open(directory, "state.db");
   const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
   const cells = at.ledger.writers.open(tileSet, rect);
   at.db.transaction(() => at.ledger.writeMarks());
-  at.ledger.truncated.truncateLevels(pyramid, Z, Z);
+  at.ledger.truncated.truncateLevels([{ pyramid, z: Z }]);
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
   at.ledger.writers.wrote(tileSet, { x: 0, y: 0, z: Z, bytes: 10, replaced: undefined });
   const keep = () => "none" as const;

@@ -14,7 +14,7 @@ import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./
 import { Marks } from "./marks.ts";
 import { type StoredCell, storedCells } from "./stored-cells.ts";
 import { countStored, StoredMetatiles } from "./stored-tiles.ts";
-import { addTo, emptySum, type Sum, type TileSetScope } from "./tile-set-table.ts";
+import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
 import { type UsedTiles, usedCells } from "./used-cells.ts";
 
@@ -95,7 +95,7 @@ export class Ledger {
 
   #recall(rebooted: boolean): void {
     for (const { at, cells } of [...Marks.left(this.#in.db, rebooted)]) {
-      const tileSet = this.#in.tileSets.byId(at.tileSetId)?.tileSet;
+      const tileSet = this.#in.tileSets.ofBlock(at)?.tileSet;
       if (tileSet === undefined) continue;
       const block = this.#in.blocks.at(at);
       for (const cell of cells) {
@@ -204,20 +204,25 @@ export class Ledger {
    * yet.
    */
   storedMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
-    return new StoredMetatiles(this.#in.blocks, () => this.#in.tileSets.find(tileSet)?.id, walk);
+    return new StoredMetatiles(this.#in.blocks, () => this.#blocksId(tileSet, walk.rect.z), walk);
+  }
+
+  #blocksId(tileSet: TileSet, z: number): number | undefined {
+    const record = this.#in.tileSets.find(tileSet);
+    return record && blocksId(record, z);
   }
 
   /** Counts the selected tiles of a rectangle that are stored. Yields now and then, so that the caller can pause. */
   countStored(tileSet: TileSet, rect: TileRect, selection: TileSelection | undefined): Generator<undefined, bigint> {
     this.flush();
-    return countStored(this.#in.blocks, this.#in.tileSets.find(tileSet)?.id, rect, selection);
+    return countStored(this.#in.blocks, this.#blocksId(tileSet, rect.z), rect, selection);
   }
 
   /** Yields the cells of a rectangle with stored tiles, those of a block at a time. */
   *storedCells(tileSet: TileSet, rect: TileRect): Generator<readonly StoredCell[], void> {
     this.flush();
     const record = this.#in.tileSets.find(tileSet);
-    if (record !== undefined) yield* storedCells(this.#in.blocks, record.id, rect);
+    if (record !== undefined) yield* storedCells(this.#in.blocks, blocksId(record, rect.z), rect);
   }
 
   /** Returns whether the ledger has a tile. */
@@ -230,7 +235,7 @@ export class Ledger {
   *usedCells(tileSet: TileSet, rect: TileRect): Generator<readonly UsedTiles[], void> {
     this.flush();
     const record = this.#in.tileSets.find(tileSet);
-    if (record !== undefined) yield* usedCells(this.#in.blocks, record.id, rect);
+    if (record !== undefined) yield* usedCells(this.#in.blocks, blocksId(record, rect.z), rect);
   }
 
   get needsFlush(): boolean {

@@ -70,13 +70,6 @@ export class Marks {
     this.#held.set(block.key, block.at);
   }
 
-  /** Keeps only the marks of open cells, for a block whose tiles are gone. Inside the caller's transaction. */
-  writeOpen(block: Block): void {
-    const { tileSetId, z, bx, by } = block.at;
-    const open = Uint8Array.from(block.writers, (writers) => (writers > 0 ? 1 : 0));
-    this.#sql.put.run(tileSetId, z, bx, by, maskText(open, 1), maskText(new Uint8Array(CELLS), 1), this.#now());
-  }
-
   get any(): boolean {
     return this.#fresh.size > 0 || this.#held.size > 0;
   }

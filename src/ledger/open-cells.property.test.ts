@@ -10,6 +10,7 @@ import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 import { blocksIn } from "./region-blocks.ts";
+import { blocksId } from "./tile-set-record.ts";
 
 /*
  * Writers hold cells open over everything else that can happen to a ledger, whose block table holds four blocks. After each step
@@ -97,7 +98,7 @@ class Scene {
       const record = internals.tileSets.find(tileSet);
       let count = 0n;
       if (record !== undefined)
-        for (const block of internals.blocks.blocksIn(record.id, rect)) {
+        for (const block of internals.blocks.blocksIn(blocksId(record, rect.z), rect)) {
           if (rect.maxX - rect.minX >= 128) count += BigInt(block.tiles);
           else
             for (let y = rect.minY; y <= rect.maxY; y++)
@@ -215,6 +216,10 @@ class Scene {
     this.#at.ledger.truncated.removeEmptied(limit);
   }
 
+  reclaim(limit: number): void {
+    this.#at.ledger.truncated.reclaimSome(limit);
+  }
+
   /** Ends all writers and gives up the tiles that were set aside. Then only pyramids with tiles have rows. */
   checkRows(): void {
     this.#reportAll();
@@ -290,7 +295,7 @@ class Scene {
     }
     if (scope === "layer") ledger.truncated.truncate({ layer: LAYER }, aside);
     else if (scope === "pyramid") ledger.truncated.truncate(pyramid, aside);
-    else ledger.truncated.truncateLevels(pyramid, z, z);
+    else ledger.truncated.truncateLevels([{ pyramid, z }]);
   }
 
   async undo(): Promise<void> {
@@ -471,6 +476,10 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: step("remove emptied", fc.tuple(fc.integer({ min: 1, max: 4 })), (scene, ...limit) =>
       scene.removeEmptied(...limit),
     ),
+  },
+  {
+    weight: 4,
+    arbitrary: step("reclaim", fc.tuple(fc.integer({ min: 1, max: 3 })), (scene, ...limit) => scene.reclaim(...limit)),
   },
   { weight: 6, arbitrary: step("flush", fc.tuple(), (scene) => scene.flush()) },
   { weight: 6, arbitrary: step("write a zoom", fc.tuple(fc.nat(5)), (scene, n) => scene.writeZoom(n)) },

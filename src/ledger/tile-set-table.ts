@@ -2,32 +2,20 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
-
-/** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
-export interface Sum {
-  tiles: bigint;
-  bytes: bigint;
-  allocated: bigint;
-}
-
-export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
-
-export function addTo(sum: Sum, { tiles, bytes, allocated }: Readonly<Sum>): void {
-  sum.tiles += tiles;
-  sum.bytes += bytes;
-  sum.allocated += allocated;
-}
-
-/** The tile sets of a pyramid, or of a whole layer. */
-export type TileSetScope = StoredPyramid | { readonly layer: string; readonly gridSet?: undefined };
-
-export interface TileSetRecord {
-  readonly id: number;
-  readonly tileSet: TileSet;
-  /** True: every stored tile has been counted, so a block without a row is empty. */
-  complete: boolean;
-  readonly sums: Map<number, Sum>;
-}
+import {
+  addTo,
+  blocksId,
+  emptySum,
+  idsOf,
+  isOfTileSet,
+  pyramidKey,
+  pyramidOf,
+  type Sum,
+  type TileSetLevel,
+  type TileSetRecord,
+  type TileSetScope,
+  tileSetOf,
+} from "./tile-set-record.ts";
 
 /** A pyramid that was set aside, and whether every tile that the store held of it had been counted. */
 export interface AsidePyramid {
@@ -55,11 +43,14 @@ export class TileSetTable {
   readonly #db: Database;
   readonly #store: InventoryStore;
   readonly #byKey = new Map<string, TileSetRecord>();
+  /** By all ids of the tile sets. */
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
   readonly #byLayer = new Map<string, Sum>();
   readonly #total = emptySum();
-  readonly #dirty = new Map<string, { readonly record: TileSetRecord; readonly z: number }>();
+  readonly #dirty = new Map<string, TileSetLevel>();
+  /** The records with unreclaimed levels. */
+  readonly #unreclaimed = new Set<TileSetRecord>();
   /**
    * Pyramids that may hold no tile. Each is noted when its record is made and when a zoom of it has lost its last tile.
    */
@@ -78,10 +69,8 @@ export class TileSetTable {
         complete: int(row, "complete") === 1,
       }));
     const complete = new Map(known.map((row) => [pyramidKey(row), row.complete]));
-    for (const row of db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE)) {
-      const tileSet = tileSetOf(row);
-      this.#adopt(int(row, "id"), tileSet, complete.get(pyramidKey(tileSet)) ?? false);
-    }
+    const rows = db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE);
+    this.#adoptAll(rows, (tileSet) => complete.get(pyramidKey(tileSet)) ?? false);
     this.#addSums(db.prepare("SELECT * FROM zoom_sum", { bigints: true }).all());
     for (const pyramid of known) this.emptied.set(pyramidKey(pyramid), pyramidOf(pyramid));
   }
@@ -98,8 +87,35 @@ export class TileSetTable {
     }
   }
 
+  /** Makes the records of rows. Returns one per tile set. */
+  #adoptAll(rows: readonly Row[], isComplete: (tileSet: TileSet) => boolean): readonly TileSetRecord[] {
+    const records = rows.filter(isOfTileSet).map((row) => {
+      const tileSet = tileSetOf(row);
+      return this.#adopt(int(row, "id"), tileSet, isComplete(tileSet));
+    });
+    for (const row of rows) {
+      const record = isOfTileSet(row) ? undefined : this.find(tileSetOf(row));
+      if (record !== undefined) this.#setLevelId({ record, z: int(row, "level") }, int(row, "id"));
+    }
+    return records;
+  }
+
+  #setLevelId({ record, z }: TileSetLevel, id: number): void {
+    record.levelIds.set(z, id);
+    this.#byId.set(id, record);
+    record.unreclaimed.add(z);
+    this.#unreclaimed.add(record);
+  }
+
   #adopt(id: number, tileSet: TileSet, complete: boolean): TileSetRecord {
-    const record: TileSetRecord = { id, tileSet, complete, sums: new Map() };
+    const record: TileSetRecord = {
+      id,
+      tileSet,
+      complete,
+      sums: new Map(),
+      levelIds: new Map(),
+      unreclaimed: new Set(),
+    };
     this.#byKey.set(tileSetKey(tileSet), record);
     this.#byId.set(id, record);
     const key = pyramidKey(tileSet);
@@ -115,6 +131,12 @@ export class TileSetTable {
 
   byId(id: number): TileSetRecord | undefined {
     return this.#byId.get(id);
+  }
+
+  /** Returns the record of the tile set that has a block; undefined: the block was truncated. */
+  ofBlock({ tileSetId, z }: { readonly tileSetId: number; readonly z: number }): TileSetRecord | undefined {
+    const record = this.#byId.get(tileSetId);
+    return record !== undefined && blocksId(record, z) === tileSetId ? record : undefined;
   }
 
   all(): IterableIterator<TileSetRecord> {
@@ -215,16 +237,61 @@ export class TileSetTable {
   truncate(records: readonly TileSetRecord[], aside: number | undefined): void {
     const update = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?");
     for (const record of records) {
-      update.run(aside === undefined ? GONE : ASIDE, aside ?? null, record.id);
+      for (const id of idsOf(record)) update.run(aside === undefined ? GONE : ASIDE, aside ?? null, id);
       this.remove(record);
     }
+  }
+
+  /**
+   * Truncates levels of tile sets in a transaction of its own, in which `also` runs. The rows of their blocks stay for
+   * `reclaimSome`; later blocks of the levels get new ids.
+   */
+  truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
+    const ids = this.#db.transaction(() => {
+      const deleteSum = this.#db.prepare("DELETE FROM zoom_sum WHERE tile_set = ? AND z = ?");
+      const truncate = this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?");
+      const add = this.#db.prepare(
+        "INSERT INTO tile_set (layer, grid_set, format, parameters_id, level) VALUES (?, ?, ?, ?, ?)",
+      );
+      const added = levels.map(({ record: { id, tileSet, levelIds }, z }) => {
+        deleteSum.run(id, z);
+        const old = levelIds.get(z);
+        if (old !== undefined) truncate.run(GONE, old);
+        const { layer, gridSet, format, parametersId } = tileSet;
+        return add.run(layer, gridSet, format, parametersId, z).lastInsertRowid;
+      });
+      also();
+      return added;
+    });
+    for (const [n, level] of levels.entries()) {
+      const { record, z } = level;
+      this.clearZoom(record, z);
+      const old = record.levelIds.get(z);
+      if (old !== undefined) this.#byId.delete(old);
+      const id = ids[n];
+      if (id !== undefined) this.#setLevelId(level, id);
+    }
+  }
+
+  /** Returns a level whose truncated blocks may still have rows under the id of the record. */
+  unreclaimedLevel(): TileSetLevel | undefined {
+    for (const record of this.#unreclaimed) for (const z of record.unreclaimed) return { record, z };
+    return undefined;
+  }
+
+  /** Notes that the rows of the truncated blocks of a level have been deleted. */
+  reclaimed({ record, z }: TileSetLevel): void {
+    record.unreclaimed.delete(z);
+    if (record.unreclaimed.size === 0) this.#unreclaimed.delete(record);
+    this.emptied.set(pyramidKey(record.tileSet), pyramidOf(record.tileSet));
   }
 
   /** Removes a tile set from memory whose rows are deleted or dead. */
   remove(record: TileSetRecord): void {
     for (const z of [...record.sums.keys()]) this.clearZoom(record, z);
     this.#byKey.delete(tileSetKey(record.tileSet));
-    this.#byId.delete(record.id);
+    for (const id of idsOf(record)) this.#byId.delete(id);
+    this.#unreclaimed.delete(record);
     const key = pyramidKey(record.tileSet);
     const formats = this.#byPyramid.get(key);
     formats?.delete(record);
@@ -247,16 +314,17 @@ export class TileSetTable {
     also: () => void,
   ): readonly RestoredTileSet[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
-    const back = rows.map((row) => ({ id: int(row, "id"), tileSet: tileSetOf(row) }));
+    const replacedBy = (row: Row): TileSetRecord | undefined =>
+      isOfTileSet(row) ? this.find(tileSetOf(row)) : undefined;
     const completeOf = new Map<string, boolean>();
     this.#db.transaction(() => {
       also();
       const change = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = NULL WHERE id = ?");
-      for (const { id, tileSet } of back) {
-        const replaced = this.find(tileSet);
-        if (replaced !== undefined) change.run(GONE, replaced.id);
-        change.run(ALIVE, id);
+      for (const row of rows) {
+        const replaced = replacedBy(row);
+        if (replaced !== undefined) for (const id of idsOf(replaced)) change.run(GONE, id);
       }
+      for (const row of rows) change.run(ALIVE, int(row, "id"));
       for (const { gridSet, parametersId, complete } of pyramids) {
         const pyramid = { layer, gridSet, parametersId };
         // The record that the pyramid has now may lack tiles that have not been counted.
@@ -266,12 +334,16 @@ export class TileSetTable {
       }
     });
     const sums = this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true });
-    const restored = back.map(({ id, tileSet }) => {
-      const replaced = this.find(tileSet);
-      if (replaced !== undefined) this.remove(replaced);
-      const record = this.#adopt(id, tileSet, false);
-      this.#addSums(sums.all(id));
-      return { record, replaced };
+    const replaced = new Map<string, TileSetRecord>();
+    for (const row of rows) {
+      const record = replacedBy(row);
+      if (record === undefined) continue;
+      replaced.set(tileSetKey(record.tileSet), record);
+      this.remove(record);
+    }
+    const restored = this.#adoptAll(rows, () => false).map((record) => {
+      this.#addSums(sums.all(record.id));
+      return { record, replaced: replaced.get(tileSetKey(record.tileSet)) };
     });
     for (const record of this.#byKey.values())
       record.complete = completeOf.get(pyramidKey(record.tileSet)) ?? record.complete;
@@ -285,13 +357,15 @@ export class TileSetTable {
     );
     const tileSet = this.#db.prepare("DELETE FROM tile_set WHERE id = ?");
     for (const pyramid of pyramids) {
-      for (const { id } of this.of(pyramid)) for (const statement of [...tables, tileSet]) statement.run(id);
+      for (const id of this.of(pyramid).flatMap(idsOf)) for (const statement of [...tables, tileSet]) statement.run(id);
       this.deletePyramids(pyramid);
     }
   }
 
   /** Returns whether other tile sets of a layer and parameters id have rows that are set aside or to be reclaimed. */
   hasTruncated(layer: string, parametersId: string, exceptId = 0): boolean {
+    for (const { tileSet } of this.#unreclaimed)
+      if (tileSet.layer === layer && tileSet.parametersId === parametersId) return true;
     const found = this.#db
       .prepare("SELECT 1 FROM tile_set WHERE layer = ? AND parameters_id = ? AND dead <> 0 AND id <> ? LIMIT 1")
       .get(layer, parametersId, exceptId);
@@ -315,7 +389,7 @@ export class TileSetTable {
   write(zoom?: { readonly tileSetId: number; readonly z: number }): void {
     const put = this.#db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?, ?)");
     const dirty = [...this.#dirty].filter(
-      ([, { record, z }]) => zoom === undefined || (record.id === zoom.tileSetId && z === zoom.z),
+      ([, { record, z }]) => zoom === undefined || (blocksId(record, z) === zoom.tileSetId && z === zoom.z),
     );
     this.#db.onRollback(() => {
       for (const [key, value] of dirty) this.#dirty.set(key, value);
@@ -334,17 +408,3 @@ export const levelsIn = (
   layer: string,
   pyramids: readonly StoredPyramid[],
 ): readonly (readonly number[])[] | undefined => ifAvailable(() => store.levelsOf(layer, pyramids));
-
-export const tileSetOf = (row: Row): TileSet => ({
-  layer: text(row, "layer"),
-  gridSet: text(row, "grid_set"),
-  format: text(row, "format"),
-  parametersId: text(row, "parameters_id"),
-});
-
-export const pyramidOf = (t: StoredPyramid): StoredPyramid => ({
-  layer: t.layer,
-  gridSet: t.gridSet,
-  parametersId: t.parametersId,
-});
-export const pyramidKey = (p: StoredPyramid): string => `${p.layer}\n${p.gridSet}\n${p.parametersId}`;

@@ -3,7 +3,15 @@ import type { StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, CELLS, maskCells } from "./block.ts";
 import { EmptiedPyramids } from "./emptied-pyramids.ts";
 import { type LedgerInternals, removeBlocks } from "./ledger-internals.ts";
-import { type AsidePyramid, levelsIn, type TileSetRecord, type TileSetScope, tileSetOf } from "./tile-set-table.ts";
+import {
+  blocksId,
+  idsOf,
+  type TileSetLevel,
+  type TileSetRecord,
+  type TileSetScope,
+  tileSetOf,
+} from "./tile-set-record.ts";
+import { type AsidePyramid, levelsIn } from "./tile-set-table.ts";
 
 /** The records of truncated tiles: deleted, set aside, restored, and reclaimed in the background. */
 export class TruncatedRecords {
@@ -26,7 +34,7 @@ export class TruncatedRecords {
   truncate(scope: TileSetScope, aside?: number, also = () => {}): void {
     const { db, tileSets, blocks, marks, doubted } = this.#in;
     const gone = tileSets.of(scope);
-    const byId = new Map(gone.map(({ id, tileSet }) => [id, tileSet]));
+    const byId = new Map(gone.flatMap((record) => idsOf(record).map((id) => [id, record.tileSet])));
     // The record of the truncation is on the disk already: after a loss of power the truncation is carried out again.
     db.unsynced(() => {
       if (aside !== undefined) {
@@ -40,26 +48,32 @@ export class TruncatedRecords {
       tileSets.deletePyramids(scope);
       also();
     });
-    const open = removeBlocks(this.#in, ({ tileSetId }) => byId.has(tileSetId));
-    // A writer of an open cell now stores into the emptied directories: the new tile set records its tiles.
-    for (const block of open) {
-      const tileSet = byId.get(block.at.tileSetId);
-      if (tileSet !== undefined) this.#handOver(block, tileSets.record(tileSet));
-    }
-    if (open.length > 0) db.transaction(() => marks.writeFresh());
+    this.#handOver(
+      removeBlocks(this.#in, ({ tileSetId }) => byId.has(tileSetId)),
+      ({ tileSetId }) => {
+        const tileSet = byId.get(tileSetId);
+        return tileSet && tileSets.record(tileSet);
+      },
+    );
   }
 
   /**
-   * Hands the open cells of a removed block over to the block of the tile set that has the name now, which records the
-   * tiles of their writers. The new marks have to be committed before a writer writes there.
+   * Hands the open cells of removed blocks over to the blocks that have their places now: a writer of an open cell stores
+   * into the emptied directories, and the new blocks record its tiles. Commits the new marks.
    */
-  #handOver(old: Block, to: TileSetRecord): void {
-    const block = this.#in.blocks.at({ ...old.at, tileSetId: to.id });
-    for (const [cell, writers] of old.writers.entries()) {
-      if (writers === 0) continue;
-      block.writers[cell] = (block.writers[cell] ?? 0) + writers;
-      this.#in.marks.mark(block, cell);
+  #handOver(open: readonly Block[], to: (at: BlockAddress) => TileSetRecord | undefined): void {
+    const { db, blocks, marks } = this.#in;
+    for (const old of open) {
+      const record = to(old.at);
+      if (record === undefined) continue;
+      const block = blocks.at({ ...old.at, tileSetId: blocksId(record, old.at.z) });
+      for (const [cell, writers] of old.writers.entries()) {
+        if (writers === 0) continue;
+        block.writers[cell] = (block.writers[cell] ?? 0) + writers;
+        marks.mark(block, cell);
+      }
     }
+    if (open.length > 0) db.transaction(() => marks.writeFresh());
   }
 
   /**
@@ -80,12 +94,13 @@ export class TruncatedRecords {
       this.writeAll();
       also();
     });
-    const markedCells = db.prepare("SELECT z, bx, by, active FROM mark WHERE tile_set = ?");
-    let hasOpen = false;
+    const markedCells = db.prepare("SELECT * FROM mark WHERE tile_set = ?");
     for (const { replaced, record } of restored) {
       // These cells were marked when the tile set was set aside, and have not been counted since.
-      for (const row of markedCells.all(record.id)) {
-        const block = blocks.at({ tileSetId: record.id, z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") });
+      for (const row of idsOf(record).flatMap((id) => markedCells.all(id))) {
+        const at = { tileSetId: int(row, "tile_set"), z: int(row, "z"), bx: int(row, "bx"), by: int(row, "by") };
+        if (tileSets.ofBlock(at) === undefined) continue;
+        const block = blocks.at(at);
         for (const cell of maskCells(text(row, "active"))) {
           marks.restore(block, cell);
           doubted.doubt(block, cell);
@@ -93,35 +108,36 @@ export class TruncatedRecords {
         }
       }
       if (replaced === undefined) continue;
-      for (const block of removeBlocks(this.#in, ({ tileSetId }) => tileSetId === replaced.id)) {
-        hasOpen = true;
-        this.#handOver(block, record);
-      }
+      const ids = new Set(idsOf(replaced));
+      this.#handOver(
+        removeBlocks(this.#in, ({ tileSetId }) => ids.has(tileSetId)),
+        () => record,
+      );
     }
-    if (hasOpen) db.transaction(() => marks.writeFresh());
   }
 
-  /** Truncates the records of some zooms of a pyramid. */
-  truncateLevels(pyramid: StoredPyramid, first: number, last: number): void {
-    for (const record of this.#in.tileSets.of(pyramid)) this.#truncateLevels(record, first, last);
+  /**
+   * Truncates the records of some levels of pyramids, in a time that does not depend on their size. `also` runs in the
+   * same transaction.
+   */
+  truncateLevels(levels: readonly { readonly pyramid: StoredPyramid; readonly z: number }[], also = () => {}): void {
+    const { tileSets } = this.#in;
+    this.#truncateLevels(
+      levels.flatMap(({ pyramid, z }) => tileSets.of(pyramid).map((record) => ({ record, z }))),
+      also,
+    );
   }
 
-  #truncateLevels(record: TileSetRecord, first: number, last: number): void {
-    const isGone = ({ tileSetId, z }: BlockAddress): boolean => tileSetId === record.id && z >= first && z <= last;
-    this.#in.db.transaction(() => {
-      for (const table of ["block", "zoom_sum", "mark"]) {
-        this.#in.db
-          .prepare(`DELETE FROM ${table} WHERE tile_set = ? AND z BETWEEN ? AND ?`)
-          .run(record.id, first, last);
-      }
-      // A writer that has a cell open goes on to write into the emptied zoom: the mark of the cell stays.
-      for (const block of this.#in.blocks.inMemory())
-        if (block.open && isGone(block.at)) this.#in.marks.writeOpen(block);
-    });
-    for (let z = first; z <= last; z++) this.#in.tileSets.clearZoom(record, z);
-    for (const block of removeBlocks(this.#in, isGone)) this.#handOver(block, record);
-    // A block without a row is unknown in a pyramid that is not complete: its cells are counted when they are next
-    // needed.
+  /** A block without a row is unknown in a pyramid that is not complete: its cells are counted when they are needed. */
+  #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
+    const { tileSets } = this.#in;
+    const gone = new Map(levels.map(({ record, z }) => [`${blocksId(record, z)}/${z}`, record]));
+    const recordOf = ({ tileSetId, z }: BlockAddress): TileSetRecord | undefined => gone.get(`${tileSetId}/${z}`);
+    tileSets.truncateLevels(levels, also);
+    this.#handOver(
+      removeBlocks(this.#in, (at) => recordOf(at) !== undefined),
+      recordOf,
+    );
   }
 
   /** The number of pyramids that `removeEmptied` has to examine. */
@@ -136,8 +152,25 @@ export class TruncatedRecords {
     this.#emptied.removeSome(limit);
   }
 
-  /** Deletes records of truncated tile sets, up to `limit` blocks at a time. Returns false when none were left. */
+  /** Deletes records of truncated tiles, up to `limit` blocks at a time. Returns false when none were left. */
   reclaimSome(limit: number): boolean {
+    const level = this.#in.tileSets.unreclaimedLevel();
+    if (level === undefined) return this.#reclaimTileSet(limit);
+    const at = [level.record.id, level.z];
+    const isLast = this.#in.db.transaction(() => {
+      const { changes } = this.#in.db
+        .prepare(
+          "DELETE FROM block WHERE (tile_set, z, bx, by) IN (SELECT tile_set, z, bx, by FROM block WHERE tile_set = ? AND z = ? LIMIT ?)",
+        )
+        .run(...at, limit);
+      if (changes < limit) this.#in.db.prepare("DELETE FROM mark WHERE tile_set = ? AND z = ?").run(...at);
+      return changes < limit;
+    });
+    if (isLast) this.#in.tileSets.reclaimed(level);
+    return true;
+  }
+
+  #reclaimTileSet(limit: number): boolean {
     const dead = this.#in.db.prepare("SELECT * FROM tile_set WHERE dead = 1 LIMIT 1").get();
     if (dead === undefined) return false;
     const id = int(dead, "id");
@@ -162,6 +195,7 @@ export class TruncatedRecords {
    * pyramids.
    */
   truncateVanished(layer?: string): void {
+    const vanished: TileSetLevel[] = [];
     const byLayer = new Map<string, TileSetRecord[]>();
     for (const record of this.#in.tileSets.all()) {
       const name = record.tileSet.layer;
@@ -178,7 +212,8 @@ export class TruncatedRecords {
       );
       for (const [n, record] of records.entries())
         for (const z of [...record.sums.keys()])
-          if (stored !== undefined && stored[n]?.includes(z) !== true) this.#truncateLevels(record, z, z);
+          if (stored !== undefined && stored[n]?.includes(z) !== true) vanished.push({ record, z });
     }
+    if (vanished.length > 0) this.#truncateLevels(vanished, () => {});
   }
 }

@@ -29,7 +29,7 @@ export class WriteWatch {
     const watch = { layer, seen };
     this.#watches.add(watch);
     for (const block of this.#in.blocks.inMemory()) {
-      const tileSet = this.#in.tileSets.byId(block.at.tileSetId)?.tileSet;
+      const tileSet = this.#in.tileSets.ofBlock(block.at)?.tileSet;
       if (tileSet?.layer !== layer) continue;
       for (let cell = 0; cell < CELLS; cell++) if ((block.writers[cell] ?? 0) > 0) note(seen, tileSet, block, cell);
     }

@@ -2,7 +2,7 @@ import type { TileRect } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import type { TileSelection } from "../grid/tile-selection.ts";
 import type { KnownTileSet } from "../ledger/ledger.ts";
-import { addTo, emptySum, type Sum } from "../ledger/tile-set-table.ts";
+import { addTo, emptySum, type Sum } from "../ledger/tile-set-record.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { combinationsOf } from "./combination.ts";
 import type { Estimated, EstimateSources } from "./estimate.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AsidePyramid, addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-table.ts";
+import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
+import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";

@@ -223,20 +223,16 @@ export class LedgerTruncations {
       this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
       isDone = true;
     };
-    for (const [n, target] of targets.entries()) {
-      // Mark the truncation done in the transaction of the last target: each transaction costs a sync of the disk.
-      const also = n === targets.length - 1 ? done : undefined;
-      switch (target.kind) {
-        case "layer":
-          this.#ledger.truncated.truncate({ layer: target.layer }, aside, also);
-          break;
-        case "pyramid":
-          this.#ledger.truncated.truncate(target.pyramid, aside, also);
-          break;
-        case "zooms":
-          for (const z of target.zooms) this.#ledger.truncated.truncateLevels(target.pyramid, z, z);
-      }
-    }
+    const levels = targets.flatMap((target) =>
+      target.kind === "zooms" ? target.zooms.map((z) => ({ pyramid: target.pyramid, z })) : [],
+    );
+    const scopes = targets.flatMap((target) =>
+      target.kind === "zooms" ? [] : [target.kind === "layer" ? { layer: target.layer } : target.pyramid],
+    );
+    // Mark the truncation done in the last transaction: each transaction costs a sync of the disk.
+    if (levels.length > 0) this.#ledger.truncated.truncateLevels(levels, scopes.length === 0 ? done : undefined);
+    for (const [n, scope] of scopes.entries())
+      this.#ledger.truncated.truncate(scope, aside, n === scopes.length - 1 ? done : undefined);
     if (!isDone) done();
   }
 }

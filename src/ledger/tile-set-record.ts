@@ -1,0 +1,62 @@
+import type { TileSet } from "../layer/tile-set.ts";
+import { type Row, text } from "../state/database.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
+
+/** Tiles and bytes of one zoom of one tile set; `allocated`: bytes that the tiles take on the store's disk. */
+export interface Sum {
+  tiles: bigint;
+  bytes: bigint;
+  allocated: bigint;
+}
+
+export const emptySum = (): Sum => ({ tiles: 0n, bytes: 0n, allocated: 0n });
+
+export function addTo(sum: Sum, { tiles, bytes, allocated }: Readonly<Sum>): void {
+  sum.tiles += tiles;
+  sum.bytes += bytes;
+  sum.allocated += allocated;
+}
+
+/** The tile sets of a pyramid, or of a whole layer. */
+export type TileSetScope = StoredPyramid | { readonly layer: string; readonly gridSet?: undefined };
+
+export interface TileSetRecord {
+  readonly id: number;
+  readonly tileSet: TileSet;
+  /** True: every stored tile has been counted, so a block without a row is empty. */
+  complete: boolean;
+  readonly sums: Map<number, Sum>;
+  /** The ids of the blocks of levels that were truncated alone. The blocks of other levels have the id of the record. */
+  readonly levelIds: Map<number, number>;
+  /** Levels of `levelIds` whose truncated blocks, under the id of the record, may still have rows. */
+  readonly unreclaimed: Set<number>;
+}
+
+/** Returns the id under which the blocks of a level are. */
+export const blocksId = ({ id, levelIds }: TileSetRecord, z: number): number => levelIds.get(z) ?? id;
+
+/** Returns all ids of a tile set: its own, and those of levels that were truncated alone. */
+export const idsOf = ({ id, levelIds }: TileSetRecord): readonly number[] => [id, ...levelIds.values()];
+
+/** A level of a tile set. */
+export interface TileSetLevel {
+  readonly record: TileSetRecord;
+  readonly z: number;
+}
+
+/** Returns whether a row is that of a whole tile set; false: it is that of a level that was truncated alone. */
+export const isOfTileSet = (row: Row): boolean => row["level"] === null;
+
+export const tileSetOf = (row: Row): TileSet => ({
+  layer: text(row, "layer"),
+  gridSet: text(row, "grid_set"),
+  format: text(row, "format"),
+  parametersId: text(row, "parameters_id"),
+});
+
+export const pyramidOf = (t: StoredPyramid): StoredPyramid => ({
+  layer: t.layer,
+  gridSet: t.gridSet,
+  parametersId: t.parametersId,
+});
+export const pyramidKey = (p: StoredPyramid): string => `${p.layer}\n${p.gridSet}\n${p.parametersId}`;
