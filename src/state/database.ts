@@ -61,6 +61,9 @@ export interface OpenOptions {
   readonly reserve?: Pick<DiskReserve, "beforeWrite" | "giveUp">;
 }
 
+/** The space that the log and the database each take of the removed reserve. To write it takes some 10 ms. */
+const CLAIMED_BYTES = 2 * 2 ** 20;
+
 /**
  * Opens the state database with full synchronisation: committed changes survive a loss of power. With `exclusive` no
  * other process can open the database while this one runs, so that a second server cannot start even after the lock
@@ -69,11 +72,12 @@ export interface OpenOptions {
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
   const db = connect(file, access);
-  const prepare = statementCache(db, reserve);
+  const beforeWrite = (): void => makeRoom(db, reserve);
+  const prepare = statementCache(db, beforeWrite);
   let undos: (() => void)[] = [];
   const transaction = <T>(body: () => T): T => {
     undos = [];
-    reserve?.beforeWrite();
+    beforeWrite();
     db.exec("BEGIN IMMEDIATE");
     try {
       const value = body();
@@ -116,6 +120,27 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
   };
 }
 
+/**
+ * Makes room for a write on a full disk. While space is short, SQLite writes its log over from the beginning. Other
+ * programs could take the space of the removed reserve, so some of it becomes part of the log and of the database first.
+ */
+function makeRoom(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
+  const room = reserve?.beforeWrite() ?? "enough";
+  if (room === "enough") return;
+  try {
+    if (room === "freed") {
+      db.exec("DROP TABLE IF EXISTS claimed_space");
+      // Each statement is a transaction: SQLite writes no page that one transaction allocates and frees.
+      db.exec(`CREATE TABLE claimed_space AS SELECT zeroblob(${CLAIMED_BYTES})`);
+      db.exec("DROP TABLE claimed_space");
+    }
+    // SQLite restarts the log after a checkpoint of the whole log.
+    db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // Another program has taken the space. The write may still fit, or else it fails.
+  }
+}
+
 /** @throws StateError */
 function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database {
   const isNew = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -141,7 +166,7 @@ function connect(file: string, access: "shared" | "exclusive"): Sqlite.Database 
 type Prepare = Database["prepare"];
 
 /** Returns a `prepare` that caches compiled statements: to compile one takes as long as to run most of them. */
-function statementCache(db: Sqlite.Database, reserve: OpenOptions["reserve"]): Prepare {
+function statementCache(db: Sqlite.Database, beforeWrite: () => void): Prepare {
   const compile = (sql: string, bigints: boolean): Statement => {
     const statement = db.prepare(sql);
     if (bigints) statement.safeIntegers(true);
@@ -152,7 +177,7 @@ function statementCache(db: Sqlite.Database, reserve: OpenOptions["reserve"]): P
     return {
       run(...values) {
         checkOpen();
-        if (!db.inTransaction) reserve?.beforeWrite();
+        if (!db.inTransaction) beforeWrite();
         const { changes, lastInsertRowid } = statement.run(values);
         return { changes, lastInsertRowid: Number(lastInsertRowid) };
       },

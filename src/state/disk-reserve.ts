@@ -13,6 +13,9 @@ const NEEDED_BYTES = MIB;
 /** After a fault this many calls of `look` are skipped. */
 const LOOKS_AFTER_FAULT = 30;
 
+/** The space for the next transaction. "freed": the reserve was removed since the last answer. */
+export type DiskRoom = "enough" | "freed" | "short";
+
 /**
  * Reserves space on the disk of the state database with a file. The file is removed when the disk is full, so that the
  * transactions fit with which an operator frees space (truncations, kills, a lower quota). The file is created again
@@ -22,6 +25,7 @@ export class DiskReserve {
   readonly #file: string;
   readonly #freeBytes: () => number;
   #isHeld: boolean;
+  #wasFreed = false;
   #fault: string | undefined;
   #looksToSkip = 0;
 
@@ -30,7 +34,7 @@ export class DiskReserve {
     this.#file = file;
     this.#freeBytes = freeBytes;
     this.#isHeld = statSync(file, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
-    this.beforeWrite();
+    this.#freeIfShort();
     this.look();
   }
 
@@ -38,13 +42,24 @@ export class DiskReserve {
    * Removes the reserve when the next transaction may not fit without it. This happens before the transaction, because
    * a transaction cannot be run twice.
    */
-  beforeWrite(): void {
-    if (this.#isHeld && this.#freeBytes() < NEEDED_BYTES) this.giveUp();
+  beforeWrite(): DiskRoom {
+    const isShort = this.#freeIfShort();
+    if (!this.#wasFreed) return isShort ? "short" : "enough";
+    this.#wasFreed = false;
+    return "freed";
+  }
+
+  /** Returns whether space is short, with or without the reserve. */
+  #freeIfShort(): boolean {
+    const isShort = this.#freeBytes() < NEEDED_BYTES;
+    if (isShort && this.#isHeld) this.giveUp();
+    return isShort;
   }
 
   /** Removes the reserve, which frees its space. */
   giveUp(): void {
     rmSync(this.#file, { force: true });
+    this.#wasFreed ||= this.#isHeld;
     this.#isHeld = false;
   }
 
@@ -57,6 +72,7 @@ export class DiskReserve {
       // Random bytes, because a file system with compression would reserve no space for zeros.
       writeFileSync(this.#file, randomFillSync(Buffer.alloc(RESERVE_BYTES)), { mode: 0o600 });
       this.#isHeld = true;
+      this.#wasFreed = false;
       this.#fault = undefined;
     } catch (error) {
       this.giveUp();
