@@ -22,7 +22,7 @@ const IDLE_MS = 3_000;
 /** The most cells of one level in one answer. */
 export const MOST_CELLS = 2_000;
 /** The most levels of tile sets in one answer. The changes of further levels are lost. */
-const MOST_LEVELS = 500;
+export const MOST_LEVELS = 500;
 
 export interface TileChangesParts {
   readonly writers: Pick<CellWriters, "observe">;

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MOST_CELLS, type TileChange } from "../../../coordinator/tile-changes.ts";
+import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/tile-changes.ts";
 
 /** After a failure, changes are requested again after this time. */
 const RETRY_MS = 1_000;
+
+/** The most cells that one listener keeps. The changes of further cells are kept as those of any cell of their levels. */
+const MOST_CELLS_KEPT = 10 * MOST_CELLS;
 
 /** The changes that one listener has not been sent yet, by level of a tile set. */
 export interface TileListener {
@@ -27,12 +30,18 @@ export class TileChangeFeed {
   /** Begins to keep changes for a listener, of one layer or of all. Call `end` in any case. */
   listen(layer: string | undefined): TileListener {
     let kept = new Map<string, TileChange>();
+    let cellsKept = 0;
     const add = (change: TileChange): void => {
       if (layer !== undefined && change.layer !== layer) return;
       const { cells: _, ...level } = change;
       const key = JSON.stringify(level);
       const before = kept.get(key);
-      kept.set(key, before === undefined ? change : merged(before, change));
+      if (before === undefined && kept.size >= MOST_LEVELS) return;
+      const both = before === undefined ? change : merged(before, change);
+      const cells = cellsKept - cellsOf(before) + cellsOf(both);
+      const next = cells > MOST_CELLS_KEPT ? { ...both, cells: null } : both;
+      cellsKept += cellsOf(next) - cellsOf(before);
+      kept.set(key, next);
     };
     this.#listeners.add(add);
     if (this.#requesting === undefined) {
@@ -43,6 +52,7 @@ export class TileChangeFeed {
       take: () => {
         const changes = [...kept.values()];
         kept = new Map();
+        cellsKept = 0;
         return changes;
       },
       end: () => {
@@ -69,7 +79,9 @@ export class TileChangeFeed {
   }
 }
 
-/** Returns two changes of one level as one. A slow listener thus keeps a bounded number of cells. */
+const cellsOf = (change: TileChange | undefined): number => change?.cells?.length ?? 0;
+
+/** Returns two changes of one level as one. */
 function merged(before: TileChange, { cells }: TileChange): TileChange {
   if (before.cells === null || cells === null || before.cells.length + cells.length > MOST_CELLS)
     return { ...before, cells: null };
