@@ -72,10 +72,13 @@ export function* partsOf(polygons: readonly Polygon[]): Generator<undefined, Are
     for (const ring of polygon) yield* addEdges(edges, ring, n);
     if (n % EDGES_PER_PAUSE === 0) yield;
   }
+  yield;
   const storeys = storeysOf(extents);
+  yield;
   const bottom = storeys[0]?.[0] ?? 0;
   const height = (storeys.at(-1)?.[1] ?? 0) - bottom;
   const count = bandCount(edges, height);
+  yield;
   const filled: Edge[][] = Array.from({ length: count }, () => []);
   const bands: Bands = { edges: filled, bottom, height: height / count };
   for (const [n, edge] of edges.entries()) {

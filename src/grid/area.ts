@@ -58,13 +58,13 @@ export function stepsOf({ polygons, levels }: Pick<Area, "polygons" | "levels">)
   let height = 0;
   let edges = 0;
   for (const ring of polygons.flat()) {
-    const corners = cornersOf(ring);
-    let before = corners.at(-1)?.[1] ?? 0;
-    for (const [, y] of corners) {
+    let before = ring.at(-1) ?? 0;
+    for (let i = 1; i < ring.length; i += 2) {
+      const y = ring[i] ?? 0;
       height += Math.abs(y - before);
       before = y;
     }
-    edges += corners.length;
+    edges += ring.length / 2;
   }
   return levels.reduce((sum, level) => sum + height / level.height + edges, 0);
 }

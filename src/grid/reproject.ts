@@ -11,8 +11,8 @@ export type ProjectionFailure =
 
 /** The most times an edge is halved. A curve needs far fewer halvings; more means that the image is torn apart. */
 const MOST_HALVINGS = 32;
-/** The number of corners between two pauses. */
-const CORNERS_AT_ONCE = 128;
+/** The number of parts of edges between two pauses. One edge may have hundreds of thousands. */
+const PARTS_AT_ONCE = 128;
 /** The positions along an edge at which its image is compared with a straight line. */
 const PROBES = [0.25, 0.5, 0.75] as const;
 
@@ -30,39 +30,51 @@ export function* reprojectRing(
   most: number,
 ): Generator<undefined, Ring | ProjectionFailure> {
   const corners: number[] = [];
-  let failure: ProjectionFailure | undefined;
-
-  const follow = (a: Position, b: Position, from: Position, to: Position, halvings: number): void => {
-    if (failure !== undefined) return;
-    const between = PROBES.map((part): Position => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part]);
-    const probed = between.map(([x, y]) => transform(x, y));
-    // A point without an image is not finite, so its distance is never within the tolerance.
-    if (probed.every((p) => distanceToLine(p, from, to) <= tolerance)) {
-      corners.push(to[0], to[1]);
-      if (corners.length > 2 * most) failure = { kind: "too_many_corners" };
-      return;
-    }
-    const [, middle = a] = between;
-    const [, at = from] = probed;
-    if (halvings === MOST_HALVINGS || !isFinitePosition(at)) {
-      failure = { kind: "no_place", near: middle };
-      return;
-    }
-    follow(a, middle, from, at, halvings + 1);
-    follow(middle, b, at, to, halvings + 1);
-  };
-
+  /** The parts of the present edge that are left, the next one last. */
+  const parts: EdgePart[] = [];
+  let looks = 0;
   let before = ring.at(-1);
-  for (const [i, corner] of ring.entries()) {
-    if (before === undefined || failure !== undefined) break;
-    if (i % CORNERS_AT_ONCE === 0) yield;
+  for (const corner of ring) {
+    if (before === undefined) break;
     const [from, to] = [transform(...before), transform(...corner)];
-    if (!isFinitePosition(to)) failure = { kind: "no_place", near: corner };
-    else if (isFinitePosition(from)) follow(before, corner, from, to, 0);
-    else failure = { kind: "no_place", near: before };
+    if (!isFinitePosition(to)) return { kind: "no_place", near: corner };
+    if (!isFinitePosition(from)) return { kind: "no_place", near: before };
+    parts.push({ a: before, b: corner, from, to, halvings: 0 });
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      if (looks++ % PARTS_AT_ONCE === 0) yield;
+      const middle = halved(part, transform, tolerance);
+      if (middle === undefined) {
+        corners.push(...part.to);
+        if (corners.length > 2 * most) return { kind: "too_many_corners" };
+        continue;
+      }
+      if (part.halvings === MOST_HALVINGS || !isFinitePosition(middle.from))
+        return { kind: "no_place", near: middle.a };
+      parts.push(middle, { ...part, b: middle.a, to: middle.from, halvings: middle.halvings });
+    }
     before = corner;
   }
-  return failure ?? Float64Array.from(corners);
+  return Float64Array.from(corners);
+}
+
+/** A part of an edge from `a` to `b`, and the images of both. */
+interface EdgePart {
+  readonly a: Position;
+  readonly b: Position;
+  readonly from: Position;
+  readonly to: Position;
+  readonly halvings: number;
+}
+
+/** Returns the second half of a part whose image is a curve; undefined: the image is straight enough. */
+function halved({ a, b, from, to, halvings }: EdgePart, transform: Transform, tolerance: number): EdgePart | undefined {
+  const between = PROBES.map((part): Position => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part]);
+  const probed = between.map(([x, y]) => transform(x, y));
+  // A point without an image is not finite, so its distance is never within the tolerance.
+  if (probed.every((p) => distanceToLine(p, from, to) <= tolerance)) return undefined;
+  const [, middle = a] = between;
+  const [, at = from] = probed;
+  return { a: middle, b, from: at, to, halvings: halvings + 1 };
 }
 
 const isFinitePosition = ([x, y]: Position): boolean => Number.isFinite(x) && Number.isFinite(y);

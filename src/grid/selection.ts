@@ -14,6 +14,6 @@ export function* indexInSteps(selection: Selection): Generator<undefined, TileSe
     case "area":
       return yield* AreaIndex.inSteps(selection);
     case "tiles":
-      return new TileListIndex(selection);
+      return yield* TileListIndex.inSteps(selection);
   }
 }

@@ -1,5 +1,5 @@
 import { firstWhere } from "../lib/first-where.ts";
-import type { TileIndex, TileRect, TileY, Zoom } from "./grid-set.ts";
+import { rectHolds, type TileIndex, type TileRect, type TileY, type Zoom } from "./grid-set.ts";
 import { mergeSpans, type Span, type TileSelection } from "./tile-selection.ts";
 
 /** Tiles named one by one; y from the bottom. */
@@ -9,16 +9,27 @@ export interface TileList {
   readonly tiles: Float64Array;
 }
 
-export const tileList = (tiles: readonly TileIndex[]): TileList => ({
-  kind: "tiles",
-  tiles: Float64Array.from(tiles.flatMap(({ z, x, y }) => [z, x, y])),
-});
+export function tileList(tiles: readonly TileIndex[]): TileList {
+  const numbers = new Float64Array(tiles.length * 3);
+  let i = 0;
+  for (const { z, x, y } of tiles) {
+    numbers[i++] = z;
+    numbers[i++] = x;
+    numbers[i++] = y;
+  }
+  return { kind: "tiles", tiles: numbers };
+}
+
+/** The number of tiles between two pauses: about a millisecond of work. A multiple of 3. */
+const TILES_PER_PAUSE = 3 * 1_024;
 
 /** Returns the smallest rectangle around the tiles of each level, ascending by zoom. */
 export function rectsAround(tiles: readonly TileIndex[]): TileRect[] {
   const rects = new Map<number, TileRect>();
   for (const { z, x, y } of tiles) {
-    const { minX, minY, maxX, maxY } = rects.get(z) ?? { minX: x, minY: y, maxX: x, maxY: y };
+    const rect = rects.get(z);
+    if (rect !== undefined && rectHolds(rect, x, y)) continue;
+    const { minX, minY, maxX, maxY } = rect ?? { minX: x, minY: y, maxX: x, maxY: y };
     rects.set(z, {
       z,
       minX: Math.min(minX, x),
@@ -38,22 +49,35 @@ interface Level {
 
 /** A list of tiles as a selection. A tile that is listed twice counts once. */
 export class TileListIndex implements TileSelection {
-  readonly #levels = new Map<number, Level>();
+  readonly #levels: ReadonlyMap<number, Level>;
 
-  constructor({ tiles }: TileList) {
+  private constructor(levels: ReadonlyMap<number, Level>) {
+    this.#levels = levels;
+  }
+
+  /** Builds the index. Yields now and then. */
+  static *inSteps({ tiles }: TileList): Generator<undefined, TileListIndex> {
     const levels = new Map<number, Map<number, Span[]>>();
     for (let i = 0; i + 2 < tiles.length; i += 3) {
-      const [z = 0, x = 0, y = 0] = tiles.subarray(i, i + 3);
+      const [z = 0, x = 0, y = 0] = [tiles[i], tiles[i + 1], tiles[i + 2]];
       const rows = levels.get(z) ?? new Map<number, Span[]>();
       levels.set(z, rows);
       const row = rows.get(y);
       if (row === undefined) rows.set(y, [{ first: x, last: x }]);
       else row.push({ first: x, last: x });
+      if (i % TILES_PER_PAUSE === 0) yield;
     }
+    const merged = new Map<number, Level>();
     for (const [z, rows] of levels) {
-      const merged = new Map([...rows].map(([y, row]) => [y, mergeSpans(row)]));
-      this.#levels.set(z, { rows: merged, order: [...rows.keys()].sort((a, b) => a - b) });
+      const mergedRows = new Map<number, readonly Span[]>();
+      for (const [y, row] of rows) {
+        mergedRows.set(y, mergeSpans(row));
+        if (mergedRows.size % TILES_PER_PAUSE === 0) yield;
+      }
+      merged.set(z, { rows: mergedRows, order: [...Float64Array.from(rows.keys()).sort()] });
+      yield;
     }
+    return new TileListIndex(merged);
   }
 
   spans(z: Zoom, y: TileY): readonly Span[] {

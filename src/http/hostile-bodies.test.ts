@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
+import { atOnce } from "../lib/slices.ts";
 import { decodeJobBody } from "./api/jobs/job-request-codec.ts";
 import { decodeTermsChange } from "./api/jobs/job-terms-codec.ts";
 import { decodeSchedule } from "./api/schedules/schedule-codec.ts";
@@ -76,7 +77,7 @@ const jobs = JOB_FIELDS.flatMap((field): [string, (text: string) => string][] =>
 const CASES: readonly [string, Decode, readonly [string, (text: string) => string][]][] = [
   [
     "a job",
-    decodeJobBody,
+    (body) => atOnce(decodeJobBody(body)),
     [
       ...jobs,
       ["a value of a parameter", (text) => `{"layer":"a","parameters":{"A":${inJson(`${text}x`)}}}`],

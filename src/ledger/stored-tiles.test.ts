@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
-import { TileListIndex, tileList } from "../grid/tile-list.ts";
+import { indexOf } from "../grid/selection.ts";
+import { tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
@@ -77,7 +78,7 @@ test("stored tiles of a selection are counted exactly, also in whole blocks", as
   const all = { z: Z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };
   expect(counted(ledger.countStored(tileSet, all, undefined))).toBe(128n * 128n + 2n);
   expect(counted(ledger.countStored(tileSet, { ...all, minX: 129 }, undefined))).toBe(127n * 128n + 1n);
-  const chosen = new TileListIndex(
+  const chosen = indexOf(
     tileList(
       [3, 127, 128, 129].flatMap((x) => [
         { z: Z, x, y: 3 },

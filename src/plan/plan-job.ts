@@ -285,7 +285,7 @@ function* limitRanges(
   if (subset === undefined || (area === undefined && tiles === undefined)) return ok({ ...ranges, bounds });
   const limited =
     area === undefined
-      ? planTiles(tiles ?? [], subset)
+      ? yield* planTiles(tiles ?? [], subset)
       : yield* planArea(area, subset, ranges.zoomStart, ranges.zoomStop);
   if (!limited.ok) return area?.bounds === undefined ? limited : refuse(asBounds(limited.error));
   const { rects, ...rest } = limited.value;

@@ -36,6 +36,8 @@ const PIXELS_OFF = 0.25;
 const MOST_CORNERS = 250_000;
 /** The most intersections of edges with rows of tiles that are computed: this many take some ten seconds, in slices. */
 const MOST_STEPS = 2 ** 27;
+/** The number of corners or tiles between two pauses: about a millisecond of work. */
+const PER_PAUSE = 1_024;
 const FULL_TURN = 360;
 /** The largest longitude that is accepted: a full turn beyond the date line. */
 const MOST_EAST = 540;
@@ -111,7 +113,7 @@ function* projectedPolygons(
   const transform = transformBetween(from, gridSet.srs);
   if (transform === undefined) return refuse(unknownSystem(from, subset));
   if (isGeographic(from)) {
-    const doubt = doubtfulDegrees(requested.polygons);
+    const doubt = yield* doubtfulDegrees(requested.polygons);
     if (doubt !== undefined) return refuse(doubt);
   }
   const tolerance = PIXELS_OFF * matrixOf(gridSet, zoomStop).resolution;
@@ -148,10 +150,12 @@ function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
 }
 
 /** Refuses degrees that are out of range, and edges that two readers may understand differently. */
-function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefined {
+function* doubtfulDegrees(polygons: RequestedArea["polygons"]): Generator<undefined, Refusal | undefined> {
+  let looks = 0;
   for (const ring of polygons.flat()) {
     let before = ring.at(-1);
     for (const corner of ring) {
+      if (++looks % PER_PAUSE === 0) yield;
       const [longitude, latitude] = corner;
       if (Math.abs(latitude) > 90 || Math.abs(longitude) > MOST_EAST)
         return badField("area", `[longitude, latitude] in degrees, -${MOST_EAST} to ${MOST_EAST}, -90 to 90`, corner);
@@ -173,11 +177,14 @@ function doubtfulDegrees(polygons: RequestedArea["polygons"]): Refusal | undefin
  * Returns copies of a polygon, each shifted by a full turn, that overlap the map: the polygon may cross the date line.
  */
 function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly Position[])[])[] {
-  const longitudes = polygon.flat().map(([longitude]) => longitude);
-  const [west, east] = longitudes.reduce(
-    ([least, most], longitude) => [Math.min(least, longitude), Math.max(most, longitude)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  );
+  let west = Number.POSITIVE_INFINITY;
+  let east = Number.NEGATIVE_INFINITY;
+  for (const ring of polygon) {
+    for (const [longitude] of ring) {
+      west = Math.min(west, longitude);
+      east = Math.max(east, longitude);
+    }
+  }
   return [-1, 0, 1].flatMap((turns) => {
     const shift = turns * FULL_TURN;
     const isOnMap = west + shift < FULL_TURN / 2 && east + shift > -FULL_TURN / 2;
@@ -186,8 +193,11 @@ function turnsOf(polygon: readonly (readonly Position[])[]): (readonly (readonly
   });
 }
 
-/** Validates a list of tiles against a grid subset: each must be one of its tiles. Pure. */
-export function planTiles(requested: readonly RequestedTile[], subset: GridSubset): Result<Limits, Refusal> {
+/** Validates a list of tiles against a grid subset: each must be one of its tiles. Yields at intervals. Pure. */
+export function* planTiles(
+  requested: readonly RequestedTile[],
+  subset: GridSubset,
+): Generator<undefined, Result<Limits, Refusal>> {
   const { gridSet, zoomStart, zoomStop } = subset;
   const tiles: TileIndex[] = [];
   for (const { z, x, y: fromTop } of requested) {
@@ -198,6 +208,7 @@ export function planTiles(requested: readonly RequestedTile[], subset: GridSubse
       return refuse(badField("tiles", `${offered}, within its coverage`, `${z}/${x}/${fromTop}`));
     }
     tiles.push({ z, x, y });
+    if (tiles.length % PER_PAUSE === 0) yield;
   }
   const rects = rectsAround(tiles);
   const [first, ...others] = rects.map((rect) => rectExtent(gridSet, rect));

@@ -9,22 +9,31 @@ import { decodeWkt } from "./wkt-area.ts";
 /** The CRS of GeoJSON (RFC 7946, 4): WGS 84 in degrees. */
 export const GEOJSON_CRS = 4326;
 const MOST_TILES = 100_000;
+/** The number of corners or tiles between two pauses: about a millisecond of work. */
+const PER_PAUSE = 1_024;
 
-/** Decodes `area`. Its CRS comes from `areaCrs` or from the area itself; refuses two that contradict each other. */
-export function decodeArea(area: unknown, areaCrs: unknown): Result<RequestedArea, Refusal> {
+/**
+ * Decodes `area`. Its CRS comes from `areaCrs` or from the area itself; refuses two that contradict each other. Yields
+ * now and then.
+ */
+export function* decodeArea(area: unknown, areaCrs: unknown): Generator<undefined, Result<RequestedArea, Refusal>> {
   const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
   if (!given.ok) return given;
-  const decoded = typeof area === "string" ? decodeWkt(area) : decodeDocument(area);
+  const decoded = yield* typeof area === "string" ? decodeWkt(area) : decodeDocument(area);
   if (!decoded.ok) return decoded;
   const { polygons, srs } = decoded.value;
   if (given.value !== undefined && srs !== undefined && !sameSrs(given.value, srs))
     return refuse(badField("areaCrs", `${srs}, as the area says itself, or nothing`, areaCrs));
   const standard = typeof area === "string" ? "grid_set" : GEOJSON_CRS;
-  const opened = polygons.map((rings) => rings.map(withoutClosing)).filter((rings) => rings.length > 0);
+  const opened: Polygons[number][] = [];
+  for (const rings of polygons) {
+    if (rings.length > 0) opened.push(rings.map(withoutClosing));
+    yield;
+  }
   if (opened.length === 0) return refuse(badField("area", "at least one polygon", "none"));
-  const flat = opened.flat().find((ring) => !isAroundSomething(ring));
-  if (flat !== undefined)
-    return refuse(badField("area", "rings of three corners or more that are around something", flat));
+  for (const ring of opened.flat())
+    if (!(yield* isAroundSomething(ring)))
+      return refuse(badField("area", "rings of three corners or more that are around something", ring));
   return ok({ polygons: opened, srs: given.value ?? srs ?? standard });
 }
 
@@ -46,10 +55,12 @@ export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<Request
   return ok({ polygons: [[ring]], srs: srs.value, bounds });
 }
 
-function decodeDocument(area: unknown): Result<{ polygons: Polygons; srs: number | undefined }, Refusal> {
+function* decodeDocument(
+  area: unknown,
+): Generator<undefined, Result<{ polygons: Polygons; srs: number | undefined }, Refusal>> {
   const srs = crsOfGeoJson(area);
   if (!srs.ok) return srs;
-  const polygons = decodeGeoJson(area);
+  const polygons = yield* decodeGeoJson(area);
   return polygons.ok ? ok({ polygons: polygons.value, srs: srs.value }) : polygons;
 }
 
@@ -66,16 +77,21 @@ function withoutClosing(ring: readonly Position[]): readonly Position[] {
 }
 
 /** Returns whether a ring encloses an area: its corners do not all lie on one line. */
-function isAroundSomething([first, ...others]: readonly Position[]): boolean {
+function* isAroundSomething(ring: readonly Position[]): Generator<undefined, boolean> {
+  const [first] = ring;
   if (first === undefined) return false;
-  return others.some(([x, y], i) => {
-    const [nextX, nextY] = others[i + 1] ?? first;
-    return (x - first[0]) * (nextY - first[1]) !== (nextX - first[0]) * (y - first[1]);
-  });
+  let before = first;
+  for (const [i, corner] of ring.entries()) {
+    if (i % PER_PAUSE === 0) yield;
+    const [[x, y], [nextX, nextY]] = [before, corner];
+    if ((x - first[0]) * (nextY - first[1]) !== (nextX - first[0]) * (y - first[1])) return true;
+    before = corner;
+  }
+  return false;
 }
 
-/** Decodes `tiles`: names of tiles in XYZ notation. */
-export function decodeTiles(value: unknown): Result<readonly RequestedTile[], Refusal> {
+/** Decodes `tiles`: names of tiles in XYZ notation. Yields now and then. */
+export function* decodeTiles(value: unknown): Generator<undefined, Result<readonly RequestedTile[], Refusal>> {
   const names: readonly unknown[] = Array.isArray(value) ? value : [];
   if (names.length === 0 || names.length > MOST_TILES)
     return refuse(
@@ -86,6 +102,7 @@ export function decodeTiles(value: unknown): Result<readonly RequestedTile[], Re
     const [, z, x, y] = (typeof name === "string" && /^(\d{1,2})\/(\d{1,10})\/(\d{1,10})$/.exec(name)) || [];
     if (z === undefined) return refuse(badField("tiles", 'names of tiles, "z/x/y" with y from the top', name ?? null));
     tiles.push({ z: Number(z), x: Number(x), y: Number(y) });
+    if (tiles.length % PER_PAUSE === 0) yield;
   }
   return ok(tiles);
 }

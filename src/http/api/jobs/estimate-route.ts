@@ -1,6 +1,7 @@
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { Slices } from "../../../lib/slices.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { atMost } from "../../at-most.ts";
 import { ClientGone } from "../../request.ts";
@@ -48,7 +49,7 @@ async function estimateOf(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<Result<Documents["Estimate"] | Documents["Estimates"], Refusal>> {
-  const decoded = decodeJobBody(bytes);
+  const decoded = await new Slices(signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {

@@ -11,32 +11,38 @@ const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of 
 /** The deepest nesting of collections that is accepted. It bounds the recursion; real documents nest less. */
 const MOST_LEVELS = 8;
 
-/** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. */
-export function decodeGeoJson(value: unknown, levels = MOST_LEVELS): Result<Polygons, Refusal> {
+/** The number of positions between two pauses: less than a millisecond of work. */
+const POSITIONS_PER_PAUSE = 1_024;
+
+type Decoding<T> = Generator<undefined, Result<T, Refusal>>;
+
+/** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. Yields now and then. */
+export function* decodeGeoJson(value: unknown, levels = MOST_LEVELS): Decoding<Polygons> {
   if (!isObject(value) || levels === 0) return refuse(badField("area", EXPECTED, value));
   const { type } = value;
   switch (type) {
     case "Polygon":
-      return all([value["coordinates"]], polygonOf);
+      return yield* all([value["coordinates"]], polygonOf);
     case "MultiPolygon":
-      return all(value["coordinates"], polygonOf);
+      return yield* all(value["coordinates"], polygonOf);
     case "Feature":
-      return value["geometry"] === null ? ok([]) : decodeGeoJson(value["geometry"], levels - 1);
+      return value["geometry"] === null ? ok([]) : yield* decodeGeoJson(value["geometry"], levels - 1);
     case "FeatureCollection":
-      return flat(all(value["features"], (feature) => decodeGeoJson(feature, levels - 1)));
+      return flat(yield* all(value["features"], (feature) => decodeGeoJson(feature, levels - 1)));
     case "GeometryCollection":
-      return flat(all(value["geometries"], (geometry) => decodeGeoJson(geometry, levels - 1)));
+      return flat(yield* all(value["geometries"], (geometry) => decodeGeoJson(geometry, levels - 1)));
     default:
       return refuse(badField("area", EXPECTED, type ?? value));
   }
 }
 
 /** Decodes all values of a list. Returns the first refusal, if there is one. */
-function all<T>(values: unknown, decode: (value: unknown) => Result<T, Refusal>): Result<T[], Refusal> {
+function* all<T>(values: unknown, decode: (value: unknown) => Decoding<T>): Decoding<T[]> {
   if (!Array.isArray(values)) return refuse(badField("area", EXPECTED, values ?? null));
   const decoded: T[] = [];
   for (const value of values) {
-    const one = decode(value);
+    yield;
+    const one = yield* decode(value);
     if (!one.ok) return one;
     decoded.push(one.value);
   }
@@ -46,16 +52,20 @@ function all<T>(values: unknown, decode: (value: unknown) => Result<T, Refusal>)
 const flat = <T>(lists: Result<readonly (readonly T[])[], Refusal>): Result<readonly T[], Refusal> =>
   lists.ok ? ok(lists.value.flat()) : lists;
 
-const polygonOf = (rings: unknown): Result<RequestedPolygon, Refusal> => all(rings, ringOf);
+const polygonOf = (rings: unknown): Decoding<RequestedPolygon> => all(rings, ringOf);
 
-function ringOf(positions: unknown): Result<readonly Position[], Refusal> {
-  return all(positions, (position): Result<Position, Refusal> => {
+function* ringOf(positions: unknown): Decoding<readonly Position[]> {
+  if (!Array.isArray(positions)) return refuse(badField("area", EXPECTED, positions ?? null));
+  const ring: Position[] = [];
+  for (const position of positions) {
     const numbers: readonly unknown[] = Array.isArray(position) ? position : [];
     const [x, y] = numbers;
-    return typeof x === "number" && typeof y === "number" && Number.isFinite(x) && Number.isFinite(y)
-      ? ok([x, y])
-      : refuse(badField("area", "positions of two numbers, [longitude, latitude]", position ?? null));
-  });
+    if (typeof x !== "number" || typeof y !== "number" || !Number.isFinite(x) || !Number.isFinite(y))
+      return refuse(badField("area", "positions of two numbers, [longitude, latitude]", position ?? null));
+    ring.push([x, y]);
+    if (ring.length % POSITIONS_PER_PAUSE === 0) yield;
+  }
+  return ok(ring);
 }
 
 /**

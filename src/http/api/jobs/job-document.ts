@@ -7,7 +7,6 @@ import { parseTimeZone, parseWindow } from "../../../plan/run-window.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
 import { fieldBuilders } from "../documents/field-builders.ts";
 import { withoutNulls } from "../json-body.ts";
-import { decodeTiles } from "./area-fields.ts";
 import { decodeParameters, decodeSets, parameterSetJson } from "./value-choice-codec.ts";
 
 /** The limit of one list of a request. Planning limits the number of jobs that the lists together make. */
@@ -116,7 +115,8 @@ function fieldSchemas(): object {
 }
 
 /**
- * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The order of the fields is part
+ * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The schema leaves areas and tiles
+ * as they are: they may be large, and are decoded in steps. The order of the fields is part
  * of the digest of a request, which is stored with its idempotency key.
  */
 export const jobRequestSchema = z.strictObject({
@@ -184,7 +184,6 @@ export const jobRequestSchema = z.strictObject({
     .meta({ description: "As boundsCrs; absent: EPSG:4326 for GeoJSON, the grid set's for WKT", ...epsg }),
   tiles: z
     .unknown()
-    .transform(parsedBy(decodeTiles))
     .optional()
     .meta({
       description: "Not beside bounds, area or zooms; y from the top",

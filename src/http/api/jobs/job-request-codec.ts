@@ -5,9 +5,9 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { type JobTerms, STANDARD_TERMS } from "../../../plan/job-terms.ts";
 import type { BatchRequest } from "../../../plan/plan-batch.ts";
-import type { SeedRequest } from "../../../plan/seed-request.ts";
+import type { RequestedArea, SeedRequest } from "../../../plan/seed-request.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
-import { areaOfBounds, decodeArea } from "./area-fields.ts";
+import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
 import { type JobRequestDocument, jobRequestSchema } from "./job-document.ts";
 import { brokenRule, isPlural } from "./job-rules.ts";
 
@@ -15,8 +15,11 @@ import { brokenRule, isPlural } from "./job-rules.ts";
 export interface RequestedJob {
   readonly layer: string;
   readonly request: SeedRequest;
-  /** A hash of the request's values. It does not depend on the order of the fields or on white space. */
-  readonly digest: string;
+  /**
+   * Returns a hash of the request's values. It does not depend on the order of the fields or on white space. For a body
+   * of the largest size it takes some 10 ms.
+   */
+  readonly digest: () => string;
   /** True: the client has confirmed the size of the job (`confirm`). */
   readonly confirmed: boolean;
 }
@@ -26,14 +29,17 @@ export interface RequestedJobs extends Pick<RequestedJob, "digest" | "confirmed"
   readonly many: BatchRequest;
 }
 
-/** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate`: strict JSON. */
-export function decodeJobBody(body: Uint8Array): Result<RequestedJob | RequestedJobs, Refusal> {
+type Decoding<T> = Generator<undefined, Result<T, Refusal>>;
+
+/** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate`: strict JSON. Yields now and then. */
+export function* decodeJobBody(body: Uint8Array): Decoding<RequestedJob | RequestedJobs> {
   const document = parseObject(body, "job");
-  return document.ok ? decodeJobs(document.value) : document;
+  yield;
+  return document.ok ? yield* decodeJobs(document.value) : document;
 }
 
-/** Decodes a document that requests one job or several. */
-export function decodeJobs(document: object): Result<RequestedJob | RequestedJobs, Refusal> {
+/** Decodes a document that requests one job or several. Yields now and then. */
+export function* decodeJobs(document: object): Decoding<RequestedJob | RequestedJobs> {
   const given = new Map(Object.entries(document).filter(([, value]) => value !== null));
   const decoded = decodeBy(jobRequestSchema, withoutNulls(document));
   if (!decoded.ok) return decoded;
@@ -48,15 +54,20 @@ export function decodeJobs(document: object): Result<RequestedJob | RequestedJob
     confirm: confirmed = false,
     ...fields
   } = decoded.value;
-  const request = requestOf(fields);
+  const request = yield* requestOf(fields);
   if (!request.ok) return request;
-  const digest = digestOf([layer, { ...request.value, parameters: [...request.value.parameters].sort() }]);
+  const digest = (): string =>
+    digestOf([layer, { ...request.value, parameters: [...request.value.parameters].sort() }]);
   if (!isPlural(decoded.value)) return ok({ layer, request: request.value, digest, confirmed });
   const choices = defined({ gridSets, formats, parameterSets });
   const layersAre = layers === undefined ? "names" : "patterns";
   const many: BatchRequest = { request: request.value, layers: layers ?? [layer], layersAre, ...choices };
   const sets = typeof parameterSets === "object" ? parameterSets.map((set) => [...set].sort()) : parameterSets;
-  return ok({ many, confirmed, digest: digestOf([digest, layersAre, many.layers, gridSets, formats, sets]) });
+  return ok({
+    many,
+    confirmed,
+    digest: () => digestOf([digest(), layersAre, many.layers, gridSets, formats, sets]),
+  });
 }
 
 const digestOf = (requested: unknown): string => createHash("sha256").update(JSON.stringify(requested)).digest("hex");
@@ -64,18 +75,30 @@ const digestOf = (requested: unknown): string => createHash("sha256").update(JSO
 type Fields = Omit<JobRequestDocument, "layer" | "layers" | "gridSets" | "formats" | "parameterSets" | "confirm">;
 
 /** Returns the request of a document. Absent fields stay absent: a later check can tell a given value from a default. */
-function requestOf({ bounds, boundsCrs, area, areaCrs, ...document }: Fields): Result<SeedRequest, Refusal> {
-  const { type = "seed", gridSet: gridSetId, srs, tiles, zoomStart, zoomStop, format, threadCount, ...more } = document;
+function* requestOf({ bounds, boundsCrs, area, areaCrs, ...document }: Fields): Decoding<SeedRequest> {
+  const {
+    type = "seed",
+    gridSet: gridSetId,
+    srs,
+    tiles: named,
+    zoomStart,
+    zoomStop,
+    format,
+    threadCount,
+    ...more
+  } = document;
   const { parameters = new Map<string, string>(), tileFailureRetryCount, ...others } = more;
   const { tileFailureRetryWaitTime: tileFailureRetryWaitMs, maxFailures, ...rest } = others;
   const { totalFailuresBeforeAborting = maxFailures, priority, rateLimit, runWindow, supersede, ...fields } = rest;
-  const within = areaOf({ bounds, boundsCrs, area, areaCrs });
+  const within = yield* areaOf({ bounds, boundsCrs, area, areaCrs });
   if (!within.ok) return within;
+  const tiles = named === undefined ? ok(undefined) : yield* decodeTiles(named);
+  if (!tiles.ok) return tiles;
   return ok({
     type,
     ...defined({ gridSetId, srs }),
     ...within.value,
-    ...defined({ tiles, zoomStart, zoomStop, format, threadCount }),
+    ...defined({ tiles: tiles.value, zoomStart, zoomStop, format, threadCount }),
     parameters,
     ...defined({ tileFailureRetryCount, tileFailureRetryWaitMs, totalFailuresBeforeAborting }),
     ...defined(fields),
@@ -90,16 +113,16 @@ function termsOf(requested: Pick<JobRequestDocument, keyof JobTerms>): Pick<Seed
 }
 
 /** Bounds without `boundsCrs` are in units of the grid set; bounds with `boundsCrs` become an area. */
-function areaOf(
+function* areaOf(
   document: Pick<Fields, "bounds" | "boundsCrs" | "area" | "areaCrs">,
-): Result<Pick<SeedRequest, "bounds" | "area">, Refusal> {
+): Decoding<Pick<SeedRequest, "bounds" | "area">> {
   const { bounds, boundsCrs, area, areaCrs } = document;
-  if (area !== undefined) return asArea(decodeArea(area, areaCrs));
+  if (area !== undefined) return asArea(yield* decodeArea(area, areaCrs));
   if (bounds === undefined) return ok({});
   const [minX, minY, maxX, maxY] = bounds;
   const extent = { minX, minY, maxX, maxY };
   return boundsCrs === undefined ? ok({ bounds: extent }) : asArea(areaOfBounds(extent, boundsCrs));
 }
 
-const asArea = (area: ReturnType<typeof decodeArea>): Result<Pick<SeedRequest, "area">, Refusal> =>
+const asArea = (area: Result<RequestedArea, Refusal>): Result<Pick<SeedRequest, "area">, Refusal> =>
   area.ok ? ok({ area: area.value }) : area;

@@ -59,8 +59,12 @@ export function jobsResource(parts: RouteOptions): Resource {
     methods: {
       GET: readingQuery(jobsQuery, async (query) => documentAnswer("Jobs", await listJobs(parts, query))),
       POST: operating(async (exchange) => {
-        const requested = await exchange.body(decodeJobBody);
+        const body = await exchange.body(ok);
+        if (!body.ok) return body;
+        const slices = new Slices();
+        const requested = await slices.run(decodeJobBody(body.value));
         if (!requested.ok) return requested;
+        await slices.next();
         const origin = originOf(exchange, requested.value.digest);
         if (!origin.ok) return origin;
         const submitted = await submit(parts, exchange, requested.value, origin.value);
@@ -115,7 +119,11 @@ export async function planRequested(
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
-  return new Slices(signal).run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
+  const slices = new Slices(signal);
+  const planned = await slices.run(planSeedInSteps(request, layer, options, { rules: API_RULES, nowMs: Date.now() }));
+  // To send an area of tens of thousands of polygons to the coordinator takes as long as a slice.
+  if (planned.ok && planned.value.selection !== undefined) await slices.next();
+  return planned;
 }
 
 /**
@@ -148,7 +156,7 @@ export function jobActionResource(parts: RouteOptions, jobId: number, action: st
   if (part !== undefined) return part;
   if (action === "retry")
     return doing(async (exchange) => {
-      const origin = originOf(exchange, `retry of job ${jobId}`);
+      const origin = originOf(exchange, () => `retry of job ${jobId}`);
       if (!origin.ok) return origin;
       return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
     });
@@ -199,14 +207,14 @@ export async function submittedAnswer(
  * Returns the user and the `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header). The key may be
  * quoted.
  */
-function originOf({ by, headers }: Exchange, requested: string): Result<JobOrigin, Refusal> {
+function originOf({ by, headers }: Exchange, requested: () => string): Result<JobOrigin, Refusal> {
   const given = headers["idempotency-key"];
   if (given === undefined) return ok({ by });
   const text = Array.isArray(given) ? given.join(",") : given;
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > LONGEST_KEY)
     return refuse(badField("Idempotency-Key", `1 to ${LONGEST_KEY} printable ASCII characters without blanks`, text));
-  const digest = createHash("sha256").update(requested).digest("hex");
+  const digest = createHash("sha256").update(requested()).digest("hex");
   const identity: IdempotencyKey = { key, digest };
   return ok({ by, key: identity });
 }

@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
 import { refusalMessage } from "../../../lib/refusal.ts";
+import { atOnce } from "../../../lib/slices.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 
-const decode = (document: object) => decodeJobBody(new TextEncoder().encode(JSON.stringify(document)));
+const decode = (document: object) => atOnce(decodeJobBody(new TextEncoder().encode(JSON.stringify(document))));
 const refusal = (document: object): string => {
   const decoded = decode(document);
   return decoded.ok ? "accepted" : refusalMessage(decoded.error);
 };
 const digest = (document: object): string | undefined => {
   const decoded = decode(document);
-  return decoded.ok ? decoded.value.digest : undefined;
+  return decoded.ok ? decoded.value.digest() : undefined;
 };
 
 test("plural fields stand beside the singular ones of the other choices", () => {

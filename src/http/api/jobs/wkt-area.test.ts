@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../../test/support/cpu-time.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
-import { decodeWkt } from "./wkt-area.ts";
+import { atOnce } from "../../../lib/slices.ts";
+import { decodeWkt as decodeInSteps } from "./wkt-area.ts";
+
+const decodeWkt = (text: string) => atOnce(decodeInSteps(text));
 
 const SQUARE = "((0 0, 10 0, 10 10, 0 10, 0 0))";
 

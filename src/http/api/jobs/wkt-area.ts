@@ -16,20 +16,24 @@ const EXPECTED = "WKT: POLYGON, MULTIPOLYGON or a GEOMETRYCOLLECTION of them; or
 const MISFITS = `${EXPECTED}; its brackets and numbers do not fit together`;
 const POSITIONS = "positions of two numbers, with heights and measures or without";
 
+/** The number of positions between two pauses: about a millisecond of work. */
+const POSITIONS_PER_PAUSE = 1_024;
+
 /**
  * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7). Accepts EWKT's `SRID=4326;` in front, where
- * 0 names no CRS. Omits Z and M. The time is proportional to the length of the text: the scanner never goes back.
+ * 0 names no CRS. Omits Z and M. The time is proportional to the length of the text: the scanner never goes back. Yields
+ * now and then.
  */
-export function decodeWkt(text: string): Result<WktArea, Refusal> {
+export function* decodeWkt(text: string): Generator<undefined, Result<WktArea, Refusal>> {
   const scanner = new Scanner(text);
   try {
     const srs = sridIn(scanner);
     const polygons: RequestedPolygon[] = [];
     if (scanner.takes(COLLECTION)) {
       scanner.takes(DIMENSIONS);
-      for (const geometry of listIn(scanner, polygonsIn)) for (const polygon of geometry) polygons.push(polygon);
+      for (const geometry of yield* listIn(scanner, polygonsIn)) for (const polygon of geometry) polygons.push(polygon);
     } else {
-      do for (const polygon of polygonsIn(scanner)) polygons.push(polygon);
+      do for (const polygon of yield* polygonsIn(scanner)) polygons.push(polygon);
       while (scanner.takesMark(","));
     }
     scanner.end();
@@ -117,21 +121,34 @@ function sridIn(scanner: Scanner): number | undefined {
   return Number(code);
 }
 
-function polygonsIn(scanner: Scanner): Polygons {
+function* polygonsIn(scanner: Scanner): Generator<undefined, Polygons> {
   const type = scanner.take(TYPE) ?? scanner.fail(EXPECTED);
   scanner.takes(DIMENSIONS);
   if (scanner.takes(EMPTY)) return [];
-  return type.length > "POLYGON".length ? listIn(scanner, polygonIn) : [polygonIn(scanner)];
+  return type.length > "POLYGON".length ? yield* listIn(scanner, polygonIn) : [yield* polygonIn(scanner)];
 }
 
-const polygonIn = (scanner: Scanner): RequestedPolygon => (scanner.takes(EMPTY) ? [] : listIn(scanner, ringIn));
-const ringIn = (scanner: Scanner): Ring => listIn(scanner, positionIn);
+function* polygonIn(scanner: Scanner): Generator<undefined, RequestedPolygon> {
+  yield;
+  return scanner.takes(EMPTY) ? [] : yield* listIn(scanner, ringIn);
+}
+
+function* ringIn(scanner: Scanner): Generator<undefined, Ring> {
+  scanner.needsMark("(");
+  const ring: Position[] = [];
+  do {
+    ring.push(positionIn(scanner));
+    if (ring.length % POSITIONS_PER_PAUSE === 0) yield;
+  } while (scanner.takesMark(","));
+  scanner.needsMark(")");
+  return ring;
+}
 
 /** Reads a list in brackets whose items are separated by commas. */
-function listIn<T>(scanner: Scanner, read: (scanner: Scanner) => T): T[] {
+function* listIn<T>(scanner: Scanner, read: (scanner: Scanner) => Generator<undefined, T>): Generator<undefined, T[]> {
   scanner.needsMark("(");
   const list: T[] = [];
-  do list.push(read(scanner));
+  do list.push(yield* read(scanner));
   while (scanner.takesMark(","));
   scanner.needsMark(")");
   return list;

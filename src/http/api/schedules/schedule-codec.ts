@@ -3,6 +3,7 @@ import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { atOnce } from "../../../lib/slices.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import type {
@@ -39,7 +40,7 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<Request
   if (known !== undefined && name !== known) return refuse(badField("name", `${known}, as in the path`, name));
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const job = decodeJobs(requested);
+  const job = atOnce(decodeJobs(requested));
   if (!job.ok) return refuse(ofJob(job.error));
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
 }
@@ -62,7 +63,7 @@ export function decodeScheduleChange(body: Uint8Array, known: string): Result<Sc
   // The expression and the time zone are valid by themselves: each of them may be kept from before.
   const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
   if (!time.ok) return time;
-  const job = requested === undefined ? undefined : decodeJobs(requested);
+  const job = requested === undefined ? undefined : atOnce(decodeJobs(requested));
   if (job?.ok === false) return refuse(ofJob(job.error));
   return ok({
     ...change,
