@@ -181,10 +181,14 @@ export class ActiveJob {
     this.#listByTasks();
   }
 
-  /** Adds tasks, which wait for a permit. */
-  addTasks(added: readonly StoredTask[]): void {
+  /**
+   * Records another requested number of tasks.
+   * @param added new tasks, which wait for a permit
+   */
+  setThreadCount(threadCount: number, added: readonly StoredTask[]): void {
+    const { request, tasks } = this.#accepted;
     this.#tasks.push(...added.map((task) => new Task(task)));
-    this.#accepted = { ...this.#accepted, tasks: [...this.#accepted.tasks, ...added] };
+    this.#accepted = { ...this.#accepted, request: { ...request, threadCount }, tasks: [...tasks, ...added] };
     this.#isChanged = true;
   }
 

@@ -117,7 +117,7 @@ export class JobRunner {
     persist(() => {
       added = jobs.setThreadCount(job.id, count, Math.max(0, count - job.tasks.length));
     });
-    job.addTasks(added);
+    job.setThreadCount(count, added);
     this.startWaitingTasks();
     const kept = new Set(job.tasks.slice(0, count));
     if (kept.size < job.tasks.length) await this.endings.kill((other, task) => other === job && !kept.has(task), null);

@@ -60,6 +60,7 @@ export function viewOf(job: JobRecord, rate?: JobRate): JobView {
     requestedWith: job.requestedWith,
     parameterSets: parameterSetsOf(request),
     ...termsView(job.terms),
+    threadCount: request.threadCount,
     limit: request.limit ?? null,
     ...showFields(request),
     maxFailures: request.failureLimit === NO_FAILURE_LIMIT ? null : request.failureLimit,

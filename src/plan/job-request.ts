@@ -157,6 +157,7 @@ export interface JobView
   readonly state: JobState;
   readonly outcome: JobOutcome | null;
   readonly reason: string | null;
+  /** The ids of all tasks that the job has had. */
   readonly tasks: readonly number[];
   readonly tiles: JobTiles;
   readonly createdAt: string;
@@ -180,6 +181,8 @@ export interface JobView
   readonly parameterSets: readonly Readonly<Record<string, unknown>>[] | null;
   /** The hours in which the job may work. Null: always, apart from the window of its schedule. */
   readonly runWindow: { readonly from: string; readonly to: string; readonly timeZone: string } | null;
+  /** The requested number of parallel tasks. Fewer work when less is left. */
+  readonly threadCount: number;
   /** Bytes written for the job, including tiles of its metatiles beyond its range. */
   readonly bytes: bigint;
   /** Seconds at work, without pauses and restarts. */

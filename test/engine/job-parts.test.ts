@@ -166,14 +166,15 @@ test("the number of tasks of a job may be changed while it works, and every tile
   };
   const total = made.tiles.total;
   const more = await change(4);
-  expect([more.status, more.body.tasks.length, more.body.tasks[0]]).toEqual([200, 4, made.tasks[0]]);
+  expect(more).toMatchObject({ status: 200, body: { threadCount: 4 } });
+  expect([more.body.tasks.length, more.body.tasks[0]]).toEqual([4, made.tasks[0]]);
   await until("all work", async () => ((await rowsOf()).filter((row) => row[4] === 1).length === 4 ? true : undefined));
   expect((await rowsOf()).reduce((sum, row) => sum + (row[1] ?? 0), 0)).toBe(total);
   server = await server.restart("SIGKILL");
   running.server = server;
   expect((await rowsOf()).map((row) => row[3])).toEqual(more.body.tasks);
   const fewer = await change(2);
-  expect(fewer.body).toMatchObject({ tasks: more.body.tasks, outcome: null });
+  expect(fewer.body).toMatchObject({ tasks: more.body.tasks, threadCount: 2, outcome: null });
   expect((await rowsOf()).map((row) => row[3])).toEqual(more.body.tasks.slice(0, 2));
   await change(null);
   expect((await rowsOf()).map((row) => row[3])).toEqual(made.tasks);
@@ -183,7 +184,7 @@ test("the number of tasks of a job may be changed while it works, and every tile
   ] as const)
     expect(await change(count)).toMatchObject({ status: 400, body: { detail } });
   const done = await jobOf(server, `${made.id}?wait=60`);
-  expect(done).toMatchObject({ outcome: "done", reason: null, tiles: { total, failed: 0 } });
+  expect(done).toMatchObject({ outcome: "done", reason: null, threadCount: 1, tiles: { total, failed: 0 } });
   expect(done.tiles.stored + done.tiles.skipped).toBe(total);
   expect((await change(2)).status).toBe(409);
 });

@@ -17,6 +17,7 @@ export const jobView = (id: number, more: Partial<JobView> = {}): JobView => ({
   outcome: "done",
   reason: null,
   tasks: [1],
+  threadCount: 1,
   tiles: { total: 1n, stored: 1n, skipped: 0n, failed: 0n },
   createdAt: "2025-12-31T23:00:00.000Z",
   startedAt: "2025-12-31T23:00:00.000Z",

@@ -158,8 +158,10 @@ test("how a job runs is said when it is made, and changed later", async () => {
   expect(shown).toMatch(/^rate limit: +0.5 tiles\/s$/m);
   expect(shown).toMatch(/^priority: +100$/m);
   expect(shown).toMatch(/^run window: +00:00-23:59 in Asia\/Tokyo$/m);
-  const changed = await run("job", id, "--priority", "3", "--rate-limit", "none", "--run-window", "none");
+  const terms = ["--priority", "3", "--rate-limit", "none", "--run-window", "none", "--threads", "3"];
+  const changed = await run("job", id, ...terms);
   expect([changed.code, changed.stdout], changed.stderr).toEqual([0, expect.stringMatching(/^priority: +3$/m)]);
+  expect(changed.stdout).toMatch(/^threads: +3$/m);
   expect(changed.stdout).not.toMatch(/rate limit|run window/);
   const reseed = idOf((await run("reseed", ...range, "--supersede")).stdout);
   expect((await run("job", id)).stdout).toMatch(new RegExp(`^reason: +superseded by job ${reseed}$`, "m"));

@@ -15,7 +15,15 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { showJob, showJobs } from "../output/job-text.ts";
 import { showBatch, showProgress } from "../output/progress-text.ts";
 import { addTermsFlags, type TermsFlags, termsFields } from "./job-flags.ts";
-import { JOB_ID, layerOption, parseJobId, parseWhole, requestedWithOption, waitOption } from "./shared-options.ts";
+import {
+  JOB_ID,
+  layerOption,
+  parseJobId,
+  parseWhole,
+  requestedWithOption,
+  threadsOption,
+  waitOption,
+} from "./shared-options.ts";
 
 /** The most jobs that one request can create. */
 const MOST_JOBS = 1_000;
@@ -53,10 +61,11 @@ export function jobCommand(): Command {
   return addTermsFlags(
     serverCommand("job", "shows one job in full, or changes how it runs").argument("<job>", JOB_ID, parseJobId),
   )
+    .addOption(threadsOption("it", ""))
     .addOption(waitOption())
-    .action(async (id: number, flags: FollowFlags & TermsFlags) => {
+    .action(async (id: number, flags: FollowFlags & TermsFlags & { readonly threads?: number }) => {
       const client = new ServerClient(flags);
-      const terms = defined(termsFields(flags));
+      const terms = defined({ ...termsFields(flags), threadCount: flags.threads });
       if (Object.keys(terms).length > 0) await client.request("PATCH", `/api/v1/jobs/${id}`, { document: terms });
       if (flags.wait === true) return printEndedJob(id, flags, client);
       printAnswer(await client.request("GET", `/api/v1/jobs/${id}`), flags, showJob);

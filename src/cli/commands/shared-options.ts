@@ -15,8 +15,8 @@ export const layerOption = (help = "only those of one layer"): Option => new Opt
 export const requestedWithOption = (help = "all jobs of the request that created this job"): Option =>
   new Option("--requested-with <job>", help).argParser(parseJobId);
 
-export const threadsOption = (what: string): Option =>
-  new Option("--threads <n>", `the number of tasks that work on ${what} at the same time (1)`)
+export const threadsOption = (what: string, otherwise = " (1)"): Option =>
+  new Option("--threads <n>", `the number of tasks that work on ${what} at the same time${otherwise}`)
     .argParser(parseWhole(1, MOST_THREADS))
     .helpGroup(GROUPS.how);
 

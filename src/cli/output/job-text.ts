@@ -111,6 +111,7 @@ export function showJob(job: Answer<"Job">): string {
     ["rate limit", job.rateLimit === null ? undefined : `${job.rateLimit} tiles/s`],
     ["priority", job.priority === NORMAL_PRIORITY ? undefined : String(job.priority)],
     ["run window", hoursText(job)],
+    ["threads", job.threadCount === 1 ? undefined : String(job.threadCount)],
     ["time left", leftText(job)],
     ["worked", job.startedAt === null ? undefined : durationText(job.secondsWorked)],
     ["retries", job.retries === 0 ? undefined : String(job.retries)],

@@ -76,7 +76,7 @@ export const job = z.object({
   zoomStop: whole,
   ...progress,
   reason: textOrNull,
-  tasks: z.array(int64),
+  tasks: z.array(int64).meta({ description: "All tasks that the job has had" }),
   createdBy: textOrNull,
   abortedBy: textOrNull,
   retryOf: int64.nullable(),
@@ -90,6 +90,7 @@ export const job = z.object({
     .strictObject({ from: time, to: time, timeZone: text.meta({ default: "UTC" }) })
     .nullable()
     .meta({ description: "The hours in which the job runs; null: at any time" }),
+  threadCount: whole.meta({ description: "The requested number of parallel tasks; fewer work when less is left" }),
   limit: z
     .enum(["area", "tiles"])
     .nullable()
