@@ -189,21 +189,31 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     await until("both jobs ask", async () => (own.held.waiting().length > 1 ? true : undefined));
     own.held.release();
     await page
+      .locator("table.levels")
       .getByText(/^[1-9]\d* of 256$/)
-      .first()
       .waitFor();
     await page.keyboard.press("p");
     await page.getByRole("status").filter({ hasText: "Paused" }).waitFor();
+    const timeline = page.locator(".timeline li");
+    await timeline.filter({ hasText: /paused \(.* so far\)$/ }).waitFor();
+    await page.getByText(/^Since /).waitFor();
     await page.getByRole("button", { name: "Change …" }).click();
     await page.getByLabel("Rate limit, tiles per second").fill("2.5");
+    await page.getByLabel("Threads").fill("3");
+    await page.getByRole("button", { name: "Apply: as curl and command line" }).click();
+    await page.getByText(`nuthatch job ${id} --rate-limit 2.5 --threads 3`).waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Apply", exact: true }).click();
     await page.getByText("2.5/s").waitFor();
+    await page.getByText("3 tasks").waitFor();
+    expect(await job(own.server, id)).toMatchObject({ rateLimit: 2.5, threadCount: 3, priority: 10 });
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: `Stop job ${id}?` });
     await dialog.getByText(/^\d+ tiles that are not rendered yet will not be rendered/).waitFor();
     await dialog.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByRole("status").filter({ hasText: "Stopped" }).waitFor();
     await page.getByRole("button", { name: "Do the rest", exact: true }).waitFor();
+    await timeline.filter({ hasText: "ended" }).waitFor();
   });
 
   test("all running and waiting jobs are stopped at once", async () => {

@@ -16,6 +16,8 @@ interface LoadOptions {
   readonly on?: readonly EventKind[];
   /** Reads the document again in this interval while the page is visible. */
   readonly everyMs?: number;
+  /** The document is read again when this value changes, at most once in `QUIET_MS`. */
+  readonly version?: string | number | bigint;
 }
 
 const QUIET_MS = 400;
@@ -24,7 +26,7 @@ const QUIET_MS = 400;
 export function useDocument<N extends keyof Documents>(
   name: N,
   path: string | undefined,
-  { on = [], everyMs }: LoadOptions = {},
+  { on = [], everyMs, version }: LoadOptions = {},
 ): Loaded<Doc<N>> {
   const [state, setState] = useState<{
     readonly path?: string | undefined;
@@ -33,36 +35,49 @@ export function useDocument<N extends keyof Documents>(
     readonly isLoading: boolean;
   }>({ isLoading: path !== undefined });
   const load = useRef<() => void>(() => {});
+  const loadSoon = useRef<() => void>(() => {});
+  const known = useRef(version);
   const resync = resyncs.value;
 
   useEffect(() => {
     if (path === undefined) return setState({ isLoading: false });
     let abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isReading = false;
+    let isOld = false;
     load.current = () => {
       abort.abort();
       abort = new AbortController();
       const { signal } = abort;
+      isReading = true;
+      isOld = false;
       setState((before) => ({
         ...before,
         path,
         data: before.path === path ? before.data : undefined,
         isLoading: true,
       }));
+      const take = (next: Parameters<typeof setState>[0]): void => {
+        if (signal.aborted) return;
+        setState(next);
+        isReading = false;
+        if (isOld) loadSoon.current();
+      };
       get(name, path, signal).then(
-        (data) => signal.aborted || setState({ path, data, isLoading: false }),
-        (error: unknown) =>
-          signal.aborted || setState((before) => ({ ...before, problem: asProblem(error), isLoading: false })),
+        (data) => take({ path, data, isLoading: false }),
+        (error: unknown) => take((before) => ({ ...before, problem: asProblem(error), isLoading: false })),
       );
     };
-    const soon = (): void => {
+    // A busy server answers slower than events come: each answer is awaited before the next request.
+    loadSoon.current = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        load.current();
+        if (isReading) isOld = true;
+        else load.current();
       }, QUIET_MS);
     };
     load.current();
-    const stops = on.map((kind) => onEvent(kind, soon));
+    const stops = on.map((kind) => onEvent(kind, () => loadSoon.current()));
     const interval = everyMs === undefined ? undefined : setInterval(() => document.hidden || load.current(), everyMs);
     return () => {
       abort.abort();
@@ -71,6 +86,12 @@ export function useDocument<N extends keyof Documents>(
       for (const stop of stops) stop();
     };
   }, [name, path, on.join(","), everyMs, resync]);
+
+  useEffect(() => {
+    if (known.current === version) return;
+    known.current = version;
+    loadSoon.current();
+  }, [version]);
 
   const isOfPath = state.path === path;
   return {

@@ -9,14 +9,14 @@ import { may } from "../../core/session.ts";
 import { type TileAddress, tileAt, tileBox } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import { type MapSurface, stateOf } from "../../map/map-surface.ts";
+import { parseTile, TileField, tileName } from "../../map/tile-field.tsx";
 import { type TileSet, tileSetOf, tileSetQuery } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
 import { intersection, useCoverage } from "../../map/use-coverage.ts";
+import { useTileOfMap } from "../../map/use-tile-of-map.ts";
 import { Legend } from "./legend.tsx";
 import { LevelTable } from "./level-table.tsx";
-import { parseTile, TileField, tileName } from "./tile-field.tsx";
 import { TilePanel } from "./tile-panel.tsx";
-import { useTileOfMap } from "./use-tile-of-map.ts";
 
 /**
  * Which tiles of a layer are stored, stale, failed or being rendered, on the map and by level. The address keeps the

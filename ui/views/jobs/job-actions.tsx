@@ -1,18 +1,40 @@
 import { Action } from "../../components/action.tsx";
 import { Link } from "../../components/link.tsx";
 import { nuthatchCommand } from "../../core/command.ts";
-import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { canRetry, hasEnded, type Job } from "../../core/jobs.ts";
 import { navigate } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
-import { tilesLeft } from "./bulk-bar.tsx";
 import { formQuery, requestOf } from "./job-request.ts";
 import { TermsButton } from "./job-terms.tsx";
+import { StopJob } from "./stop-job.tsx";
 
 /** All that can be done with a job in its state. */
 export const JobActions = ({ job, reload }: { readonly job: Job; readonly reload: () => void }) =>
-  hasEnded(job) ? <EndedActions job={job} /> : <LiveActions job={job} reload={reload} />;
+  hasEnded(job) ? (
+    <EndedActions job={job} />
+  ) : (
+    <>
+      <LiveActions job={job} reload={reload} />
+      <SameAgain job={job} />
+    </>
+  );
+
+/** Opens the forms of a new job and of a new schedule with the fields of a job. A list of tiles is not in the document. */
+function SameAgain({ job }: { readonly job: Job }) {
+  if (!may("operate") || job.limit === "tiles") return null;
+  const query = formQuery(requestOf(job));
+  return (
+    <>
+      <Link class="button quiet" to={`/new?${query}`}>
+        {t("job.same")}
+      </Link>
+      <Link class="button quiet" to={`/schedules/new?${query}`}>
+        {t("job.asSchedule")}
+      </Link>
+    </>
+  );
+}
 
 function LiveActions({ job, reload }: { readonly job: Job; readonly reload: () => void }) {
   const { id, paused } = job;
@@ -27,24 +49,13 @@ function LiveActions({ job, reload }: { readonly job: Job; readonly reload: () =
         onDone={reload}
       />
       <TermsButton job={job} onDone={reload} />
-      <Action
-        label={t("action.cancel")}
-        kind="danger"
-        request={{ method: "POST", path: `jobs/${id}/cancel` }}
-        command={nuthatchCommand("kill", id)}
-        confirm={{
-          title: t("job.cancelTitle", { id }),
-          body: <p>{t("bulk.tilesLeft", { tiles: count(tilesLeft([job])) })}</p>,
-        }}
-        onDone={reload}
-      />
+      <StopJob job={job} onDone={reload} />
     </>
   );
 }
 
 function EndedActions({ job }: { readonly job: Job }) {
   const { id } = job;
-  const query = formQuery(requestOf(job));
   return (
     <>
       {canRetry(job) && (
@@ -56,16 +67,7 @@ function EndedActions({ job }: { readonly job: Job }) {
           onDone={(made) => navigate(`/jobs/${made.id}`)}
         />
       )}
-      {may("operate") && job.limit !== "tiles" && (
-        <>
-          <Link class="button quiet" to={`/new?${query}`}>
-            {t("job.same")}
-          </Link>
-          <Link class="button quiet" to={`/schedules/new?${query}`}>
-            {t("job.asSchedule")}
-          </Link>
-        </>
-      )}
+      <SameAgain job={job} />
       <Action
         label={t("job.forget")}
         title={t("action.ofJob", { action: t("job.forget"), id })}

@@ -49,6 +49,7 @@ const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] =>
   [t("job.only"), onlyText(job)],
   [t("job.order"), job.order === "hot" ? t("job.order.hot") : null],
   [t("job.priority"), String(job.priority)],
+  [t("job.threads"), job.type === "truncate" ? null : count(job.threadCount)],
   [t("job.rateLimit"), job.rateLimit === null ? t("job.noLimit") : t("job.rate", { rate: decimal(job.rateLimit, 3) })],
   [
     t("job.window"),

@@ -50,7 +50,7 @@ export function JobFailures({ job }: { readonly job: Job }) {
 }
 
 function FailedTiles({ job }: { readonly job: Job }) {
-  const loaded = useDocument("Failures", `jobs/${job.id}/failures?limit=${MOST}`);
+  const loaded = useDocument("Failures", `jobs/${job.id}/failures?limit=${MOST}`, { version: job.tiles.failed });
   return (
     <Loading of={loaded}>
       {({ failures, next }) => (

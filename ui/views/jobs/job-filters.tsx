@@ -8,18 +8,27 @@ const RESETS = ["after", "open"];
 const AGES = ["PT1H", "P1D", "P7D", "P30D"] as const;
 const TYPES = ["seed", "reseed", "truncate"] as const;
 
-/** The filters of the list. They stand in the address. */
-export function JobFilters() {
+/** The filters of the list. They stand in the address. `layer`: the list is of this layer, which is no filter. */
+export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
   const { query } = place.value;
   const since = query.get("since") ?? "";
   const isOwnTime = query.has("until") || (since !== "" && !since.startsWith("P"));
-  const layers = useDocument("LayerSummaries", "layers?fields=summary&limit=200").data?.layers ?? [];
+  const all = useDocument("LayerSummaries", layer === undefined ? "layers?fields=summary&limit=200" : undefined);
+  const layers = all.data?.layers ?? [];
   const schedules = useDocument("Schedules", "schedules").data?.schedules ?? [];
   const isFiltered = FILTERS.some((name) => query.has(name));
   return (
     <search class="filters">
       <TextFilter name="q" label={t("jobs.search")} resets={RESETS} />
-      <TextFilter name="layer" label={t("field.layer")} resets={RESETS} list={layers.map(({ name }) => name)} isExact />
+      {layer === undefined && (
+        <TextFilter
+          name="layer"
+          label={t("field.layer")}
+          resets={RESETS}
+          list={layers.map(({ name }) => name)}
+          isExact
+        />
+      )}
       <ChoiceFilter name="type" label={t("field.type")} resets={RESETS}>
         <option value="">{t("filter.any")}</option>
         {TYPES.map((type) => (

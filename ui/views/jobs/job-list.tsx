@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals";
 import { Link } from "../../components/link.tsx";
 import { Pages } from "../../components/pages.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
-import type { Doc } from "../../core/api.ts";
+import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { useJobChanges } from "../../core/jobs.ts";
-import { useDocument } from "../../core/resource.ts";
+import { type Loaded, useDocument } from "../../core/resource.ts";
 import { place } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -16,39 +16,77 @@ import { KillMenu } from "./kill-menu.tsx";
 import { KindChips } from "./kind-chips.tsx";
 import { FILTERS, isFullPage, jobsPath } from "./list-query.ts";
 
-/** The list of jobs: it is read again when a job appears, ends, or is paused. Counts of running jobs follow events. */
+/** The list of all jobs. */
 export function JobList() {
-  const loaded = useDocument("Jobs", jobsPath(place.value.query));
-  useJobChanges(loaded.reload);
+  const loaded = useJobs(undefined);
   return (
     <Page title={t("jobs.title")} actions={<KillMenu onDone={loaded.reload} />}>
-      <KindChips counts={loaded.data?.counts} />
-      <JobFilters />
-      <Loading of={loaded}>{(data) => <Found data={data} reload={loaded.reload} />}</Loading>
+      <Jobs loaded={loaded} />
     </Page>
   );
 }
 
-function Found({ data, reload }: { readonly data: Doc<"Jobs">; readonly reload: () => void }) {
-  const { query } = place.value;
-  const selected = useSignal<ReadonlySet<number>>(new Set());
-  const open = new Set((query.get("open") ?? "").split(",").map(Number).filter(Boolean));
-  if (data.jobs.length === 0) return <NoJobs query={query} />;
+/** The list of the jobs of one layer, for its page. */
+export function LayerJobs({ layer }: { readonly layer: string }) {
+  const loaded = useJobs(layer);
   return (
     <>
-      <BulkBar jobs={data.jobs} selected={selected} onDone={reload} />
-      <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
-      <Pages path="/jobs" lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
+      <div class="list-head">
+        <Link to="/jobs">{t("jobs.ofAllLayers")}</Link>
+        <KillMenu layer={layer} onDone={loaded.reload} />
+      </div>
+      <Jobs loaded={loaded} layer={layer} />
     </>
   );
 }
 
-function NoJobs({ query }: { readonly query: URLSearchParams }) {
+/** Reads the jobs again when one appears, ends, or is paused. Counts of running jobs follow events. */
+function useJobs(layer: string | undefined): Loaded<Doc<"Jobs">> {
+  const loaded = useDocument("Jobs", jobsPath(place.value.query, layer));
+  useJobChanges(loaded.reload, (job) => layer === undefined || job.layer === layer);
+  return loaded;
+}
+
+function Jobs({ loaded, layer }: { readonly loaded: Loaded<Doc<"Jobs">>; readonly layer?: string }) {
+  return (
+    <>
+      <KindChips counts={loaded.data?.counts} />
+      <JobFilters layer={layer} />
+      <Loading of={loaded}>{(data) => <Found data={data} layer={layer} reload={loaded.reload} />}</Loading>
+    </>
+  );
+}
+
+interface FoundProps {
+  readonly data: Doc<"Jobs">;
+  readonly layer: string | undefined;
+  readonly reload: () => void;
+}
+
+function Found({ data, layer, reload }: FoundProps) {
+  const { query } = place.value;
+  const selected = useSignal<ReadonlySet<number>>(new Set());
+  const open = new Set((query.get("open") ?? "").split(",").map(Number).filter(Boolean));
+  if (data.jobs.length === 0) return <NoJobs query={query} layer={layer} />;
+  return (
+    <>
+      <BulkBar jobs={data.jobs} selected={selected} onDone={reload} />
+      <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
+      <Pages path={place.value.path} lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
+    </>
+  );
+}
+
+function NoJobs({ query, layer }: { readonly query: URLSearchParams; readonly layer: string | undefined }) {
   const isFiltered = [...FILTERS, "state", "after"].some((key) => query.has(key));
   return (
     <Empty>
       {t(isFiltered ? "jobs.noneFound" : "jobs.none")}{" "}
-      {isFiltered ? <Link to="/jobs">{t("jobs.showAll")}</Link> : may("operate") && <Link to="/new">{t("new")}</Link>}
+      {isFiltered ? (
+        <Link to={place.value.path}>{t("jobs.showAll")}</Link>
+      ) : (
+        may("operate") && <Link to={`/new${queryOf({ layer })}`}>{t("new")}</Link>
+      )}
     </Empty>
   );
 }

@@ -4,18 +4,22 @@ import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
-import { type Box, findSubset, type GridSubset, levelName } from "../../map/grid.ts";
+import { type Box, findSubset, type GridSubset, levelName, tileAt } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
-import { boxPolygons, type MapSurface, type Polygons } from "../../map/map-surface.ts";
+import { boxPolygons, type MapSurface, type Polygons, stateOf } from "../../map/map-surface.ts";
+import { parseTile, tileName } from "../../map/tile-field.tsx";
 import { useCoverage } from "../../map/use-coverage.ts";
+import { useTileOfMap } from "../../map/use-tile-of-map.ts";
 import { Legend } from "../coverage/legend.tsx";
+import { TilePanel } from "../coverage/tile-panel.tsx";
 
 type Job = Doc<"Job">;
 
 /**
  * Shows a job on the map, live: the requested area, the tiles that are stored, those that the job could not render, and
- * those that are being rendered. It shows nothing for a job of several grid sets or formats, such as a truncate of a
- * whole layer, and while the layer is loaded. `job` is the document of `GET /api/v1/jobs/ID`, with its area.
+ * those that are being rendered. A click tells why a tile is as it is. It shows nothing for a job of several grid sets
+ * or formats, such as a truncate of a whole layer, and while the layer is loaded. `job` is the document of
+ * `GET /api/v1/jobs/ID`, with its area.
  */
 export function JobMap({ job }: { readonly job: Job }) {
   const { layer, gridSet, format } = job;
@@ -42,37 +46,52 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
   const z = levels.includes(asked)
     ? asked
     : (levels.findLast((one) => tilesOf(job, one) <= MOST_TILES) ?? job.zoomStart);
-  const shown = useCoverage({ surface, layer: job.layer, tileSet: { subset, format, parameters }, z, job: job.id });
+  const [version, setVersion] = useState(0);
+  const tileSet = { subset, format, parameters };
+  const onChange = (): void => setVersion((n) => n + 1);
+  const shown = useCoverage({ surface, layer: job.layer, tileSet, z, job: job.id, onChange });
+  const tile = parseTile(place.value.query.get("tile"));
+  const hasFailed =
+    tile !== undefined && shown.squares !== undefined && stateOf(shown.squares, subset, tile) === "failed";
+  useTileOfMap(surface, tile, (at) => {
+    const found = tileAt(subset, z, at);
+    setQuery({ tile: found && tileName(found) });
+  });
   return (
-    <LayerMap
-      layer={layer}
-      gridSet={subset.gridSet}
-      format={format}
-      parameters={parameters}
-      storedOnly
-      label={t("map.job", { id: String(job.id) })}
-      onOpen={(opened) => {
-        const area = areaOf(job);
-        opened.setArea(area);
-        if (place.value.query.get("at") === null && job.bounds !== null) opened.fit(job.bounds);
-        setSurface(opened);
-        return () => setSurface(undefined);
-      }}
-    >
-      <label class="choice">
-        {t("map.levelChoice")}
-        <select value={z} onChange={(event) => setQuery({ z: event.currentTarget.value })}>
-          {levels.map((one) => (
-            <option key={one} value={one}>
-              {levelName(subset, one)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Legend squares={shown.squares} z={shown.z} />
-      {shown.isTooLarge && <span class="soft">{t("coverage.tooLarge")}</span>}
-      {shown.problem !== undefined && <ProblemBox problem={shown.problem} />}
-    </LayerMap>
+    <>
+      <LayerMap
+        layer={layer}
+        gridSet={subset.gridSet}
+        format={format}
+        parameters={parameters}
+        storedOnly
+        label={t("map.job", { id: String(job.id) })}
+        onOpen={(opened) => {
+          const area = areaOf(job);
+          opened.setArea(area);
+          if (place.value.query.get("at") === null && job.bounds !== null) opened.fit(job.bounds);
+          setSurface(opened);
+          return () => setSurface(undefined);
+        }}
+      >
+        <label class="choice">
+          {t("map.levelChoice")}
+          <select value={z} onChange={(event) => setQuery({ z: event.currentTarget.value })}>
+            {levels.map((one) => (
+              <option key={one} value={one}>
+                {levelName(subset, one)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Legend squares={shown.squares} z={shown.z} />
+        {shown.isTooLarge && <span class="soft">{t("coverage.tooLarge")}</span>}
+        {shown.problem !== undefined && <ProblemBox problem={shown.problem} />}
+      </LayerMap>
+      {tile !== undefined && (
+        <TilePanel layer={layer} tileSet={tileSet} tile={tile} hasFailed={hasFailed} version={version} />
+      )}
+    </>
   );
 }
 

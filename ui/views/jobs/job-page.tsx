@@ -1,36 +1,33 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { Lazy } from "../../components/lazy.tsx";
+import { Link } from "../../components/link.tsx";
 import { Loading, MARKS, Page } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
 import { asProblem, send } from "../../core/api.ts";
 import { liveJobs } from "../../core/events.ts";
+import { dateTime } from "../../core/format.ts";
 import { t, tMaybe } from "../../core/i18n.ts";
-import { hasEnded, type Job, kindOf, useJobChanges, useLiveJob } from "../../core/jobs.ts";
+import { hasEnded, type Job, useJobChanges, useLiveJob } from "../../core/jobs.ts";
 import { useShortcuts } from "../../core/keys.ts";
 import { useDocument } from "../../core/resource.ts";
 import { may } from "../../core/session.ts";
 import { JobActions } from "./job-actions.tsx";
 import { JobFacts } from "./job-facts.tsx";
 import { JobFailures } from "./job-failures.tsx";
-import { JobMap } from "./job-map.tsx";
 import { JobProgress } from "./job-progress.tsx";
-import { JobTimeline } from "./job-timeline.tsx";
-import { outcomeOf } from "./outcome.ts";
+import { JobTimeline, useTimeline } from "./job-timeline.tsx";
+import { outcomeOf, waitsForUpstream } from "./outcome.ts";
+import { standstillSince } from "./timeline.ts";
 
-/** The interval in which the counts by level are read. */
-const LEVELS_MS = 2_000;
+/** The list of jobs and a job without a map do not need the files of the map. */
+const loadMap = async () => (await import("./job-map.tsx")).JobMap;
+/** A job of several grid sets or formats, such as a truncate of a whole layer, has no map. */
+const hasMap = ({ gridSet, format }: Job): boolean => gridSet !== null && format !== null;
 
 /** One job. Its counts follow the events; the document is read again when its state changes. */
 export function JobPage({ id }: { readonly id: string }) {
-  const isMoving = useSignal(false);
-  // The events of a job have no counts by level.
-  const loaded = useDocument("Job", `jobs/${encodeURIComponent(id)}`, isMoving.value ? { everyMs: LEVELS_MS } : {});
+  const loaded = useDocument("Job", `jobs/${encodeURIComponent(id)}`);
   useJobChanges(loaded.reload, (job) => String(job.id) === id);
   const job = loaded.data;
-  useEffect(() => {
-    // The document of a job with an area may be large.
-    isMoving.value = job !== undefined && kindOf(job) === "running" && job.limit !== "area";
-  }, [job]);
   if (job === undefined)
     return (
       <Page title={t("job.title", { id })}>
@@ -45,6 +42,8 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
   useShortcuts(
     !hasEnded(job) && may("operate") ? [{ keys: "p", label: "job.toggle", run: () => void togglePause(job.id) }] : [],
   );
+  const timeline = useTimeline(job);
+  const since = standstillSince(job, timeline.data?.timeline ?? []);
   const { tone, text } = outcomeOf(job);
   return (
     <Page
@@ -54,12 +53,18 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
       <p class={`outcome ${tone}`} role="status">
         <span aria-hidden="true">{MARKS[tone]}</span> {text}
       </p>
+      {since !== undefined && (
+        <p class="soft standstill">
+          {t("outcome.since", { time: dateTime(since) })}{" "}
+          {waitsForUpstream(job) && <Link to="/upstreams">{t("nav.upstreams")}</Link>}
+        </p>
+      )}
       <JobProgress job={job} />
-      <JobMap job={job} />
+      {hasMap(job) && <Lazy load={loadMap} props={{ job }} />}
       <JobFailures job={job} />
       <div class="panels">
         <JobFacts job={job} />
-        <JobTimeline job={job} />
+        <JobTimeline job={job} loaded={timeline} />
       </div>
     </Page>
   );

@@ -1,9 +1,10 @@
 import { JobMeter } from "../../components/job-parts.tsx";
-import { Meter, Panel } from "../../components/parts.tsx";
+import { Loading, Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { hasEnded, type Job, processedOf } from "../../core/jobs.ts";
 import { share } from "../../core/json.ts";
+import { useDocument } from "../../core/resource.ts";
 
 /** How far the job is, how fast, and what is left; and the same for each level. */
 export function JobProgress({ job }: { readonly job: Job }) {
@@ -21,7 +22,7 @@ export function JobProgress({ job }: { readonly job: Job }) {
           </div>
         ))}
       </dl>
-      <Levels job={job} />
+      {job.type !== "truncate" && <Levels job={job} />}
     </Panel>
   );
 }
@@ -68,45 +69,50 @@ const rangeOf = ({ least, most, confidence }: NonNullable<Job["timeLeft"]>): str
     confidence: t(`confidence.${confidence}`),
   });
 
-function Levels({ job: { zooms, type } }: { readonly job: Job }) {
-  if (zooms === undefined || zooms.length === 0 || type === "truncate") return null;
+/** How far each level is. Events tell the sum of the levels: when the sum changes, the levels are read again. */
+function Levels({ job: { id, tiles } }: { readonly job: Job }) {
+  const loaded = useDocument("JobLevels", `jobs/${id}/levels`, { version: `${processedOf(tiles)} ${tiles.failed}` });
   return (
-    <table class="levels">
-      <caption class="hidden">{t("job.levels")}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{t("job.level")}</th>
-          <th scope="col">{t("field.progress")}</th>
-          <th scope="col" class="number">
-            {t("field.tiles")}
-          </th>
-          <th scope="col" class="number">
-            {t("job.failedColumn")}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {zooms.map(({ z, tiles }) => {
-          const failed = Number(tiles.failed) > 0;
-          const value = share(processedOf(tiles), tiles.total);
-          return (
-            <tr key={z}>
-              <th scope="row">{z}</th>
-              <td>
-                <Meter
-                  value={value}
-                  label={t("job.levelProgress", { z: String(z) })}
-                  tone={
-                    failed ? (share(tiles.failed, tiles.total) === 1 ? "bad" : "warn") : value === 1 ? "good" : "busy"
-                  }
-                />
-              </td>
-              <td class="number">{t("job.ofTotal", { done: count(processedOf(tiles)), total: count(tiles.total) })}</td>
-              <td class="number">{failed ? count(tiles.failed) : "—"}</td>
+    <Loading of={loaded}>
+      {({ levels }) => (
+        <table class="levels">
+          <caption class="hidden">{t("job.levels")}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{t("job.level")}</th>
+              <th scope="col">{t("field.progress")}</th>
+              <th scope="col" class="number">
+                {t("field.tiles")}
+              </th>
+              <th scope="col" class="number">
+                {t("job.failedColumn")}
+              </th>
             </tr>
-          );
-        })}
-      </tbody>
-    </table>
+          </thead>
+          <tbody>
+            {levels.map(({ z, total, processed, failed }) => (
+              <tr key={z}>
+                <th scope="row">{z}</th>
+                <td>
+                  <Meter
+                    value={share(processed, total)}
+                    label={t("job.levelProgress", { z: String(z) })}
+                    tone={levelTone(share(processed, total), share(failed, total))}
+                  />
+                </td>
+                <td class="number">{t("job.ofTotal", { done: count(processed), total: count(total) })}</td>
+                <td class="number">{Number(failed) > 0 ? count(failed) : "—"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Loading>
   );
+}
+
+function levelTone(processed: number, failed: number): Tone {
+  if (failed === 1) return "bad";
+  if (failed > 0) return "warn";
+  return processed === 1 ? "good" : "busy";
 }

@@ -5,6 +5,7 @@ import { jsonText } from "../../core/json.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 const NORMAL_PRIORITY = 10;
+const NORMAL_MAX_FAILURES = 1_000;
 
 /** Returns the body of a POST to `/api/v1/jobs` that makes the same job again. A list of tiles is not in the document. */
 export function requestOf(job: Job): Fields {
@@ -26,10 +27,15 @@ export function requestOf(job: Job): Fields {
     olderThan: job.olderThan,
     order: job.order === "by-zoom" ? null : job.order,
     maxFailurePercent: job.maxFailurePercent,
-    threadCount: job.tasks.length > 1 ? job.tasks.length : null,
+    maxFailures: ownMaxFailures(job),
+    threadCount: job.threadCount === 1 ? null : job.threadCount,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
+
+/** Returns the number of failures that the request named. A percentage alone has no number beside it. */
+const ownMaxFailures = ({ type, maxFailures, maxFailurePercent }: Job): number | null =>
+  type === "truncate" || (maxFailurePercent === null && maxFailures === NORMAL_MAX_FAILURES) ? null : maxFailures;
 
 /** A grid set that is named after its CRS tells the CRS of the area. */
 const crsOf = (gridSet: string | null): string | null =>
@@ -58,6 +64,9 @@ export function commandOf(job: Job): string | undefined {
     ...Object.entries(job.parameters).flatMap(([key, value]) => flag("parameter", `${key}=${value}`)),
     ...flag("rate-limit", job.rateLimit),
     ...flag("priority", job.priority === NORMAL_PRIORITY ? null : job.priority),
+    ...flag("threads", job.threadCount === 1 ? null : job.threadCount),
+    ...flag("max-failures", ownMaxFailures(job)),
+    ...flag("max-failure-percent", job.maxFailurePercent),
     ...(job.onlyExisting ? ["--only-existing"] : []),
     ...flag("older-than", job.olderThan),
   );

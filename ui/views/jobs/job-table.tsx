@@ -13,6 +13,7 @@ import { setQuery } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
 import { COMMANDS } from "./bulk-bar.tsx";
 import { type JobRow, jobsIn } from "./job-rows.ts";
+import { StopJob } from "./stop-job.tsx";
 
 interface JobTableProps {
   readonly rows: readonly JobRow[];
@@ -97,7 +98,7 @@ const columnsOf = (open: ReadonlySet<number>): readonly Column<JobRow>[] => [
   ),
   { ...column("rate", t("field.rate"), (job) => <Rate job={job} />), isNumber: true },
   column("made", t("field.made"), made, ([newest]) => newest && made(newest)),
-  { key: "act", label: t("field.actions"), cell: (row) => (row.kind === "job" ? <RowAction job={row.job} /> : null) },
+  { key: "act", label: t("field.actions"), cell: (row) => (row.kind === "job" ? <RowActions job={row.job} /> : null) },
 ];
 
 function Progress({ job }: { readonly job: Job }) {
@@ -160,14 +161,15 @@ function What({ job }: { readonly job: Job }) {
 }
 
 function Rate({ job }: { readonly job: Job }) {
-  const { tilesPerSecond, timeLeft, outcome } = useLiveJob(job);
-  if (tilesPerSecond === null) return null;
+  const { tilesPerSecond, timeLeft, outcome, secondsWorked } = useLiveJob(job);
+  const times = [
+    ...(outcome === null && timeLeft !== null ? [t("job.left", { time: duration(timeLeft.seconds) })] : []),
+    ...(Math.round(secondsWorked) === 0 ? [] : [t("job.elapsed", { time: duration(secondsWorked) })]),
+  ];
   return (
     <>
-      {t("job.rate", { rate: decimal(tilesPerSecond) })}
-      {outcome === null && timeLeft !== null && (
-        <small class="below">{t("job.left", { time: duration(timeLeft.seconds) })}</small>
-      )}
+      {tilesPerSecond !== null && t("job.rate", { rate: decimal(tilesPerSecond) })}
+      {times.length > 0 && <small class="below">{times.join(" · ")}</small>}
     </>
   );
 }
@@ -193,17 +195,21 @@ function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
   );
 }
 
-/** The action that a job needs most often in its state. The page of the job has the others. */
-function RowAction({ job }: { readonly job: Job }) {
+/** The actions that a job needs most often in its state. The page of the job has the others. */
+function RowActions({ job }: { readonly job: Job }) {
   const now = useLiveJob(job);
   const action = hasEnded(now) ? (canRetry(now) ? "retry" : undefined) : now.paused ? "resume" : "pause";
   if (action === undefined) return null;
+  const titleOf = (label: string): string => t("action.ofJob", { action: label, id: now.id });
   return (
-    <Action
-      label={t(`action.${action}`)}
-      title={t("action.ofJob", { action: t(`action.${action}`), id: now.id })}
-      request={{ method: "POST", path: `jobs/${now.id}/${action}` }}
-      command={nuthatchCommand(COMMANDS[action], now.id)}
-    />
+    <span class="row-actions">
+      <Action
+        label={t(`action.${action}`)}
+        title={titleOf(t(`action.${action}`))}
+        request={{ method: "POST", path: `jobs/${now.id}/${action}` }}
+        command={nuthatchCommand(COMMANDS[action], now.id)}
+      />
+      {!hasEnded(now) && <StopJob job={now} title={titleOf(t("action.cancel"))} />}
+    </span>
   );
 }

@@ -1,35 +1,73 @@
-import { Panel } from "../../components/parts.tsx";
-import { dateTime } from "../../core/format.ts";
-import { t, tMaybe } from "../../core/i18n.ts";
-import type { Job } from "../../core/jobs.ts";
+import { useSignal } from "@preact/signals";
+import { Loading, Panel } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { dateTime, duration } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { hasEnded, type Job } from "../../core/jobs.ts";
+import { useNow } from "../../core/now.ts";
+import { type Loaded, useDocument } from "../../core/resource.ts";
+import { reasonText } from "./outcome.ts";
+import { hiddenOf, isStandstill, type LastingMoment, lasting } from "./timeline.ts";
 
-interface Moment {
-  readonly at: string;
-  readonly event: string;
-  readonly by: string | null;
-  readonly reason: string | null;
+/** Reads the timeline of a job, and reads it again when the job starts, waits, is paused, goes on or ends. */
+export function useTimeline(job: Job): Loaded<Doc<"JobTimeline">> {
+  const { id, startedAt, paused, reason, outcome } = job;
+  return useDocument("JobTimeline", `jobs/${id}/timeline`, {
+    version: [startedAt, paused, reason, outcome].join(),
+  });
 }
 
-/** What happened to the job, oldest first. */
-export function JobTimeline({ job }: { readonly job: Job }) {
+/** What happened to the job, oldest first: who did it, why, and for how long the job waited or was paused. */
+export function JobTimeline({ job, loaded }: { readonly job: Job; readonly loaded: Loaded<Doc<"JobTimeline">> }) {
   return (
     <Panel title={t("timeline")}>
-      <ol class="timeline">
-        {momentsOf(job).map(({ at, event, by, reason }) => (
-          <li key={`${at} ${event}`}>
-            <time dateTime={at}>{dateTime(at)}</time> <b>{tMaybe(`timeline.${event}`)}</b>
-            {by !== null && ` ${t("timeline.by", { name: by })}`}
-            {reason !== null && <small>{reason}</small>}
-          </li>
-        ))}
-      </ol>
+      <Loading of={loaded}>{({ timeline }) => <Moments moments={lasting(timeline)} job={job} />}</Loading>
     </Panel>
   );
 }
 
-/** The moments that the document of the job has. */
-const momentsOf = ({ createdAt, createdBy, startedAt, endedAt, abortedBy, reason }: Job): readonly Moment[] => [
-  { at: createdAt, event: "made", by: createdBy, reason: null },
-  ...(startedAt === null ? [] : [{ at: startedAt, event: "running", by: null, reason: null }]),
-  ...(endedAt === null ? [] : [{ at: endedAt, event: "ended", by: abortedBy, reason }]),
-];
+function Moments({ moments, job }: { readonly moments: readonly LastingMoment[]; readonly job: Job }) {
+  const isWhole = useSignal(false);
+  const hidden = new Set(isWhole.value ? [] : hiddenOf(moments));
+  const isLive = !hasEnded(job);
+  return (
+    <ol class="timeline">
+      {moments.map((moment, n) =>
+        !hidden.has(moment) ? (
+          <li key={`${moment.at} ${moment.event}`}>
+            <ShownMoment moment={moment} isLive={isLive} />
+          </li>
+        ) : (
+          n === 1 && (
+            <li key="hidden">
+              <button type="button" class="quiet small" onClick={() => (isWhole.value = true)}>
+                {t("timeline.hidden", { count: hidden.size })}
+              </button>
+            </li>
+          )
+        ),
+      )}
+    </ol>
+  );
+}
+
+function ShownMoment({ moment, isLive }: { readonly moment: LastingMoment; readonly isLive: boolean }) {
+  const { at, event, by, seconds } = moment;
+  const reason = reasonText(moment.reason);
+  const isStill = isStandstill(moment);
+  return (
+    <>
+      <time dateTime={at}>{dateTime(at)}</time> <b>{t(`timeline.${event}`)}</b>
+      {by !== null && ` ${t("timeline.by", { name: by })}`}
+      {isStill && seconds !== undefined && ` (${duration(seconds)})`}
+      {isStill && seconds === undefined && isLive && <SoFar since={at} />}
+      {reason !== undefined && <small>{reason}</small>}
+    </>
+  );
+}
+
+/** The time that has passed, each second anew. Screen readers do not announce each second. */
+function SoFar({ since }: { readonly since: string }) {
+  const seconds = (useNow() - Date.parse(since)) / 1000;
+  return <> ({t("timeline.soFar", { time: duration(seconds) })})</>;
+}

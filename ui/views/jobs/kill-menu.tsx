@@ -1,5 +1,6 @@
 import { BulkAction, type BulkRequests } from "../../components/bulk-action.tsx";
-import { get } from "../../core/api.ts";
+import { get, queryOf } from "../../core/api.ts";
+import { nuthatchCommand } from "../../core/command.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
@@ -17,8 +18,14 @@ const STATES: Readonly<Record<Scope, readonly ("running" | "pending")[]>> = {
 
 const MOST = 1_000;
 
+interface KillMenuProps {
+  /** Only jobs of this layer. */
+  readonly layer?: string;
+  readonly onDone: () => void;
+}
+
 /** Ends all jobs, all that run, or all that wait, whatever the list shows. */
-export function KillMenu({ onDone }: { readonly onDone: () => void }) {
+export function KillMenu({ layer, onDone }: KillMenuProps) {
   if (!may("operate")) return null;
   return (
     <details class="menu">
@@ -29,7 +36,7 @@ export function KillMenu({ onDone }: { readonly onDone: () => void }) {
             key={scope}
             label={t(`kill.${scope}`)}
             kind="danger"
-            prepare={() => prepare(scope)}
+            prepare={() => prepare(scope, layer)}
             onDone={onDone}
           />
         ))}
@@ -38,10 +45,11 @@ export function KillMenu({ onDone }: { readonly onDone: () => void }) {
   );
 }
 
-async function prepare(scope: Scope): Promise<BulkRequests> {
-  const jobs = (await Promise.all(STATES[scope].map(all))).flat();
+async function prepare(scope: Scope, layer: string | undefined): Promise<BulkRequests> {
+  const jobs = (await Promise.all(STATES[scope].map((state) => all(state, layer)))).flat();
+  const title = t(`kill.${scope}`);
   return {
-    title: t(`kill.${scope}`),
+    title: layer === undefined ? title : t("kill.ofLayer", { action: title, layer }),
     body:
       jobs.length === 0 ? (
         <p>{t("kill.none")}</p>
@@ -49,17 +57,18 @@ async function prepare(scope: Scope): Promise<BulkRequests> {
         <p>{t("kill.what", { count: jobs.length, tiles: count(tilesLeft(jobs)) })}</p>
       ),
     requests: requestsFor("cancel", jobs),
-    ...(scope === "all" ? { command: "nuthatch kill --all" } : {}),
+    ...(scope === "all"
+      ? { command: nuthatchCommand("kill", ...(layer === undefined ? ["--all"] : ["--layer", layer])) }
+      : {}),
   };
 }
 
 /** Returns all jobs in a state, page by page. */
-async function all(state: "running" | "pending"): Promise<readonly Job[]> {
+async function all(state: "running" | "pending", layer: string | undefined): Promise<readonly Job[]> {
   const found: Job[] = [];
   for (;;) {
-    const last = found.at(-1);
-    const after = last === undefined ? "" : `&after=${last.id}`;
-    const { jobs } = await get("Jobs", `jobs?state=${state}&limit=${MOST}${after}`);
+    const query = queryOf({ state, layer, limit: MOST, after: found.at(-1)?.id });
+    const { jobs } = await get("Jobs", `jobs${query}`);
     found.push(...jobs);
     if (jobs.length < MOST) return found;
   }

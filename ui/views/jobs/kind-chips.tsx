@@ -6,7 +6,7 @@ import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { JOB_KINDS } from "../../core/jobs.ts";
 import { place } from "../../core/router.ts";
-import { kindIn } from "./list-query.ts";
+import { kindIn, listAddress } from "./list-query.ts";
 
 /** The kinds of jobs with their numbers. Each is a link that shows only jobs of this kind. */
 export function KindChips({ counts }: { readonly counts: Doc<"Jobs">["counts"] }) {
@@ -16,7 +16,7 @@ export function KindChips({ counts }: { readonly counts: Doc<"Jobs">["counts"] }
     const next = new URLSearchParams(query);
     for (const key of ["state", "after", "open"]) next.delete(key);
     if (state !== undefined) next.set("state", state);
-    return `/jobs${next.size === 0 ? "" : `?${next}`}`;
+    return listAddress(next);
   };
   const all = JOB_KINDS.reduce((sum, kind) => sum + (counts?.[kind] ?? 0), 0);
   return (

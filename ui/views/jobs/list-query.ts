@@ -1,5 +1,10 @@
 import { queryOf } from "../../core/api.ts";
 import type { JobKind } from "../../core/jobs.ts";
+import { place } from "../../core/router.ts";
+
+/** Returns the address of this list with another query. */
+export const listAddress = (query: URLSearchParams): string =>
+  `${place.value.path}${query.size === 0 ? "" : `?${query}`}`;
 
 /** The keys of the address that filter the list of jobs. */
 export const FILTERS = ["q", "layer", "type", "createdBy", "schedule", "requestedWith", "since", "until"] as const;
@@ -25,12 +30,16 @@ export function kindIn(query: URLSearchParams): JobKind | undefined {
   return isKind(state) ? state : undefined;
 }
 
-/** Returns the path of the page of jobs that an address selects. */
-export function jobsPath(query: URLSearchParams): string {
+/**
+ * Returns the path of the page of jobs that an address selects.
+ * @param layer the layer of the page; undefined: the address may select one
+ */
+export function jobsPath(query: URLSearchParams, layer: string | undefined): string {
   const kind = kindIn(query);
   const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined]));
   return `jobs${queryOf({
     ...given,
+    ...(layer === undefined ? {} : { layer }),
     since: momentOf(query.get("since")),
     until: momentOf(query.get("until")),
     ...(kind === undefined ? {} : KINDS[kind]),

@@ -13,17 +13,37 @@ export interface Outcome {
 /** Reasons of the server that say no more than the outcome itself. */
 const PLAIN_REASONS = /^(killed|cancelled|paused( by .*)?)$/;
 
+const WAITS = {
+  "waiting for the upstream: ": "outcome.waitsForUpstream",
+  "waiting for the store: ": "outcome.waitsForStore",
+  "waiting for room: ": "outcome.waitsForRoom",
+} as const;
+
+/** Returns why a job waits, as a sentence. */
+function waitText(reason: string): string {
+  for (const [start, text] of Object.entries(WAITS))
+    if (reason.startsWith(start)) return t(text, { reason: reason.slice(start.length) });
+  return t("outcome.waiting", { reason });
+}
+
+export const waitsForUpstream = ({ reason }: Pick<Job, "reason">): boolean =>
+  reason?.startsWith("waiting for the upstream: ") === true;
+
+/** Returns a reason of the server, without the words that say what the reader sees anyway; undefined: nothing is left. */
+export function reasonText(reason: string | null): string | undefined {
+  if (reason === null || PLAIN_REASONS.test(reason)) return undefined;
+  return reason.startsWith("waiting for ") ? waitText(reason) : reason;
+}
+
 export function outcomeOf(job: Job): Outcome {
   const { tiles, reason, abortedBy, errors } = job;
   const why = reason !== null && !PLAIN_REASONS.test(reason) ? reason : undefined;
   const kind = kindOf(job);
   switch (kind) {
     case "running":
-      return why === undefined
-        ? { tone: "busy", text: t("outcome.running") }
-        : { tone: "warn", text: t("outcome.waiting", { reason: why }) };
+      return why === undefined ? { tone: "busy", text: t("outcome.running") } : { tone: "warn", text: waitText(why) };
     case "pending":
-      return { tone: "plain", text: why === undefined ? t("outcome.pending") : t("outcome.waiting", { reason: why }) };
+      return { tone: "plain", text: why === undefined ? t("outcome.pending") : waitText(why) };
     case "paused": {
       const by = /^paused by (.*)$/.exec(reason ?? "")?.[1];
       if (by !== undefined) return { tone: "plain", text: t("outcome.pausedBy", { name: by }) };

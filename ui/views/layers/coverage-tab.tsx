@@ -1,19 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
-import { ProblemBox } from "../../components/parts.tsx";
-import { asProblem } from "../../core/api.ts";
-import { t } from "../../core/i18n.ts";
+import { Lazy } from "../../components/lazy.tsx";
 import type { TabProps } from "./layer-page.tsx";
 
-type CoverageModule = typeof import("../coverage/coverage.tsx");
+const load = async () => (await import("../coverage/coverage.tsx")).Coverage;
 
-/** The coverage of the layer. Its files are loaded when the tab is shown first. */
-export function CoverageTab({ layer }: TabProps) {
-  const [loaded, setLoaded] = useState<CoverageModule>();
-  const [failure, setFailure] = useState<unknown>();
-  useEffect(() => {
-    import("../coverage/coverage.tsx").then(setLoaded, setFailure);
-  }, []);
-  if (failure !== undefined) return <ProblemBox problem={asProblem(failure)} />;
-  if (loaded === undefined) return <p class="soft">{t("loading")}</p>;
-  return <loaded.Coverage layer={layer} />;
-}
+/** The coverage of the layer. */
+export const CoverageTab = ({ layer }: TabProps) => <Lazy load={load} props={{ layer }} />;

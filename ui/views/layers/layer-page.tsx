@@ -15,6 +15,7 @@ import { ConfigurationTab } from "./configuration-tab.tsx";
 import { CoverageTab } from "./coverage-tab.tsx";
 import { EmptyLayer, MakeStale } from "./empty-layer.tsx";
 import { GridSetsTab } from "./grid-sets-tab.tsx";
+import { JobsTab } from "./jobs-tab.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
 import { UseTab } from "./use-tab.tsx";
 
@@ -34,6 +35,7 @@ interface Tab {
 const TABS: readonly Tab[] = [
   { name: "", label: "layers.tab.preview", View: PreviewTab },
   { name: "coverage", label: "coverage", View: CoverageTab },
+  { name: "jobs", label: "nav.jobs", View: JobsTab },
   { name: "use", label: "layers.tab.use", View: UseTab },
   { name: "addresses", label: "layers.tab.addresses", View: AddressesTab },
   { name: "grid-sets", label: "layers.gridSets", View: GridSetsTab },

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import { CommittedInput } from "../../components/committed-input.tsx";
-import { Field } from "../../components/parts.tsx";
-import { t } from "../../core/i18n.ts";
-import { type GridSubset, isOffered, type TileAddress } from "../../map/grid.ts";
+import { CommittedInput } from "../components/committed-input.tsx";
+import { Field } from "../components/parts.tsx";
+import { t } from "../core/i18n.ts";
+import { type GridSubset, isOffered, type TileAddress } from "./grid.ts";
 
 interface TileFieldProps {
   readonly subset: GridSubset;

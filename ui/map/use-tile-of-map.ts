@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { TileAddress } from "../../map/grid.ts";
-import type { MapSurface } from "../../map/map-surface.ts";
+import type { TileAddress } from "./grid.ts";
+import type { MapSurface } from "./map-surface.ts";
 
 /** Marks the chosen tile on the map, and calls `choose` with the position of each click. */
 export function useTileOfMap(

@@ -1,0 +1,29 @@
+import { Action } from "../../components/action.tsx";
+import { nuthatchCommand } from "../../core/command.ts";
+import { count } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import type { Job } from "../../core/jobs.ts";
+import { tilesLeft } from "./bulk-bar.tsx";
+
+interface StopJobProps {
+  readonly job: Job;
+  /** What the button does, in a list of several jobs. */
+  readonly title?: string;
+  readonly onDone?: () => void;
+}
+
+/** Ends one job, after a dialog that tells how many tiles are left unrendered. */
+export const StopJob = ({ job, title, onDone }: StopJobProps) => (
+  <Action
+    label={t("action.cancel")}
+    {...(title === undefined ? {} : { title })}
+    kind="danger"
+    request={{ method: "POST", path: `jobs/${job.id}/cancel` }}
+    command={nuthatchCommand("kill", job.id)}
+    confirm={{
+      title: t("job.cancelTitle", { id: job.id }),
+      body: <p>{t("bulk.tilesLeft", { tiles: count(tilesLeft([job])) })}</p>,
+    }}
+    onDone={() => onDone?.()}
+  />
+);

@@ -1,0 +1,34 @@
+import type { Doc } from "../../core/api.ts";
+import type { Job } from "../../core/jobs.ts";
+
+type Moment = Doc<"JobTimeline">["timeline"][number];
+
+/** A moment of a timeline with the time until the next one. */
+export interface LastingMoment extends Moment {
+  /** undefined: the moment is the last one. */
+  readonly seconds: number | undefined;
+}
+
+/** Returns the moments with the time that each has lasted. */
+export const lasting = (timeline: readonly Moment[]): readonly LastingMoment[] =>
+  timeline.map((moment, n) => {
+    const next = timeline[n + 1];
+    return { ...moment, seconds: next && (Date.parse(next.at) - Date.parse(moment.at)) / 1000 };
+  });
+
+export const isStandstill = ({ event }: Pick<Moment, "event">): boolean => event === "waiting" || event === "paused";
+
+/** Returns since when a job waits or is paused, whatever reasons it had since; undefined: it does neither. */
+export function standstillSince({ outcome }: Pick<Job, "outcome">, timeline: readonly Moment[]): string | undefined {
+  const last = timeline.at(-1);
+  if (outcome !== null || last === undefined || !isStandstill(last)) return undefined;
+  const before = timeline.findLastIndex(({ event }) => event !== last.event);
+  return timeline[before + 1]?.at;
+}
+
+/** The moments of a long timeline that are shown first: the first one, and the last ones. */
+const SHOWN = 12;
+
+/** Returns the moments in the middle of a long timeline. */
+export const hiddenOf = <T>(moments: readonly T[]): readonly T[] =>
+  moments.length <= SHOWN + 2 ? [] : moments.slice(1, -SHOWN);

@@ -1,0 +1,7 @@
+import { Lazy } from "../../components/lazy.tsx";
+import type { TabProps } from "./layer-page.tsx";
+
+const load = async () => (await import("../jobs/job-list.tsx")).LayerJobs;
+
+/** The jobs of the layer, with the filters of the list of all jobs. */
+export const JobsTab = ({ layer }: TabProps) => <Lazy load={load} props={{ layer: layer.name }} />;
