@@ -105,6 +105,44 @@ layers:
     await console.page.getByText(/All 85 tiles go/).waitFor();
   });
 
+  test("the page of a layer lists its jobs, and stops them", async () => {
+    await using console = await browser.page(server, LOOKS[1]);
+    await console.open("/ui/layers/ws%3Aroads/jobs");
+    const { page } = console;
+    await page.getByRole("link", { name: "#1 seed" }).waitFor();
+    await console.expectAccessible();
+    await page.getByRole("link", { name: "running 0" }).click();
+    await page.getByText("No job fits these filters.").waitFor();
+    expect(new URL(page.url()).search).toBe("?state=running");
+    await page.getByText("Stop jobs …").click();
+    await page.getByRole("button", { name: "Stop all jobs" }).click();
+    await page.getByRole("dialog", { name: "Stop all jobs: ws:roads" }).getByText("There is no such job.").waitFor();
+  });
+
+  test("one tile is rendered on trial and not stored, and tells what failed", async () => {
+    await using console = await browser.page(server);
+    // The map renders nothing.
+    await console.open("/ui/layers/ws%3Aroads?stored=1&tile=5/3/9&p.STYLES=night");
+    const { page } = console;
+    const trial = page.getByRole("region", { name: "Try one render" });
+    await trial.getByRole("button", { name: "Render one tile: as curl and command line" }).click();
+    await page.getByText(/"parameters":\{"STYLES":"night"\},"z":5,"x":3,"y":22\}/).waitFor();
+    await page.keyboard.press("Escape");
+    await trial.getByRole("button", { name: "Render one tile", exact: true }).click();
+    await trial.getByRole("img", { name: "Tile 5/3/9" }).waitFor();
+    await trial.getByText(/STYLES=night.*BBOX=|BBOX=.*STYLES=night/).waitFor();
+    await trial.getByText("image/png").waitFor();
+    await console.expectAccessible();
+    upstream.behaviour = (_, response) => {
+      response.writeHead(404).end();
+      return "handled";
+    };
+    await trial.getByRole("button", { name: "Render one tile", exact: true }).click();
+    await trial.getByText(/status 404/).waitFor();
+    upstream.behaviour = () => "render";
+    expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(85);
+  });
+
   test("emptying a layer names its tiles, and can be undone", async () => {
     await using console = await browser.page(server);
     await console.open("/ui/layers");

@@ -1,15 +1,17 @@
 import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { place, setQuery } from "../../core/router.ts";
 import { findSubset } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
-import type { MapPointer } from "../../map/map-surface.ts";
+import type { MapPointer, MapSurface } from "../../map/map-surface.ts";
 import { Choice } from "./choice.tsx";
 import { featureInfo } from "./feature-info.ts";
 import type { TabProps } from "./layer-page.tsx";
 import { ParameterField } from "./parameter-field.tsx";
+import { TryRender } from "./try-render.tsx";
 
 /** The answer to a click: a text, or why there is none. */
 type Answer = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
@@ -17,6 +19,7 @@ type Answer = { readonly text: string } | { readonly problem: Problem } | { read
 /** A map of the layer. Grid set, format and parameters stand in the address; the map adds its place. */
 export function PreviewTab({ layer }: TabProps) {
   const answer = useSignal<Answer | undefined>(undefined);
+  const [surface, setSurface] = useState<MapSurface>();
   const { query } = place.value;
   const subset = findSubset(layer, query.get("gridSet") ?? undefined) ?? layer.gridSubsets[0];
   const format = layer.formats.find((one) => one === query.get("format")) ?? layer.formats[0];
@@ -41,8 +44,8 @@ export function PreviewTab({ layer }: TabProps) {
           label={t("layers.gridSet")}
           value={subset.gridSet}
           values={layer.gridSubsets.map((one) => one.gridSet)}
-          // The place on the map has the units of the grid set.
-          onChoose={(gridSet) => setQuery({ gridSet, at: undefined })}
+          // The place on the map and the tile are those of one grid set.
+          onChoose={(gridSet) => setQuery({ gridSet, at: undefined, tile: undefined })}
         />
         <Choice
           label={t("layers.format")}
@@ -68,7 +71,14 @@ export function PreviewTab({ layer }: TabProps) {
           format={format}
           parameters={parameters}
           label={t("layers.mapOf", { layer: layer.name })}
-          onOpen={(surface) => (layer.queryable ? surface.onClick((pointer) => void ask(pointer)) : undefined)}
+          onOpen={(opened) => {
+            setSurface(opened);
+            const stop = layer.queryable ? opened.onClick((pointer) => void ask(pointer)) : undefined;
+            return () => {
+              stop?.();
+              setSurface(undefined);
+            };
+          }}
         />
         {legend !== undefined && (
           <img
@@ -87,6 +97,7 @@ export function PreviewTab({ layer }: TabProps) {
           </div>
         </Panel>
       )}
+      <TryRender layer={layer.name} tileSet={{ subset, format, parameters }} surface={surface} />
     </>
   );
 }

@@ -12,6 +12,7 @@ const KEYS = [
   "threadCount",
   "order",
   "tileFailureRetryCount",
+  "tileFailureRetryWaitTime",
   "maxFailures",
   "maxFailurePercent",
 ];
@@ -50,9 +51,21 @@ export function How({ draft }: { readonly draft: Draft }) {
               isNumber
             />
             <TextField
+              name="tileFailureRetryWaitTime"
+              label={t("newJob.retryWait")}
+              hint={t("newJob.retryWait.hint")}
+              isNumber
+            />
+            <TextField
               name="maxFailures"
               label={t("newJob.maxFailures")}
               hint={t("newJob.maxFailures.hint")}
+              isNumber
+            />
+            <TextField
+              name="maxFailurePercent"
+              label={t("newJob.maxFailurePercent")}
+              hint={t("newJob.maxFailurePercent.hint")}
               isNumber
             />
           </>

@@ -3,6 +3,7 @@ import type { TargetedDragEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { CommittedInput } from "../../components/committed-input.tsx";
 import { Field } from "../../components/parts.tsx";
+import { decimal } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useShortcuts } from "../../core/keys.ts";
 import { place, setQuery } from "../../core/router.ts";
@@ -85,7 +86,7 @@ export function Where({ surface, tileSet, draft }: WhereProps) {
         )}
       </div>
       {area === undefined ? (
-        <Bounds bounds={bounds} onTake={takeBox} />
+        <Bounds subset={subset} bounds={bounds} onTake={takeBox} />
       ) : (
         <TextField name="areaCrs" label={t("newJob.areaCrs")} hint={t("newJob.areaCrs.hint")} />
       )}
@@ -108,12 +109,13 @@ function rounded(value: number, { levels, zoomStop }: TileSet["subset"]): number
 interface BoundsProps {
   readonly bounds: readonly number[] | undefined;
   readonly onTake: (bounds: readonly number[] | undefined) => void;
+  readonly subset: TileSet["subset"];
 }
 
 const NO_BOUNDS: readonly string[] = ["", "", "", ""];
 
-/** The four numbers of a box. They count when all four are there. */
-function Bounds({ bounds, onTake }: BoundsProps) {
+/** The four numbers of a box, and those of the whole layer. They count when all four are there. */
+function Bounds({ subset, bounds, onTake }: BoundsProps) {
   const values = useSignal<readonly string[]>(NO_BOUNDS);
   const given = bounds?.join(",");
   useEffect(() => {
@@ -126,16 +128,20 @@ function Bounds({ bounds, onTake }: BoundsProps) {
     else if (values.value.every((one) => one === "")) onTake(undefined);
   };
   const names = [t("newJob.minX"), t("newJob.minY"), t("newJob.maxX"), t("newJob.maxY")];
+  const whole = subset.bounds.map((one) => decimal(one, 6)).join("; ");
   return (
-    <div class="fields four">
-      {names.map((name, n) => (
-        <Field key={name} label={name}>
-          {({ id }) => (
-            <CommittedInput id={id} isNumber value={values.value[n] ?? ""} onCommit={(text) => take(n, text)} />
-          )}
-        </Field>
-      ))}
-    </div>
+    <>
+      <div class="fields four">
+        {names.map((name, n) => (
+          <Field key={name} label={name}>
+            {({ id }) => (
+              <CommittedInput id={id} isNumber value={values.value[n] ?? ""} onCommit={(text) => take(n, text)} />
+            )}
+          </Field>
+        ))}
+      </div>
+      <small class="soft">{t("newJob.layerBounds", { gridSet: subset.gridSet, bounds: whole })}</small>
+    </>
   );
 }
 
