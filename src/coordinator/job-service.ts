@@ -113,6 +113,13 @@ export class JobService {
     return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
   }
 
+  /** Returns the counts of a job by zoom, without its area, which may be large; undefined: no such job. */
+  async jobZooms(id: number): Promise<Pick<JobView, "type" | "zooms"> | undefined> {
+    const { runner, state } = this.#parts;
+    const view = await state.readSaved(() => runner.active.view(id));
+    return view && { type: view.type, zooms: view.zooms ?? [] };
+  }
+
   /** Returns what has happened to a job, the oldest first; undefined: no such job. */
   async jobTimeline(id: number): Promise<readonly TimelineEntry[] | undefined> {
     const { jobs, runner, state } = this.#parts;

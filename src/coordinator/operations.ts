@@ -64,6 +64,7 @@ export const OPERATIONS = {
     job: CALL,
     failedTiles: CALL,
     jobTimeline: CALL,
+    jobZooms: CALL,
   },
   estimates: { estimate: UNTIL, estimateAll: UNTIL },
   schedules: {

@@ -2,17 +2,12 @@ import { findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.
 import { unknownJob } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
-import type { Exchange, Resource, RouteOptions } from "../../resource.ts";
+import type { Resource, RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 
 /** Returns the resource `jobs/ID/timeline`, `/levels` or `/area`; undefined for another word. */
 export function jobPartResource({ operations }: RouteOptions, id: number, part: string): Resource | undefined {
-  const ofJob = (answer: (job: JobView, exchange: Exchange) => ReturnType<typeof documentAnswer>): Resource =>
-    reader(async (exchange) => {
-      const job = await operations.job(id);
-      return job === undefined ? refuse(unknownJob(id)) : answer(job, exchange);
-    });
   switch (part) {
     case "timeline":
       return reader(async () => {
@@ -20,9 +15,14 @@ export function jobPartResource({ operations }: RouteOptions, id: number, part: 
         return timeline === undefined ? refuse(unknownJob(id)) : documentAnswer("JobTimeline", { timeline });
       });
     case "levels":
-      return ofJob((job) => documentAnswer("JobLevels", { levels: levelsOf(job) }));
+      return reader(async () => {
+        const job = await operations.jobZooms(id);
+        return job === undefined ? refuse(unknownJob(id)) : documentAnswer("JobLevels", { levels: levelsOf(job) });
+      });
     case "area":
-      return ofJob((job, { catalogue }) => {
+      return reader(async ({ catalogue }) => {
+        const job = await operations.job(id);
+        if (job === undefined) return refuse(unknownJob(id));
         const layer = catalogue.layers.get(job.layer);
         const subset = layer === undefined ? undefined : findSubset(layer, job.gridSet ?? "");
         return documentAnswer("JobArea", areaOf(job, subset));
@@ -33,7 +33,7 @@ export function jobPartResource({ operations }: RouteOptions, id: number, part: 
 }
 
 /** Returns how far each level of a job is. */
-const levelsOf = ({ type, zooms = [] }: JobView): Documents["JobLevels"]["levels"] =>
+const levelsOf = ({ type, zooms = [] }: Pick<JobView, "type" | "zooms">): Documents["JobLevels"]["levels"] =>
   zooms.map(({ z, tiles }) => {
     const { total, stored, skipped, failed, deleted = 0n } = tiles;
     return { z, total, processed: type === "truncate" ? deleted : stored + skipped + failed, failed };
