@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
 import { manyLayers } from "./many-layers.ts";
@@ -205,7 +205,7 @@ describe.skipIf(!hasChromium || isGate).each([300, 10_000])("the console's list 
       await console.open("/ui/layers");
       await page.getByText(`${count.toLocaleString("en")} of ${count.toLocaleString("en")} layers`).waitFor();
       await page.locator("tbody td.number", { hasText: "0 B" }).first().waitFor();
-      paints.push(await page.waitForFunction<number>("window.paintedAt").then((painted) => painted.jsonValue()));
+      paints.push(await until("the rows are painted", () => page.evaluate<number | undefined>("window.paintedAt")));
       expect(await page.locator("tbody tr").count()).toBeLessThan(60);
       await page.evaluate("window.longTasks.length = 0");
       await page.locator(".table.long").hover();
