@@ -3,6 +3,7 @@ import { RepeatedLog } from "../lib/repeated-log.ts";
 import { AccessLog } from "../quota/access-log.ts";
 import { DiskSpaceMonitor } from "../quota/disk-space-monitor.ts";
 import { Enforcer } from "../quota/enforcer.ts";
+import { EvictedCells } from "../quota/evicted-cells.ts";
 import { Eviction } from "../quota/eviction.ts";
 import { QuotaStore } from "../quota/quota-store.ts";
 import { type Reservation, Reservations } from "../quota/reservations.ts";
@@ -15,9 +16,10 @@ export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. The enforcer is attached to jobs and truncations later. */
 export function buildQuota(context: BuildContext) {
-  const { db, store, gate, eviction: options, initialQuota, state, monotonicNow } = context;
+  const { db, store, gate, eviction: options, initialQuota, state, now, monotonicNow } = context;
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
+  const evictedCells = new EvictedCells(now);
   const disk = new DiskSpaceMonitor({
     read: () => store.diskSpace(),
     now: monotonicNow,
@@ -26,7 +28,14 @@ export function buildQuota(context: BuildContext) {
   const enforcer = new Enforcer({
     ...context,
     reservations,
-    eviction: new Eviction({ ...context, options, evicted: (tileSet, rect) => gate.evicted(tileSet, rect) }),
+    eviction: new Eviction({
+      ...context,
+      options,
+      evicted(cell) {
+        evictedCells.add(cell);
+        gate.evicted(cell.tileSet, cell.rect);
+      },
+    }),
     disk,
     configuration: () => quota.current,
     options,
@@ -40,7 +49,16 @@ export function buildQuota(context: BuildContext) {
       return { kind: "disk_full", reason: "the state database cannot be written" };
     }
   };
-  return { quota, disk, reservations, enforcer, admit, trend: new UsageTrend(db), accesses: new AccessLog(db) };
+  return {
+    quota,
+    disk,
+    reservations,
+    enforcer,
+    evictedCells,
+    admit,
+    trend: new UsageTrend(db),
+    accesses: new AccessLog(db),
+  };
 }
 
 /** Builds the accounting of the tiles that renderers write. */

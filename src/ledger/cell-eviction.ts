@@ -4,6 +4,7 @@ import { ifAvailable } from "../store/tile-store.ts";
 import { type CellOrder, cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-table.ts";
 import type { CellWriters } from "./cell-writers.ts";
+import { cellPosition } from "./cells.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
 
@@ -15,6 +16,13 @@ export interface CellUses {
   readonly z: number;
   /** Reads of tiles after their first read, which does not count towards the access frequency. */
   readonly repeats: number;
+}
+
+/** A cell whose tiles have been evicted, all of them. */
+export interface EvictedCell {
+  readonly tileSet: TileSet;
+  readonly rect: TileRect;
+  readonly tiles: readonly { readonly x: number; readonly y: number }[];
 }
 
 /** Records the use of cells, and evicts the least used ones. */
@@ -51,7 +59,7 @@ export class CellEviction {
   }
 
   /** Evicts cells that no writer has open. Commits their marks first. @returns the evicted cells */
-  evict(cells: readonly ColdCell[]): { readonly tileSet: TileSet; readonly rect: TileRect; readonly tiles: number }[] {
+  evict(cells: readonly ColdCell[]): readonly EvictedCell[] {
     const free = cells.flatMap(({ at, cell }) => {
       const record = this.#in.tileSets.ofBlock(at);
       if (record === undefined) return [];
@@ -72,7 +80,8 @@ export class CellEviction {
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
       block.lastClosedMs = this.#in.monotonicNow();
-      return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles: tiles.length }];
+      this.#writers.changed([cellPosition(record.tileSet, block, cell)]);
+      return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles }];
     });
   }
 

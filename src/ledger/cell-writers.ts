@@ -31,9 +31,17 @@ export class CellWriters {
     this.#watch = new WriteWatch(internals);
   }
 
-  /** Has a function called with the cells that writers open and close, in place of the one before. Undefined: none. */
+  /**
+   * Has a function called with the cells that writers open and close, and with those that are evicted, in place of the
+   * function before. Undefined: none.
+   */
   observe(observer: ((cells: readonly CellPosition[]) => void) | undefined): void {
     this.#observer = observer;
+  }
+
+  /** Tells the observer of cells that have changed without being opened. */
+  changed(cells: readonly CellPosition[]): void {
+    this.#observer?.(cells);
   }
 
   /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */

@@ -43,7 +43,7 @@ function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonl
       floors: [],
       ...options,
     }),
-    evicted: ({ layer }, { minX }) => void evicted.push(`${layer} ${minX / 128}`),
+    evicted: ({ tileSet: { layer }, rect: { minX } }) => void evicted.push(`${layer} ${minX / 128}`),
     now,
   });
   const limits = limitsOf({ ...DEFAULT_QUOTA, enabled: true, layerQuotas });
@@ -77,8 +77,11 @@ test("cells are evicted one by one, the least recently used first, until there i
   const at = evictionOf();
   for (const n of [0, 1, 2, 3]) await at.write("a", n);
   at.read("a", 0);
+  const changed: number[] = [];
+  at.ledger.writers.observe((cells) => changed.push(...cells.map(({ bx }) => bx)));
   expect(await at.free("user", 150n)).toBe(2);
   expect(at.evicted).toEqual(["a 1", "a 2"]);
+  expect(changed).toEqual([1, 2]);
   expect([at.eviction.tiles, at.eviction.bytes]).toEqual([2, 200]);
 });
 

@@ -1,7 +1,6 @@
 import PQueue from "p-queue";
-import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
 import { decayedFrequency } from "../ledger/access-frequency.ts";
+import type { EvictedCell } from "../ledger/cell-eviction.ts";
 import type { ColdCell, EvictionOrder, Keep } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
@@ -19,8 +18,8 @@ export interface SeedRange extends Area {
 export interface EvictionParts {
   readonly ledger: Pick<Ledger, "eviction" | "sumOf" | "total">;
   readonly options: () => EvictionOptions;
-  /** Called when tiles have been evicted from the store. */
-  readonly evicted: (tileSet: TileSet, rect: TileRect) => void;
+  /** Called when the tiles of a cell have been evicted from the store. */
+  readonly evicted: (cell: EvictedCell) => void;
   readonly now: () => number;
 }
 
@@ -166,7 +165,7 @@ export class Eviction {
     if (cells.length === 0) return;
     const before = this.#parts.ledger.total;
     const [tiles, bytes] = [before.tiles, before.bytes];
-    for (const { tileSet, rect } of this.#parts.ledger.eviction.evict(cells)) this.#parts.evicted(tileSet, rect);
+    for (const cell of this.#parts.ledger.eviction.evict(cells)) this.#parts.evicted(cell);
     const after = this.#parts.ledger.total;
     this.tiles += Number(tiles - after.tiles);
     this.bytes += Number(bytes - after.bytes);

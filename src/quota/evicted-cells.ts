@@ -1,0 +1,84 @@
+import { intersectRects, type TileIndex, type TileRect } from "../grid/grid-set.ts";
+import { CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import type { EvictedCell } from "../ledger/cell-eviction.ts";
+
+/** How long the eviction of a tile is remembered. */
+const REMEMBERED_MS = 3_600_000;
+/** The most cells that are remembered: some 3 MB. */
+const MOST_CELLS = 10_000;
+
+type TilePosition = Pick<TileIndex, "x" | "y">;
+
+interface Remembered {
+  readonly tileSet: string;
+  readonly rect: TileRect;
+  /** One bit per tile of the cell, row by row from the lower left. */
+  readonly tiles: Uint8Array;
+  readonly atMs: number;
+}
+
+/**
+ * Remembers which tiles have been evicted in the last hour: those of the last 10,000 evicted cells, and of each cell
+ * those of its last eviction. Kept in memory: a restart forgets them.
+ */
+export class EvictedCells {
+  readonly #now: () => number;
+  /** In the order of the evictions. */
+  readonly #cells = new Map<string, Remembered>();
+
+  /** @param now ms since 1970 */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add({ tileSet, rect, tiles }: EvictedCell): void {
+    const bits = new Uint8Array(CELL_SIDE ** 2 / 8);
+    for (const { x, y } of tiles) {
+      const bit = bitOf(x, y);
+      bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
+    }
+    const key = cellKey(tileSet, { x: rect.minX, y: rect.minY, z: rect.z });
+    this.#cells.delete(key);
+    this.#cells.set(key, { tileSet: tileSetKey(tileSet), rect, tiles: bits, atMs: this.#now() });
+    this.#forget();
+  }
+
+  /** Yields the cells that overlap a rectangle, with their evicted tiles. */
+  *in(tileSet: TileSet, rect: TileRect): Generator<{ readonly rect: TileRect; tiles(): Iterable<TilePosition> }> {
+    this.#forget();
+    const wanted = tileSetKey(tileSet);
+    for (const cell of this.#cells.values())
+      if (cell.tileSet === wanted && cell.rect.z === rect.z && intersectRects(cell.rect, rect) !== undefined)
+        yield { rect: cell.rect, tiles: () => tilesOf(cell) };
+  }
+
+  /** Returns when a tile was evicted, ms since 1970; undefined: not in the last hour, as far as it is remembered. */
+  evictedAt(tileSet: TileSet, tile: TileIndex): number | undefined {
+    this.#forget();
+    const cell = this.#cells.get(cellKey(tileSet, tile));
+    return cell !== undefined && hasTile(cell, tile.x, tile.y) ? cell.atMs : undefined;
+  }
+
+  #forget(): void {
+    const before = this.#now() - REMEMBERED_MS;
+    for (const [key, { atMs }] of this.#cells) {
+      if (atMs >= before && this.#cells.size <= MOST_CELLS) return;
+      this.#cells.delete(key);
+    }
+  }
+}
+
+const cellKey = (tileSet: TileSet, { x, y, z }: TileIndex): string =>
+  `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
+
+const bitOf = (x: number, y: number): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
+
+function hasTile({ tiles }: Remembered, x: number, y: number): boolean {
+  const bit = bitOf(x, y);
+  return ((tiles[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+}
+
+function* tilesOf(cell: Remembered): Generator<TilePosition> {
+  const { minX, minY, maxX, maxY } = cell.rect;
+  for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) if (hasTile(cell, x, y)) yield { x, y };
+}
