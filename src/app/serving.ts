@@ -104,7 +104,12 @@ export class Serving implements ServingProcesses {
       reader,
       explain: (request) =>
         explainTile(
-          { inspect: (requested) => reader.inspect(requested), jobs: operations.jobs, now: Date.now },
+          {
+            inspect: (requested) => reader.inspect(requested),
+            jobs: operations.jobs,
+            evictedAt: operations.evictedAt,
+            now: Date.now,
+          },
           request,
         ),
       query: (question, requester) => queryUpstream(renders, question, requester),

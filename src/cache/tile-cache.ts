@@ -10,7 +10,15 @@ import { type StoredTile, StoreError, type TileStore } from "../store/tile-store
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf, NOT_CACHED } from "./tile-failure.ts";
-import type { Requester, RequesterOf, ServedTile, TileOutcome, TileReader, TileRequest } from "./tile-reader.ts";
+import {
+  type Requester,
+  type RequesterOf,
+  type ServedTile,
+  type TileOutcome,
+  type TileReader,
+  type TileRequest,
+  tileSetOf,
+} from "./tile-reader.ts";
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
@@ -265,13 +273,6 @@ function renderedWith({ layer, subset, format, index }: TileRequest): TileRect |
   if (coverage === undefined) return undefined;
   return metatileOf(index.x, index.y, metatileFor(layer, format.mimeType), coverage);
 }
-
-const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
-  layer: layer.name,
-  gridSet: subset.gridSet.id,
-  format: format.mimeType,
-  parametersId: parameters.id,
-});
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 

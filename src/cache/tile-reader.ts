@@ -2,6 +2,7 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { GridSubset, Layer } from "../layer/layer.ts";
 import type { Parameters } from "../layer/parameter-filter.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 
 /** A tile that a protocol has found to be well-formed and inside the layer's coverage. */
 export interface TileRequest {
@@ -11,6 +12,14 @@ export interface TileRequest {
   readonly parameters: Parameters;
   readonly index: TileIndex;
 }
+
+/** Returns the tile set that a requested tile belongs to. */
+export const tileSetOf = ({ layer, subset, format, parameters }: TileRequest): TileSet => ({
+  layer: layer.name,
+  gridSet: subset.gridSet.id,
+  format: format.mimeType,
+  parametersId: parameters.id,
+});
 
 /** A tile, with the headers that do not change while it is cached. */
 export interface ServedTile {

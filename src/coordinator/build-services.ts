@@ -54,7 +54,12 @@ export function buildServices(context: ServiceContext): {
     }),
     quota: new QuotaService({ ...context, ...quota }),
     metrics: new MetricsService({ ...context, ...jobs }),
-    coverage: new CoverageService({ ...answered, ...jobs, softTimes: () => truncations.service.softTimes }),
+    coverage: new CoverageService({
+      ...answered,
+      ...jobs,
+      evictedCells: quota.evictedCells,
+      softTimes: () => truncations.service.softTimes,
+    }),
     tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
     sessions,
     activity: new ActivityService({

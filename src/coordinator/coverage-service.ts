@@ -1,18 +1,19 @@
-import { rectCount, type TileRect } from "../grid/grid-set.ts";
+import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import type { StoredJob } from "../jobs/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { StoredCell } from "../ledger/stored-cells.ts";
 import { Slices } from "../lib/slices.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import { ifAvailable } from "../store/tile-store.ts";
+import type { EvictedCells } from "../quota/evicted-cells.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { CoverageSquares, type Runs, type SquareState } from "./coverage-squares.ts";
+import { TileAges } from "./tile-ages.ts";
 
 export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "gate" | "now"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
+  readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns by layer the time before which tiles were truncated softly. */
   readonly softTimes: () => ReadonlyMap<string, number>;
 }
@@ -36,18 +37,18 @@ export interface CoverageView extends Readonly<Record<SquareState, Runs>> {
 export interface LevelView {
   readonly z: number;
   readonly total: bigint;
+  /** Of a level whose stale tiles are unknown, these too. */
   readonly kept: bigint;
-  readonly stale: bigint;
+  /** Null: the levels have too many cells that may hold stale tiles. */
+  readonly stale: bigint | null;
   readonly failed: bigint;
 }
 
 /** The number of the layer's latest jobs whose failed tiles are shown. */
 const JOBS_WITH_FAILURES = 50;
 const FAILED_PAGE = 1_000;
-/** The most tiles whose age is read from the store for one answer. Beyond it, a cell is as old as its oldest tile. */
-const MOST_STATS = 65_536;
 
-/** Shows which tiles of a tile set are stored, stale, failed or being rendered. */
+/** Shows which tiles of a tile set are stored, stale, failed, being rendered or evicted. */
 export class CoverageService {
   readonly #parts: CoverageServiceParts;
 
@@ -57,20 +58,16 @@ export class CoverageService {
 
   /** Returns the state of each tile, or each cell, of a rectangle. @throws the reason of the signal */
   async coverage({ tileSet, rect, job }: CoverageRequest, signal: AbortSignal): Promise<CoverageView> {
-    const { gate, recounted } = this.#parts;
+    const { gate, recounted, evictedCells } = this.#parts;
     const drawing = await gate.inFlight(tileSet);
     await recounted();
     const slices = new Slices(signal);
     const squares = new CoverageSquares(rect);
-    await this.#eachStored(tileSet, rect, slices, {
-      tile: (x, y, isStale) => squares.mark(x, y, isStale ? "stale" : "kept"),
-      cell: (cell, isStale) => {
-        const state = isStale ? "stale" : "kept";
-        const { minX, minY } = cell.rect;
-        if (squares.step > 1) squares.mark(minX, minY, state);
-        else eachTile(cell, (x, y) => squares.mark(x, y, state));
-      },
-    });
+    for (const cell of evictedCells.in(tileSet, squares.rect)) {
+      if (squares.step > 1) squares.mark(cell.rect.minX, cell.rect.minY, "evicted");
+      else for (const { x, y } of cell.tiles()) squares.mark(x, y, "evicted");
+    }
+    await this.#markStored(tileSet, squares, slices);
     await this.#eachFailed(tileSet, job, slices, ({ x, y, z }) => {
       if (z === rect.z) squares.mark(x, y, "failed");
     });
@@ -79,13 +76,21 @@ export class CoverageService {
     return { z: rect.z, x0, y0, width, height, step, ...squares.runs() };
   }
 
+  /**
+   * Returns when the quota has evicted a tile, ms since 1970; undefined: not in the last hour, as far as it is remembered.
+   */
+  async evictedAt(tileSet: TileSet, tile: TileIndex): Promise<number | undefined> {
+    return this.#parts.evictedCells.evictedAt(tileSet, tile);
+  }
+
   /** Returns the tiles of each state by level. @throws the reason of the signal */
   async coverageLevels(tileSet: TileSet, signal: AbortSignal): Promise<readonly LevelView[]> {
-    const { ledger, recounted } = this.#parts;
+    const { ledger, store, recounted } = this.#parts;
     const subset = this.#subsetOf(tileSet);
     if (subset === undefined) return [];
     await recounted();
     const slices = new Slices(signal);
+    const ages = new TileAges({ store, tileSet });
     const failed = new Map<number, Set<string>>();
     await this.#eachFailed(tileSet, undefined, slices, ({ x, y, z }) => {
       const tiles = failed.get(z) ?? new Set<string>();
@@ -95,19 +100,10 @@ export class CoverageService {
     for (let z = subset.zoomStart; z <= subset.zoomStop; z++) {
       const rect = coverageAt(subset, z);
       if (rect === undefined) continue;
-      let stale = 0n;
-      if (this.#staleBefore(tileSet.layer, z) > 0)
-        await this.#eachStored(tileSet, rect, slices, {
-          tile: (_x, _y, isStale) => {
-            if (isStale) stale++;
-          },
-          cell: ({ tiles }, isStale) => {
-            if (isStale) stale += BigInt(tiles);
-          },
-        });
+      const stale = await this.#countStale(tileSet, rect, ages, slices);
       const known = ledger.tileSetsOf(tileSet).find((one) => one.tileSet.format === tileSet.format);
       const stored = known?.sums.get(z)?.tiles ?? 0n;
-      const kept = stored > stale ? stored - stale : 0n;
+      const kept = stored > (stale ?? 0n) ? stored - (stale ?? 0n) : 0n;
       levels.push({ z, total: rectCount(rect), kept, stale, failed: BigInt(failed.get(z)?.size ?? 0) });
     }
     return levels;
@@ -129,35 +125,37 @@ export class CoverageService {
     return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? now() - seconds * 1000 : 0);
   }
 
-  /**
-   * Visits the stored tiles of a rectangle: cells that are fresh as a whole, and the tiles of other cells one by one.
-   * After `MOST_STATS` tiles of which the age was read, a cell is stale as a whole.
-   */
-  async #eachStored(
-    tileSet: TileSet,
-    rect: TileRect,
-    slices: Slices,
-    visit: {
-      readonly tile: (x: number, y: number, isStale: boolean) => void;
-      readonly cell: (cell: StoredCell, isStale: boolean) => void;
-    },
-  ): Promise<void> {
+  /** Marks the squares that have stored tiles. */
+  async #markStored(tileSet: TileSet, squares: CoverageSquares, slices: Slices): Promise<void> {
     const { ledger, store } = this.#parts;
-    const staleBefore = this.#staleBefore(tileSet.layer, rect.z);
-    let stats = 0;
-    for (const cells of ledger.storedCells(tileSet, rect)) {
+    const staleBefore = this.#staleBefore(tileSet.layer, squares.rect.z);
+    const ages = new TileAges({ store, tileSet });
+    for (const cells of ledger.storedCells(tileSet, squares.rect))
       for (const cell of cells) {
-        const mayBeStale = cell.oldestMs < staleBefore;
-        if (!mayBeStale || stats > MOST_STATS) visit.cell(cell, mayBeStale);
-        else
-          eachTile(cell, (x, y) => {
-            stats++;
-            const found = ifAvailable(() => store.stat({ tileSet, x, y, z: rect.z }));
-            visit.tile(x, y, (found?.modifiedMs ?? cell.oldestMs) < staleBefore);
-          });
+        if (squares.step > 1) {
+          const { minX, minY } = cell.rect;
+          squares.mark(minX, minY, ages.hasBefore(cell, staleBefore) ? "stale" : "kept");
+        } else {
+          for (const tile of cell.tilesInRect())
+            squares.mark(tile.x, tile.y, ages.isBefore(cell, tile, staleBefore) ? "stale" : "kept");
+        }
+        if (slices.isOver) await slices.next();
       }
-      if (slices.isOver) await slices.next();
-    }
+  }
+
+  /** Counts the stored tiles of a level that are stale; null: there are more cells than one answer may look at. */
+  async #countStale(tileSet: TileSet, rect: TileRect, ages: TileAges, slices: Slices): Promise<bigint | null> {
+    const staleBefore = this.#staleBefore(tileSet.layer, rect.z);
+    if (staleBefore === 0) return 0n;
+    let stale = 0n;
+    for (const cells of this.#parts.ledger.storedCells(tileSet, rect))
+      for (const cell of cells) {
+        const count = ages.countBefore(cell, staleBefore);
+        if (count === undefined) return null;
+        stale += BigInt(count);
+        if (slices.isOver) await slices.next();
+      }
+    return stale;
   }
 
   /** Visits the failed tiles of one job, or those of the layer's latest jobs that are not stored. */
@@ -189,11 +187,6 @@ export class CoverageService {
       }
     }
   }
-}
-
-/** Visits the stored tiles of a cell that lie in its rectangle. */
-function eachTile({ rect: { minX, minY, maxX, maxY }, has }: StoredCell, visit: (x: number, y: number) => void): void {
-  for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) if (has(x, y)) visit(x, y);
 }
 
 /** Returns the numbers of a tile set's combinations in a job's request; undefined: the job has another tile set. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CoverageSquares, MOST_SQUARES, type SquareState } from "./coverage-squares.ts";
 
-const STATES: readonly SquareState[] = ["kept", "stale", "failed", "drawing"];
+const STATES: readonly SquareState[] = ["evicted", "kept", "stale", "failed", "drawing"];
 const rect = (minX: number, minY: number, maxX: number, maxY: number) => ({ z: 5, minX, minY, maxX, maxY });
 
 /** Returns the squares that runs cover. */
@@ -20,7 +20,7 @@ test("runs are gaps and lengths over the squares, row by row from the lowest", (
   squares.markAll(rect(11, 20, 12, 21), "kept");
   squares.mark(10, 21, "failed");
   expect([squares.x0, squares.y0, squares.width, squares.height, squares.step]).toEqual([10, 20, 4, 2, 1]);
-  expect(squares.runs()).toEqual({ kept: [1, 2, 2, 2], stale: [], failed: [4, 1], drawing: [] });
+  expect(squares.runs()).toEqual({ evicted: [], kept: [1, 2, 2, 2], stale: [], failed: [4, 1], drawing: [] });
 });
 
 test("a run goes on from the end of one row to the begin of the next", () => {
@@ -36,6 +36,12 @@ test("more than 65,536 tiles are cells of 16 x 16 tiles, which begin at multiple
   squares.mark(31, 6, "kept");
   squares.mark(32, 6, "stale");
   expect(squares.runs()).toMatchObject({ kept: [0, 1], stale: [1, 1] });
+});
+
+test("a rectangle marks every cell that it touches", () => {
+  const squares = new CoverageSquares(rect(0, 0, 511, 511));
+  squares.markAll(rect(15, 14, 17, 16), "drawing");
+  expect(squares.runs().drawing).toEqual([0, 2, 30, 2]);
 });
 
 test("each square is in at most one list, with the strongest state that it was given", () => {

@@ -1,8 +1,8 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { CELL_SIDE } from "../layer/tile-set.ts";
 
 /** The states of a square, the weakest first: a square has the strongest state of its tiles. */
-const STATES = ["kept", "stale", "failed", "drawing"] as const;
+const STATES = ["evicted", "kept", "stale", "failed", "drawing"] as const;
 export type SquareState = (typeof STATES)[number];
 
 /** The most squares of a map. With more tiles, a square is a cell of 16 x 16 tiles. */
@@ -21,15 +21,24 @@ export class CoverageSquares {
   readonly height: number;
   /** Tiles on the side of a square. */
   readonly step: number;
+  /** The tiles of all squares. */
+  readonly rect: TileRect;
   readonly #states: Uint8Array;
 
-  constructor({ minX, minY, maxX, maxY }: TileRect) {
+  constructor({ z, minX, minY, maxX, maxY }: TileRect) {
     this.step = (maxX - minX + 1) * (maxY - minY + 1) <= MOST_SQUARES ? 1 : CELL_SIDE;
     const [left, lower] = [this.#square(minX), this.#square(minY)];
     this.x0 = left * this.step;
     this.y0 = lower * this.step;
     this.width = this.#square(maxX) - left + 1;
     this.height = this.#square(maxY) - lower + 1;
+    this.rect = {
+      z,
+      minX: this.x0,
+      minY: this.y0,
+      maxX: this.x0 + this.width * this.step - 1,
+      maxY: this.y0 + this.height * this.step - 1,
+    };
     this.#states = new Uint8Array(this.width * this.height);
   }
 
@@ -47,16 +56,18 @@ export class CoverageSquares {
   }
 
   /** Marks the squares of a rectangle of tiles. */
-  markAll({ minX, minY, maxX, maxY }: TileRect, state: SquareState): void {
-    const [right, upper] = [this.x0 + this.width * this.step - 1, this.y0 + this.height * this.step - 1];
-    for (let y = Math.max(minY, this.y0); y <= Math.min(maxY, upper); y += this.step)
-      for (let x = Math.max(minX, this.x0); x <= Math.min(maxX, right); x += this.step) this.mark(x, y, state);
+  markAll(rect: TileRect, state: SquareState): void {
+    const part = intersectRects(rect, this.rect);
+    if (part === undefined) return;
+    const first = (tile: number): number => this.#square(tile) * this.step;
+    for (let y = first(part.minY); y <= part.maxY; y += this.step)
+      for (let x = first(part.minX); x <= part.maxX; x += this.step) this.mark(x, y, state);
   }
 
   /** Returns the squares of each state as runs. */
   runs(): Readonly<Record<SquareState, Runs>> {
-    const runs: Record<SquareState, number[]> = { kept: [], stale: [], failed: [], drawing: [] };
-    const ends = { kept: 0, stale: 0, failed: 0, drawing: 0 };
+    const runs: Record<SquareState, number[]> = { evicted: [], kept: [], stale: [], failed: [], drawing: [] };
+    const ends = { evicted: 0, kept: 0, stale: 0, failed: 0, drawing: 0 };
     for (let at = 0; at < this.#states.length; ) {
       const state = STATES[(this.#states[at] ?? 0) - 1];
       let end = at + 1;

@@ -97,7 +97,7 @@ export const OPERATIONS = {
   },
   quota: { quota: CALL, previewQuota: CALL, changeQuota: CALL_READS_FIRST },
   metrics: { jobMetrics: CALL },
-  coverage: { coverage: UNTIL, coverageLevels: UNTIL },
+  coverage: { coverage: UNTIL, coverageLevels: UNTIL, evictedAt: CALL },
   tiles: { tileChanges: UNTIL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },

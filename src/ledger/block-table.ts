@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { bytes, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
-import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
+import { type AgedCell, Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {
@@ -45,7 +45,7 @@ export class BlockTable {
   #usedSinceMs = 0;
   #willTrim = false;
   readonly #sql: Record<
-    "get" | "put" | "delete" | "sum" | "addresses" | "inRect" | "row" | "inRow" | "useInRow" | CellOrder,
+    "get" | "put" | "delete" | "sum" | "addresses" | "inRect" | "row" | "inRow" | "cellsInRow" | CellOrder,
     Statement
   >;
 
@@ -57,6 +57,9 @@ export class BlockTable {
         `SELECT z, bx, by, ${column} AS key FROM block WHERE tile_set = ? AND (${column}, z, bx, by) > (?, ?, ?, ?)
            ORDER BY ${column}, z, bx, by LIMIT ?`,
       );
+    // Without the name of the index, SQLite takes the primary key and reads all rows between the two columns.
+    const inRow =
+      "FROM block INDEXED BY block_row WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?";
     this.#sql = {
       get: db.prepare(
         "SELECT tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
@@ -73,12 +76,8 @@ export class BlockTable {
         "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?",
       ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
-      inRow: db.prepare(
-        "SELECT bx, tiles FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
-      ),
-      useInRow: db.prepare(
-        "SELECT bx, cells FROM block WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?",
-      ),
+      inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
+      cellsInRow: db.prepare(`SELECT bx, cells ${inRow}`),
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
     };
@@ -258,15 +257,31 @@ export class BlockTable {
     row: BlockRow,
     rect: TileRect,
   ): Generator<readonly (BlockAddress & { readonly used: readonly UsedCell[] })[]> {
-    return this.#pagesOfRow(this.#sql.useInRow, row, rect, (at, found) => {
+    return this.#pagesOfRow(this.#sql.cellsInRow, row, rect, (at, found) => {
       const inMemory = this.#blocks.get(blockKey(at));
-      try {
-        return { ...at, used: Block.usedCells(inMemory?.encodeCells() ?? bytes(found, "cells")) };
-      } catch {
-        // The row is corrupt. The table then has a block that is counted from the store.
-        return { ...at, used: Block.usedCells(this.at(at).encodeCells()) };
-      }
+      return { ...at, used: this.#fromCells(at, inMemory?.encodeCells() ?? bytes(found, "cells"), Block.usedCells) };
     });
+  }
+
+  /** Yields the blocks as `tilesInRow` does, with their cells, as the rows of the database have them. */
+  agesInRow(
+    row: BlockRow,
+    rect: TileRect,
+  ): Generator<readonly (BlockAddress & { readonly cells: readonly AgedCell[] })[]> {
+    return this.#pagesOfRow(this.#sql.cellsInRow, row, rect, (at, found) => ({
+      ...at,
+      cells: this.#fromCells(at, bytes(found, "cells"), Block.agedCells),
+    }));
+  }
+
+  /** Reads the encoded cells of a block. */
+  #fromCells<T>(at: BlockAddress, encoded: Uint8Array, read: (encoded: Uint8Array) => T): T {
+    try {
+      return read(encoded);
+    } catch {
+      // The row is corrupt. The table then has a block that is counted from the store.
+      return read(this.at(at).encodeCells());
+    }
   }
 
   *#pagesOfRow<T extends BlockAddress>(

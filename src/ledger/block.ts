@@ -21,6 +21,12 @@ export interface UsedCell {
   readonly frequency: number;
 }
 
+/** A cell with tiles, and its oldest write, ms since 1970. */
+export interface AgedCell {
+  readonly cell: number;
+  readonly oldestMs: number;
+}
+
 /**
  * Returns whether a cell has been read. The frequency of a cell without reads is that of its first write or, after a
  * count of the store, that of its latest tile.
@@ -173,6 +179,15 @@ export class Block {
         used.push({ cell: cells.readUInt8(offset), frequency });
     }
     return used;
+  }
+
+  /** Returns the cells with tiles from the bytes that `encodeCells` has written. @throws CorruptRow */
+  static agedCells(encoded: Uint8Array): readonly AgedCell[] {
+    const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
+    return Array.from(cellOffsets(cells), (offset) => ({
+      cell: cells.readUInt8(offset),
+      oldestMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
+    }));
   }
 
   /** True when the block has no tiles and no unknown cells: its row can be deleted. */

@@ -218,7 +218,7 @@ export class Ledger {
     return countStored(this.#in.blocks, this.#blocksId(tileSet, rect.z), rect, selection);
   }
 
-  /** Yields the cells of a rectangle with stored tiles, those of a block at a time. */
+  /** Yields the cells of a rectangle with stored tiles, a page at a time. */
   *storedCells(tileSet: TileSet, rect: TileRect): Generator<readonly StoredCell[], void> {
     this.flush();
     const record = this.#in.tileSets.find(tileSet);

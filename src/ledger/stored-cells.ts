@@ -1,35 +1,53 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
-import { CELLS, cellRectOf } from "./block.ts";
+import { type AgedCell, type BlockAddress, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
-/** A cell with stored tiles. Valid in the turn of the event loop in which it was yielded. */
-export interface StoredCell {
+/** A cell with stored tiles. Its block is read when a tile is asked for. */
+export class StoredCell {
   /** The part of the cell that lies in the requested rectangle. */
   readonly rect: TileRect;
-  /** The stored tiles of the whole cell. */
-  readonly tiles: number;
   /** The oldest write in the cell, ms since 1970. */
   readonly oldestMs: number;
-  has(x: number, y: number): boolean;
+  readonly #blocks: Pick<BlockTable, "at">;
+  readonly #at: BlockAddress;
+  readonly #cell: number;
+
+  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, oldestMs }: AgedCell, rect: TileRect) {
+    this.#blocks = blocks;
+    this.#at = at;
+    this.#cell = cell;
+    this.rect = rect;
+    this.oldestMs = oldestMs;
+  }
+
+  /** The number of stored tiles of the whole cell. */
+  get tiles(): number {
+    return this.#blocks.at(this.#at).cellTiles[this.#cell] ?? 0;
+  }
+
+  /** Yields the stored tiles that lie in the rectangle, within one turn of the event loop. */
+  *tilesInRect(): Generator<{ readonly x: number; readonly y: number }> {
+    const block = this.#blocks.at(this.#at);
+    const { minX, minY, maxX, maxY } = this.rect;
+    for (let y = minY; y <= maxY; y++) for (let x = minX; x <= maxX; x++) if (block.has(x, y)) yield { x, y };
+  }
 }
 
-/** Yields the cells of a rectangle with stored tiles, those of a block at a time. Reads the rows of the database. */
+/** Yields the cells of a rectangle with stored tiles, a page of blocks at a time. Reads the rows of the database. */
 export function* storedCells(
   blocks: BlockTable,
   tileSetId: number,
   rect: TileRect,
 ): Generator<readonly StoredCell[], void> {
   for (const row of blocks.rowsIn(tileSetId, rect))
-    for (const page of blocks.tilesInRow(row, rect))
-      for (const at of page) {
-        const block = blocks.at(at);
-        const cells: StoredCell[] = [];
-        for (let cell = 0; cell < CELLS; cell++) {
-          const tiles = block.cellTiles[cell] ?? 0;
-          const part = tiles === 0 ? undefined : intersectRects(cellRectOf(at, cell), rect);
-          if (part === undefined) continue;
-          cells.push({ rect: part, tiles, oldestMs: block.oldestMs[cell] ?? 0, has: (x, y) => block.has(x, y) });
+    for (const page of blocks.agesInRow(row, rect)) {
+      const cells: StoredCell[] = [];
+      for (const { cells: aged, ...at } of page) {
+        for (const one of aged) {
+          const part = intersectRects(cellRectOf(at, one.cell), rect);
+          if (part !== undefined) cells.push(new StoredCell(blocks, at, one, part));
         }
-        yield cells;
       }
+      yield cells;
+    }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ended, rendered, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, putQuota, rendered, seed, startServer, type TestServer, until } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -9,7 +9,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startUpstream();
   const styles = 'parameterFilters: [{ type: string, key: STYLES, default: "", values: [b] }]';
-  const layers = ["seeded", "stale", "failing", "rendering", "large"].map((name) => ({
+  const layers = ["seeded", "stale", "failing", "rendering", "evicted", "large"].map((name) => ({
     name,
     extra: `metatile: [1, 1]\n    ${styles}`,
     gridSubsets: "[{ gridSet: EPSG:4326 }, { gridSet: EPSG:900913, zoomStop: 16 }]",
@@ -32,6 +32,7 @@ interface Coverage {
   readonly stale: number[];
   readonly failed: number[];
   readonly drawing: number[];
+  readonly evicted: number[];
 }
 const get = (path: string) => fetch(`${server.url}/api/v1/coverage${path}`);
 const coverage = async (query: string): Promise<Coverage> => {
@@ -45,7 +46,7 @@ const levels = async (query: string) => {
   expect(response.status).toBe(200);
   return ((await response.json()) as { readonly levels: readonly object[] }).levels;
 };
-const NONE = { kept: [], stale: [], failed: [], drawing: [] };
+const NONE = { kept: [], stale: [], failed: [], drawing: [], evicted: [] };
 const web = { gridSetId: "EPSG:900913", format: "image/png" };
 const tile = (layer: string, path: string) => fetch(`${server.url}/xyz/${layer}/${path}`);
 
@@ -150,6 +151,28 @@ test("a tile that is being rendered is in `drawing`", async () => {
   finish();
   upstream.behaviour = () => "render";
   expect((await missed).status).toBe(200);
+});
+
+test("tiles that the quota evicts are in `evicted` until they are stored again, and their explanation says when", async () => {
+  const id = await seed(server, "evicted", { ...web, zoomStart: 1, zoomStop: 1, threadCount: 1 });
+  await ended(server, id);
+  const layerQuotas = [{ layer: "evicted", expirationPolicyName: "LRU", quota: { value: 1, units: "B" } }];
+  await putQuota(server, { enabled: true, cacheCleanUpFrequency: 1, cacheCleanUpUnits: "SECONDS", layerQuotas });
+  await until("the tiles are evicted", async () => {
+    const squares = await coverage("layer=evicted&z=1");
+    return squares.kept.length === 0
+      ? (expect(squares).toMatchObject({ ...NONE, evicted: [0, 4] }) ?? true)
+      : undefined;
+  });
+  await putQuota(server, { enabled: false, layerQuotas: [] });
+  const explanation = await (await tile("evicted", "1/0/0.png?explain")).json();
+  expect(explanation).toMatchObject({ state: "missing", reason: "evicted", truncatedBy: null });
+  expect(Date.now() - Date.parse(explanation.evictedAt)).toBeLessThan(60_000);
+  expect((await tile("evicted", "1/0/0.png")).status).toBe(200);
+  await rendered(server);
+  // Row 0 from the top is row 1 from the bottom.
+  expect(await coverage("layer=evicted&z=1")).toMatchObject({ ...NONE, kept: [2, 1], evicted: [0, 2, 1, 1] });
+  expect(await (await tile("evicted", "1/0/0.png?explain")).json()).toMatchObject({ state: "kept", evictedAt: null });
 });
 
 test("more than 65,536 tiles are cells of 16 x 16, and more than 16,777,216 need a smaller box", async () => {

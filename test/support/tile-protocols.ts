@@ -192,7 +192,15 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
     }),
     clientOf: () => "client",
     explain: (request) =>
-      explainTile({ inspect: async () => MISSING, jobs: async () => [], now: () => Date.UTC(2026, 0, 1) }, request),
+      explainTile(
+        {
+          inspect: async () => MISSING,
+          jobs: async () => [],
+          evictedAt: async () => undefined,
+          now: () => Date.UTC(2026, 0, 1),
+        },
+        request,
+      ),
     authorised: async ({ headers }) => headers.authorization === "Basic bWU6bWU=",
     now: () => Date.UTC(2026, 0, 1),
     ...more,

@@ -21,6 +21,8 @@ export interface Explanation {
   readonly drawing: boolean;
   readonly writtenBy: ExplainingJob | null;
   readonly truncatedBy: ExplainingJob | null;
+  /** When the quota evicted the tile, if that was in the last hour. */
+  readonly evictedAt: string | null;
 }
 
 /** Asks why a tile is as it is. Asking renders nothing. @throws Problem */

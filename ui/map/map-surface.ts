@@ -27,7 +27,7 @@ export interface ShownTiles {
 
 /** The squares of a level, as `GET /api/v1/coverage` answers. */
 export type Squares = Doc<"Coverage">;
-const STATES = ["kept", "stale", "failed", "drawing"] as const;
+const STATES = ["kept", "stale", "failed", "drawing", "evicted"] as const;
 export type SquareState = (typeof STATES)[number];
 
 /** Returns the state of the square in which a tile lies; undefined: it is missing, or not among the squares. */

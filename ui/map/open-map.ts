@@ -109,7 +109,7 @@ export function openMap(
     refreshTiles: () => pictures.getSource()?.refresh(),
     setBorders: (isShown) => overlays.borders.paint(isShown ? bordersPainter(subset) : undefined),
     setSquares(squares) {
-      overlays.squares.paint(squares && squaresPainter(subset, squares, ["kept", "stale", "failed"]));
+      overlays.squares.paint(squares && squaresPainter(subset, squares, ["kept", "stale", "failed", "evicted"]));
       overlays.drawing.paint(squares && squaresPainter(subset, squares, ["drawing"]));
     },
     setArea: (area) => overlays.area.paint(area && areaPainter(area)),

@@ -26,6 +26,7 @@ function show(e: Answered<Explanation>): string {
     ["written by", e.writtenBy === null ? undefined : jobText(e.writtenBy)],
     ["truncated by", e.truncatedBy === null ? undefined : jobText(e.truncatedBy)],
     ["layer truncated", e.layerTruncatedAt ?? undefined],
+    ["evicted", e.evictedAt ?? undefined],
   ];
   return factList(rows);
 }

@@ -23,8 +23,11 @@ const state = (more: Partial<TileState>): TileState => ({
   ...more,
 });
 
-const explain = (more: Partial<TileState>, jobs: readonly JobView[] = []) =>
-  explainTile({ inspect: async () => state(more), jobs: async () => jobs, now: () => NOW }, request);
+const explain = (more: Partial<TileState>, jobs: readonly JobView[] = [], evictedMs?: number) =>
+  explainTile(
+    { inspect: async () => state(more), jobs: async () => jobs, evictedAt: async () => evictedMs, now: () => NOW },
+    request,
+  );
 
 describe("an explanation of a tile", () => {
   it("that is stored names its address, its file, its age and the job that was at work there", async () => {
@@ -66,7 +69,25 @@ describe("an explanation of a tile", () => {
       },
       layerTruncatedAt: null,
       truncatedBy: null,
+      evictedAt: null,
     });
+  });
+
+  it("that was evicted says so, unless it was truncated or stored since", async () => {
+    const evictedMs = NOW - 90_000;
+    expect(await explain({}, [], evictedMs)).toMatchObject({
+      state: "missing",
+      reason: "evicted",
+      message: "Not stored: the disk quota evicted it 90 seconds ago. The next request renders it.",
+      evictedAt: "2025-12-31T23:58:30.000Z",
+    });
+    const truncation = job(9, { type: "truncate", endedAt: "2025-12-31T23:58:00.000Z" });
+    expect(await explain({}, [truncation], evictedMs)).toMatchObject({ reason: "evicted", truncatedBy: { id: 9 } });
+    const later = { reason: "truncated", evictedAt: null };
+    expect(await explain({ truncatedMs: NOW - 1000 }, [], evictedMs)).toMatchObject(later);
+    expect(await explain({}, [{ ...truncation, endedAt: "2025-12-31T23:59:00.000Z" }], evictedMs)).toMatchObject(later);
+    const stored = { bytes: 77, modifiedMs: NOW - 60_000, expired: false };
+    expect(await explain({ stored }, [], evictedMs)).toMatchObject({ state: "kept", evictedAt: null });
   });
 
   it("that a user's request wrote names no job", async () => {

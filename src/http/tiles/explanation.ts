@@ -1,10 +1,11 @@
-import type { TileRequest } from "../../cache/tile-reader.ts";
+import { type TileRequest, tileSetOf } from "../../cache/tile-reader.ts";
 import type { TileState } from "../../cache/tile-state.ts";
-import { type Extent, extentsOverlap, rectExtent, tileExtent } from "../../grid/grid-set.ts";
+import { type Extent, extentsOverlap, rectExtent, type TileIndex, tileExtent } from "../../grid/grid-set.ts";
 import { corners } from "../../grid/grid-set-document.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import { type Parameters, parametersId } from "../../layer/parameter-filter.ts";
+import type { TileSet } from "../../layer/tile-set.ts";
 import { isoTime } from "../../lib/iso-time.ts";
 import { waitSeconds } from "../../lib/wait-seconds.ts";
 import type { JobPage, JobView } from "../../plan/job-request.ts";
@@ -16,6 +17,8 @@ export interface ExplanationParts {
   readonly inspect: (request: TileRequest) => Promise<TileState>;
   /** Returns jobs, the newest first. */
   readonly jobs: (filter: JobPage) => Promise<readonly JobView[]>;
+  /** Returns when the quota has evicted a tile, ms since 1970; undefined: not lately. */
+  readonly evictedAt: (tileSet: TileSet, tile: TileIndex) => Promise<number | undefined>;
   /** Returns milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -40,7 +43,7 @@ export interface Explanation {
   readonly parameters: { readonly id: string; readonly values: Readonly<Record<string, string>> };
   readonly state: "kept" | "expired" | "missing" | "outside";
   /** The reason why there is no valid tile; null if there is one. */
-  readonly reason: OutsideTile["why"] | "not_stored" | "truncated" | "failing" | "expired" | null;
+  readonly reason: OutsideTile["why"] | "not_stored" | "evicted" | "truncated" | "failing" | "expired" | null;
   /** The state and its reason as a sentence. */
   readonly message: string;
   readonly inMemory: boolean;
@@ -61,6 +64,8 @@ export interface Explanation {
   readonly layerTruncatedAt: string | null;
   /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
+  /** When the quota evicted the tile, if that was in the last hour and after the last truncation. */
+  readonly evictedAt: string | null;
 }
 
 /** The number of jobs of a layer that are searched, newest first. */
@@ -79,10 +84,12 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
     stored === undefined ? undefined : jobs.find((job) => job.type !== "truncate" && ran(job, stored.modifiedMs));
   const truncatedBy = jobs.find((job) => job.type === "truncate" && job.startedAt !== null);
   const ageSeconds = stored === undefined ? null : Math.max(0, Math.floor((parts.now() - stored.modifiedMs) / 1000));
-  const truncated = truncatedBy !== undefined || truncatedMs !== undefined;
+  const lastTruncatedMs = Math.max(truncatedMs ?? 0, truncatedBy === undefined ? 0 : latestMs(truncatedBy));
+  const evictedAt = stored === undefined ? await parts.evictedAt(tileSetOf(request), request.index) : undefined;
+  const evictedMs = (evictedAt ?? 0) > lastTruncatedMs ? evictedAt : undefined;
   return {
     ...identityOf(request),
-    ...verdict(state, ageSeconds, truncated, parts.now()),
+    ...verdict(state, { ageSeconds, evictedMs, truncated: lastTruncatedMs > 0 }, parts.now()),
     inMemory: state.inMemory,
     store: {
       key: state.key,
@@ -96,6 +103,7 @@ export async function explainTile(parts: ExplanationParts, request: TileRequest)
     writtenBy: writtenBy === undefined ? null : brief(writtenBy),
     layerTruncatedAt: truncatedMs === undefined ? null : isoTime(truncatedMs),
     truncatedBy: truncatedBy === undefined ? null : brief(truncatedBy),
+    evictedAt: evictedMs === undefined ? null : isoTime(evictedMs),
   };
 }
 
@@ -114,6 +122,7 @@ export function explainOutside({ request, why }: OutsideTile, message: string): 
     writtenBy: null,
     layerTruncatedAt: null,
     truncatedBy: null,
+    evictedAt: null,
   };
 }
 
@@ -130,10 +139,16 @@ function identityOf({ layer, subset, format, parameters, index }: TileRequest) {
   };
 }
 
+interface TileHistory {
+  /** The age of the stored tile; null: it is not stored. */
+  readonly ageSeconds: number | null;
+  readonly evictedMs: number | undefined;
+  readonly truncated: boolean;
+}
+
 function verdict(
   { stored, drawing, failing }: TileState,
-  ageSeconds: number | null,
-  truncated: boolean,
+  { ageSeconds, evictedMs, truncated }: TileHistory,
   nowMs: number,
 ): Pick<Explanation, "state" | "reason" | "message"> {
   if (stored !== undefined && !stored.expired)
@@ -153,6 +168,11 @@ function verdict(
       reason: "failing",
       message: `Not stored: its last render failed (${failing.message}). ${next}`,
     };
+  if (evictedMs !== undefined) {
+    const seconds = Math.max(0, Math.floor((nowMs - evictedMs) / 1000));
+    const message = `Not stored: the disk quota evicted it ${seconds} seconds ago. ${next}`;
+    return { state: "missing", reason: "evicted", message };
+  }
   return truncated
     ? { state: "missing", reason: "truncated", message: `Not stored since the last truncation. ${next}` }
     : { state: "missing", reason: "not_stored", message: `Not stored yet, or evicted. ${next}` };
@@ -195,6 +215,9 @@ function ran({ startedAt, endedAt }: JobView, atMs: number): boolean {
   if (startedAt === null || Date.parse(startedAt) > atMs + CLOCK_SLACK_MS) return false;
   return endedAt === null || Date.parse(endedAt) >= atMs - CLOCK_SLACK_MS;
 }
+
+/** Returns the time at which a job ended, or began if it has not ended, ms since 1970. */
+const latestMs = ({ startedAt, endedAt }: JobView): number => Date.parse(endedAt ?? startedAt ?? "1970-01-01");
 
 const brief = ({ id, type, state, startedAt, endedAt }: JobView): ExplainingJob => ({
   id,

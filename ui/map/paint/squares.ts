@@ -8,6 +8,16 @@ export const SQUARE_COLOURS: Readonly<Record<SquareState, string>> = {
   stale: "warn",
   failed: "bad",
   drawing: "busy",
+  evicted: "soft",
+};
+
+/** How much of the picture below a square covers. */
+const OPACITY: Readonly<Record<SquareState, number>> = {
+  kept: 0.45,
+  stale: 0.35,
+  failed: 0.6,
+  drawing: 0.6,
+  evicted: 0.25,
 };
 
 /** The least height of a square that carries a pattern, in CSS pixels. */
@@ -37,7 +47,7 @@ function drawRun(context: CanvasRenderingContext2D, run: Run, state: SquareState
   const { left, top, right, bottom, squares } = run;
   const [width, height] = [right - left, bottom - top];
   const hasRoom = height >= PATTERN_PX;
-  context.globalAlpha = state === "kept" ? 0.45 : state === "stale" ? 0.35 : 0.6;
+  context.globalAlpha = OPACITY[state];
   // One pixel between squares that are large enough, so that each can be told from the next.
   const gap = hasRoom ? 1 : 0;
   const each = width / squares;
@@ -53,7 +63,7 @@ function drawRun(context: CanvasRenderingContext2D, run: Run, state: SquareState
   context.stroke();
 }
 
-/** Stale: one line from corner to corner. Failed: a cross. Being rendered: a ring. */
+/** Stale: one line from corner to corner. Failed: a cross. Being rendered: a ring. Evicted: a line across. */
 function pattern(
   context: CanvasRenderingContext2D,
   state: SquareState,
@@ -66,6 +76,11 @@ function pattern(
     const radius = Math.max(1, Math.min(width, height) / 4);
     context.moveTo(left + width / 2 + radius, top + height / 2);
     context.arc(left + width / 2, top + height / 2, radius, 0, 2 * Math.PI);
+    return;
+  }
+  if (state === "evicted") {
+    context.moveTo(left + width / 4, top + height / 2);
+    context.lineTo(left + (width * 3) / 4, top + height / 2);
     return;
   }
   context.moveTo(left, top + height);

@@ -9,6 +9,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.stale": "Veraltet",
   "coverage.failed": "Fehlgeschlagen",
   "coverage.drawing": "Wird gerendert",
+  "coverage.evicted": "Kürzlich verdrängt",
+  "coverage.evictedAt": "Die Quota hat sie {time} verdrängt",
   "coverage.tiles": "Ein Quadrat ist eine Kachel der Zoomstufe {z}.",
   "coverage.cells":
     "Ein Quadrat ist ein Feld aus 16 × 16 Kacheln der Zoomstufe {z} mit dem dringendsten Zustand seiner Kacheln.",

@@ -7,6 +7,8 @@ export const coverage = {
   "coverage.stale": "Stale",
   "coverage.failed": "Failed",
   "coverage.drawing": "Being rendered",
+  "coverage.evicted": "Evicted lately",
+  "coverage.evictedAt": "The quota evicted it {time}",
   "coverage.tiles": "A square is one tile of level {z}.",
   "coverage.cells": "A square is a cell of 16 × 16 tiles of level {z}: it has the most urgent state of its tiles.",
   "coverage.levels": "Levels",

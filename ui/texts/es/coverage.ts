@@ -9,6 +9,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.stale": "Caducada",
   "coverage.failed": "Fallida",
   "coverage.drawing": "Generándose",
+  "coverage.evicted": "Expulsada hace poco",
+  "coverage.evictedAt": "La cuota la expulsó {time}",
   "coverage.tiles": "Un cuadrado es una tesela del nivel {z}.",
   "coverage.cells": "Un cuadrado reúne 16 × 16 teselas del nivel {z} y muestra su estado más urgente.",
   "coverage.levels": "Niveles",

@@ -9,6 +9,8 @@ export const coverage: Texts<typeof english> = {
   "coverage.stale": "Périmée",
   "coverage.failed": "Échouée",
   "coverage.drawing": "En cours de rendu",
+  "coverage.evicted": "Évincée récemment",
+  "coverage.evictedAt": "Le quota l’a évincée {time}",
   "coverage.tiles": "Un carré est une tuile du niveau {z}.",
   "coverage.cells": "Un carré regroupe 16 × 16 tuiles du niveau {z} et montre leur état le plus urgent.",
   "coverage.levels": "Niveaux",

@@ -7,6 +7,7 @@ const STATES: readonly { readonly state: SquareState; readonly label: TextKey; r
   { state: "stale", label: "coverage.stale", mark: "M0 16 L16 0" },
   { state: "failed", label: "coverage.failed", mark: "M0 16 L16 0 M0 0 L16 16" },
   { state: "drawing", label: "coverage.drawing", mark: "M12 8 a4 4 0 1 1 -8 0 a4 4 0 1 1 8 0" },
+  { state: "evicted", label: "coverage.evicted", mark: "M4 8 L12 8" },
 ];
 
 /** The meaning of the squares, and their number in view. Each state has a pattern beside its colour. */

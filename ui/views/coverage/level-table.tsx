@@ -23,11 +23,20 @@ export function LevelTable({ subset, levels, chosen, onChoose }: LevelTableProps
       key: "share",
       label: t("coverage.share"),
       cell: ({ z, kept, stale, total }) => (
-        <Meter value={share(add(kept, stale), total)} label={t("coverage.shareOf", { z: String(z) })} tone="good" />
+        <Meter
+          value={share(add(kept, stale ?? 0), total)}
+          label={t("coverage.shareOf", { z: String(z) })}
+          tone="good"
+        />
       ),
     },
     { key: "kept", label: t("coverage.kept"), isNumber: true, cell: ({ kept }) => count(kept) },
-    { key: "stale", label: t("coverage.stale"), isNumber: true, cell: ({ stale }) => count(stale) },
+    {
+      key: "stale",
+      label: t("coverage.stale"),
+      isNumber: true,
+      cell: ({ stale }) => (stale === null ? "–" : count(stale)),
+    },
     {
       key: "failed",
       label: t("coverage.failed"),

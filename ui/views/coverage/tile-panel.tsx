@@ -89,7 +89,7 @@ interface FactsProps {
 }
 
 function Facts({ explanation, layer, hasFailed }: FactsProps) {
-  const { state, reason, message, store, drawing, writtenBy, truncatedBy, inMemory } = explanation;
+  const { state, reason, message, store, drawing, writtenBy, truncatedBy, evictedAt, inMemory } = explanation;
   const isFailing = reason === "failing";
   const isBad = isFailing || (hasFailed && state === "missing");
   return (
@@ -133,6 +133,14 @@ function Facts({ explanation, layer, hasFailed }: FactsProps) {
                 <Link to={`/jobs/${writtenBy.id}`}>{t("coverage.byJob", { id: String(writtenBy.id) })}</Link>
               </>
             )}
+          </dd>
+        </>
+      )}
+      {reason === "evicted" && evictedAt !== null && (
+        <>
+          <dt>{t("coverage.why")}</dt>
+          <dd title={dateTime(evictedAt)}>
+            <Link to="/quota">{t("coverage.evictedAt", { time: relative(evictedAt) })}</Link>
           </dd>
         </>
       )}

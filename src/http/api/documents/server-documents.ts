@@ -124,6 +124,9 @@ export const coverage = z
     stale: runs,
     failed: runs,
     drawing: runs,
+    evicted: runs.meta({
+      description: "Squares of tiles that are not stored because the quota has evicted them in the last hour",
+    }),
   })
   .meta({
     description:
@@ -131,7 +134,17 @@ export const coverage = z
   });
 
 export const coverageLevels = z.object({
-  levels: z.array(z.object({ z: whole, total: bigint64, kept: bigint64, stale: bigint64, failed: bigint64 })),
+  levels: z.array(
+    z.object({
+      z: whole,
+      total: bigint64,
+      kept: bigint64,
+      stale: bigint64.nullable().meta({
+        description: "null: the levels have too many tiles that may be stale; `kept` counts the stale ones too",
+      }),
+      failed: bigint64,
+    }),
+  ),
 });
 
 export const reload = z.object({ warnings: z.array(text) });

@@ -341,7 +341,7 @@ export const paths = {
     }),
   },
   "/coverage": {
-    get: operation("getCoverage", "Which tiles of a box are kept, stale, failed or being rendered", {
+    get: operation("getCoverage", "Which tiles of a box are kept, stale, failed, being rendered or lately evicted", {
       parameters: queryParameters(coverageQuery),
       answers: { 200: answer("Coverage") },
       failures: [400, 404],

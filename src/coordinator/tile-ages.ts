@@ -1,0 +1,56 @@
+import type { TileSet } from "../layer/tile-set.ts";
+import type { StoredCell } from "../ledger/stored-cells.ts";
+import { ifAvailable, type TileStore } from "../store/tile-store.ts";
+
+/** The most tiles whose age is read from the store for one answer. Beyond it, a tile is as old as its cell's oldest. */
+const MOST_STATS = 65_536;
+/** The most cells in which stale tiles are counted for one answer: some half a second of work. */
+const MOST_COUNTED = 100_000;
+
+export interface TileAgesParts {
+  readonly store: Pick<TileStore, "stat">;
+  readonly tileSet: TileSet;
+}
+
+/** Tells for one answer which stored tiles are stale. Reads the age of a tile only where the ledger leaves it open. */
+export class TileAges {
+  readonly #parts: TileAgesParts;
+  #statsLeft = MOST_STATS;
+  #countedLeft = MOST_COUNTED;
+
+  constructor(parts: TileAgesParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns whether a stored tile of a cell was written before a time, ms since 1970. */
+  isBefore(cell: StoredCell, { x, y }: { readonly x: number; readonly y: number }, timeMs: number): boolean {
+    if (cell.oldestMs >= timeMs) return false;
+    if (this.#statsLeft === 0) return true;
+    this.#statsLeft--;
+    const { store, tileSet } = this.#parts;
+    const found = ifAvailable(() => store.stat({ tileSet, x, y, z: cell.rect.z }));
+    return (found?.modifiedMs ?? cell.oldestMs) < timeMs;
+  }
+
+  /** Returns whether a tile of a cell, in its rectangle, was written before a time. */
+  hasBefore(cell: StoredCell, timeMs: number): boolean {
+    if (cell.oldestMs >= timeMs) return false;
+    if (this.#statsLeft === 0) return true;
+    for (const tile of cell.tilesInRect()) if (this.isBefore(cell, tile, timeMs)) return true;
+    return false;
+  }
+
+  /**
+   * Counts the tiles of a cell, in its rectangle, that were written before a time. Returns undefined after the most
+   * cells of one answer.
+   */
+  countBefore(cell: StoredCell, timeMs: number): number | undefined {
+    if (this.#countedLeft === 0) return undefined;
+    this.#countedLeft--;
+    if (cell.oldestMs >= timeMs) return 0;
+    if (this.#statsLeft === 0) return cell.tiles;
+    let count = 0;
+    for (const tile of cell.tilesInRect()) if (this.isBefore(cell, tile, timeMs)) count++;
+    return count;
+  }
+}
