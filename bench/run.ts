@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { benchColdTile } from "./cold-tile.ts";
 import { benchConsole } from "./console.ts";
+import { benchCoverage } from "./coverage.ts";
 import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["seed", benchSeed],
   ["skip", benchSkip],
   ["ledger", benchLedger],
+  ["coverage", benchCoverage],
   ["quota", benchQuota],
   ["jobs", benchJobs],
   ["hit-peers", benchHitPeers],

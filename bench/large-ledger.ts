@@ -1,0 +1,85 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
+import { Ledger } from "../src/ledger/ledger.ts";
+import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
+import { collectGarbage } from "../src/lib/collect-garbage.ts";
+import { openDatabase } from "../src/state/database.ts";
+import { zoomDirectory } from "../src/store/file/file-layout.ts";
+import { createFileStore } from "../src/store/file/file-store.ts";
+
+export const LAYER = "a";
+const TILES = 20_000_000;
+const PER_FULL_BLOCK = BLOCK_SIDE * BLOCK_SIDE;
+const PER_SCATTERED_BLOCK = 20;
+const BYTES = 10_000;
+/** The level of the full blocks, which form a square from the lower left. */
+export const FULL_ZOOM = 13;
+export const FULL_COLUMNS = 25;
+/** The level of the scattered tiles, in rows of blocks from the lower left. */
+export const SCATTERED_ZOOM = 18;
+const SCATTERED_COLUMNS = 1024;
+const GRID_SET = "EPSG:900913";
+/** The tiles were written in this time, each block at a time of its own. */
+export const WRITTEN_WITHIN_MS = 30 * 86_400_000;
+
+/**
+ * Writes a ledger of twenty million tiles of one tile set without their files: half in full blocks, half with twenty
+ * per block.
+ */
+export async function fillLedger(dataDir: string): Promise<void> {
+  const began = performance.now();
+  const blocks = await fill(dataDir);
+  // The database stays locked until its statements have been garbage-collected.
+  collectGarbage();
+  await turn();
+  const seconds = (performance.now() - began) / 1000;
+  console.log(`20 million tiles in ${blocks} blocks, made in ${seconds.toFixed(0)} s`);
+}
+
+async function fill(dataDir: string): Promise<number> {
+  const root = join(dataDir, "tiles");
+  const store = createFileStore({ root, fsync: false, instance: "bench" });
+  for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
+    mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
+  const db = openDatabase(join(dataDir, "state.db"));
+  db.migrate([ledgerMigrations]);
+  let clock = Date.now() - WRITTEN_WITHIN_MS;
+  const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
+  const tileSet = { layer: LAYER, gridSet: GRID_SET, format: "image/png", parametersId: "" };
+  ledger.caches.adopted(tileSet);
+  let random = 1;
+  const next = (n: number): number => {
+    random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+    return Math.floor((random / 2 ** 32) * n);
+  };
+  let blocks = 0;
+  const block = (z: number, n: number, columns: number, tiles: Iterable<readonly [number, number]>): void => {
+    const [x0, y0] = [(n % columns) * BLOCK_SIDE, Math.floor(n / columns) * BLOCK_SIDE];
+    clock = Date.now() - next(WRITTEN_WITHIN_MS);
+    for (const [x, y] of tiles)
+      ledger.writers.wrote(tileSet, { x: x0 + x, y: y0 + y, z, bytes: BYTES, replaced: undefined });
+    if (++blocks % 500 === 0) ledger.flush();
+  };
+  const all = Array.from({ length: PER_FULL_BLOCK }, (_, i) => [i % BLOCK_SIDE, Math.floor(i / BLOCK_SIDE)] as const);
+  for (let n = 0; n * PER_FULL_BLOCK < TILES / 2; n++) block(FULL_ZOOM, n, FULL_COLUMNS, all);
+  for (let n = 0; n * PER_SCATTERED_BLOCK < TILES / 2; n++) {
+    const cells = new Set<number>();
+    while (cells.size < PER_SCATTERED_BLOCK) cells.add(next(CELLS_PER_SIDE ** 2));
+    block(
+      SCATTERED_ZOOM,
+      n,
+      SCATTERED_COLUMNS,
+      [...cells].map((cell) => [
+        (cell % CELLS_PER_SIDE) * CELL_SIDE + next(CELL_SIDE),
+        Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE + next(CELL_SIDE),
+      ]),
+    );
+  }
+  ledger.flush();
+  // The next owner takes what is there for what the ledger says.
+  await store.noteAlive();
+  db.close();
+  return blocks;
+}
