@@ -9,6 +9,7 @@ import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { ServerEvents } from "../http/api/events/server-events.ts";
+import { callerOfSession } from "../http/auth/caller.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf, realClock } from "../http/auth/throttle.ts";
 import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
@@ -123,6 +124,9 @@ export class Serving implements ServingProcesses {
         if (!authenticator.usersConfigured()) return true;
         const address = clientAddress(request, this.#configuration.server);
         const { method = "GET", url = "/", headers } = request;
+        const mayHaveSession = headers.authorization === undefined;
+        if (mayHaveSession && (await callerOfSession(request, { authenticator, operations })) !== undefined)
+          return true;
         const checked = await authenticator.check(headers.authorization, address, gone);
         if (checked.kind === "wrong" || checked.kind === "throttled")
           this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));

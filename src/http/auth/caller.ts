@@ -51,9 +51,9 @@ export async function callerOf(
 }
 
 /** Returns the user of a session; undefined if there is no session, or the user or the password is another one now. */
-async function callerOfSession(
+export async function callerOfSession(
   { headers }: IncomingMessage,
-  { authenticator, operations }: CallerParts,
+  { authenticator, operations }: Pick<CallerParts, "authenticator" | "operations">,
 ): Promise<Caller | undefined> {
   const token = sessionTokenOf(headers.cookie);
   const session = token === undefined ? undefined : await operations.session(token);
