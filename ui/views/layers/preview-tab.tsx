@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../../core/api.ts";
+import { BASE } from "../../core/base.ts";
 import { t } from "../../core/i18n.ts";
 import { place, setQuery } from "../../core/router.ts";
 import { findSubset } from "../../map/grid.ts";
@@ -80,15 +81,7 @@ export function PreviewTab({ layer }: TabProps) {
             };
           }}
         />
-        {legend !== undefined && (
-          <img
-            class="legend"
-            src={pathOnServer(legend.url)}
-            width={legend.width}
-            height={legend.height}
-            alt={t("layers.legendOf", { style: legend.style })}
-          />
-        )}
+        {legend !== undefined && <Legend layer={layer} legend={legend} />}
       </div>
       {layer.queryable && (
         <Panel title={t("layers.underClick")}>
@@ -99,6 +92,23 @@ export function PreviewTab({ layer }: TabProps) {
       )}
       <TryRender layer={layer.name} tileSet={{ subset, format, parameters }} surface={surface} />
     </>
+  );
+}
+
+interface LegendProps {
+  readonly layer: Doc<"Layer">;
+  readonly legend: Doc<"Layer">["legends"][number];
+}
+
+function Legend({ layer, legend }: LegendProps) {
+  const text = t("layers.legendOf", { style: legend.style });
+  const address = ownAddress(layer, legend);
+  return address === undefined ? (
+    <a href={legend.url} target="_blank" rel="noreferrer">
+      {text}
+    </a>
+  ) : (
+    <img class="legend" src={address} width={legend.width} height={legend.height} alt={text} />
   );
 }
 
@@ -130,8 +140,11 @@ function legendOf(
   return legends.find((one) => one.style === shown) ?? legends.find((one) => one.style === "");
 }
 
-/** Returns an address as a path of this page's server: behind a proxy the server may see another scheme or host. */
-const pathOnServer = (address: string): string => {
-  const { pathname, search } = new URL(address, window.location.href);
-  return pathname + search;
-};
+/**
+ * Returns the address of a legend on this server; undefined: the legend has an address elsewhere, which the page must
+ * not load. Behind a proxy the server may see another scheme or host than the page: only the query is taken.
+ */
+function ownAddress(layer: Doc<"Layer">, { url }: Doc<"Layer">["legends"][number]): string | undefined {
+  const [service = ""] = layer.addresses.wmsCapabilities.split("?");
+  return url.startsWith(`${service}?`) ? `${BASE}/service/wms${url.slice(service.length)}` : undefined;
+}
