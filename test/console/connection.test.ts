@@ -1,20 +1,61 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { hasNginx, startNginx } from "../clients/nginx.ts";
+import { exchange, hasNginx, startNginx } from "../clients/nginx.ts";
 import { freePort } from "../clients/tinyproxy.ts";
 import { seed, startServer } from "../support/server.ts";
-import { startConsoleBrowser } from "./console-page.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { wmsConfiguration } from "../support/wms-configuration.ts";
+import { type ConsolePage, startConsoleBrowser } from "./console-page.ts";
 
 const reason = hasChromium ? "" : " (skipped: needs Debian's chromium)";
 if (!hasChromium) console.warn("SKIPPED: test/console/connection.test.ts needs Debian's chromium");
+
+/** Values of the placeholders in addresses of tiles; the others are 0. */
+const PLACE: Readonly<Record<string, string>> = {
+  TileMatrix: "EPSG:900913:0",
+  bbox: "-20037508.34,-20037508.34,20037508.34,20037508.34",
+};
+
+/** Fails unless the map of a layer, its legend, feature info and coverage, and all addresses to copy have the prefix. */
+async function expectMap(console: ConsolePage, prefix: string): Promise<void> {
+  const { page } = console;
+  const requests: string[] = [];
+  page.on("response", (response) => requests.push(`${response.status()} ${response.url()}`));
+  await console.open("/ui/layers/ws%3Aroads");
+  await page.locator(".map-target[aria-busy=false]").waitFor();
+  expect(requests).toContainEqual(expect.stringMatching(`^200 ${prefix}/xyz/ws%3Aroads/`));
+  await page.waitForFunction("document.querySelector('img.legend')?.naturalWidth > 0");
+  await page.locator(".map-target").click();
+  await page.getByText("a road lies here").waitFor();
+  await page.getByRole("link", { name: "Addresses" }).click();
+  const addresses = await page.locator("dl.commands code").allTextContents();
+  expect(addresses.filter((address) => !address.startsWith(`${prefix}/`))).toEqual([]);
+  expect(await page.locator("pre.snippet").textContent()).toContain(encodeURIComponent(`${prefix}/service/wmts`));
+  const answers = addresses.map(async (address) => {
+    const filled = address.replace(/\{(\w+)\}/g, (_, name: string) => PLACE[name] ?? "0");
+    return `${(await exchange(filled)).status} ${address}`;
+  });
+  expect(await Promise.all(answers)).toEqual(addresses.map((address) => `200 ${address}`));
+  await page.getByRole("link", { name: "Coverage" }).click();
+  await page.getByLabel("Tile", { exact: true }).fill("0/0/0");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Tile 0/0/0" }).locator(".chip", { hasText: "✔ Stored" }).waitFor();
+}
 
 describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromium${reason}`, () => {
   test.skipIf(!hasNginx)(
     "the console works behind nginx with TLS and a path, and another origin gets no request",
     async () => {
+      const upstream = await startUpstream();
+      onTestFinished(() => upstream.close());
+      upstream.behaviour = ({ target }, response) => {
+        if (!target.includes("GetFeatureInfo")) return "render";
+        response.writeHead(200, { "Content-Type": "text/plain" }).end("a road lies here");
+        return "handled";
+      };
+      const roads = { name: "ws:roads", extra: "queryable: true\n    legends: [{ width: 20, height: 20 }]" };
       const server = await startServer({
-        configuration:
-          "server: { trustProxy: [127.0.0.1] }\nlayers: [{ name: states, source: { type: demo, dataset: states } }]\n",
+        configuration: wmsConfiguration(upstream.url, [roads], "server: { trustProxy: [127.0.0.1] }"),
         env: { NUTHATCH_ADMIN_PASSWORD: "administrator" },
       });
       onTestFinished(() => server.close());
@@ -34,6 +75,7 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
       expect(cookies.map(({ name, path, secure }) => ({ name, path, secure }))).toEqual([
         { name: "nuthatch_session", path: "/tiles", secure: true },
       ]);
+      await expectMap(console, `${nginx.origin}/tiles`);
     },
   );
 
