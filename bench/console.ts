@@ -78,7 +78,7 @@ async function p99Of(reader: PacedReader): Promise<number> {
 }
 
 async function openPage(): Promise<WatchedPage> {
-  const browser = await launchChromium();
+  const browser = await launchChromium({ webGl: false });
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "timeTicks" });

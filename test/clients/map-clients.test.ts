@@ -4,7 +4,7 @@ import { type Chromium, hasChromium, startChromium } from "./chromium.ts";
 import { hasMapServer, type MapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 
-const missing = [...(hasChromium ? [] : ["chromium"]), ...(hasMapServer ? [] : ["cgi-mapserver"])];
+const missing = [...(hasChromium ? [] : ["chromium-headless-shell"]), ...(hasMapServer ? [] : ["cgi-mapserver"])];
 if (missing.length > 0) console.warn(`SKIPPED: the tests of map clients need Debian's ${missing.join(" and ")}`);
 
 const SIZE = { width: 600, height: 400 };

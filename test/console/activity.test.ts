@@ -4,7 +4,7 @@ import { massTruncate, startServer, type TestServer } from "../support/server.ts
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's activity, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's activity, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   beforeAll(async () => {

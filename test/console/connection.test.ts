@@ -7,8 +7,8 @@ import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 import { type ConsolePage, startConsoleBrowser } from "./console-page.ts";
 
-const reason = hasChromium ? "" : " (skipped: needs Debian's chromium)";
-if (!hasChromium) console.warn("SKIPPED: test/console/connection.test.ts needs Debian's chromium");
+const reason = hasChromium ? "" : " (skipped: needs Debian's chromium-headless-shell)";
+if (!hasChromium) console.warn("SKIPPED: test/console/connection.test.ts needs Debian's chromium-headless-shell");
 
 /** Values of the placeholders in addresses of tiles; the others are 0. */
 const PLACE: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export interface ConsoleBrowser extends AsyncDisposable {
  * breaks its Content-Security-Policy.
  */
 export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
-  const browser = await launchChromium();
+  const browser = await launchChromium({ webGl: false });
   return {
     page: (server, look = ALL_LOOKS[0]) => consolePage(browser, server.url, look),
     [Symbol.asyncDispose]: () => browser.close(),

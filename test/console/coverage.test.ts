@@ -7,7 +7,7 @@ import { type ConsoleBrowser, type ConsolePage, LOOKS, startConsoleBrowser } fro
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian package chromium-headless-shell)", () => {
   let upstream: Upstream;
   let server: TestServer;
   let browser: ConsoleBrowser;

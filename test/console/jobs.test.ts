@@ -45,7 +45,7 @@ async function startHeldServer(): Promise<HeldServer> {
 }
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   let faulty: Upstream;

@@ -46,8 +46,8 @@ class Keyboard {
   }
 }
 
-const reason = hasChromium ? "" : " (skipped: needs Debian's chromium)";
-if (!hasChromium) console.warn("SKIPPED: test/console/keyboard-walk.test.ts needs Debian's chromium");
+const reason = hasChromium ? "" : " (skipped: needs Debian's chromium-headless-shell)";
+if (!hasChromium) console.warn("SKIPPED: test/console/keyboard-walk.test.ts needs Debian's chromium-headless-shell");
 
 test.skipIf(!hasChromium)(
   `by the keyboard alone: sign in, seed an area, pause, resume, see a failed tile, retry, truncate and undo${reason}`,

@@ -16,16 +16,18 @@ const hasGdal = existsSync("/usr/bin/gdal_translate");
 const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"];
 
 // Without Debian's Chromium and MapServer: a loud skip.
-describe.skipIf(!hasChromium || !hasMapServer)("a layer's preview (Debian packages chromium, cgi-mapserver)", () => {
-  let upstream: MapServer;
-  let server: TestServer;
-  let browser: ConsoleBrowser;
-  let plain: Browser;
-  beforeAll(async () => {
-    upstream = await startMapServer();
-    const source = `{ type: wms, url: "${upstream.url}", layers: [roads], transparent: false, connections: 4 }`;
-    server = await startServer({
-      configuration: `
+describe.skipIf(!hasChromium || !hasMapServer)(
+  "a layer's preview (Debian packages chromium-headless-shell, cgi-mapserver)",
+  () => {
+    let upstream: MapServer;
+    let server: TestServer;
+    let browser: ConsoleBrowser;
+    let plain: Browser;
+    beforeAll(async () => {
+      upstream = await startMapServer();
+      const source = `{ type: wms, url: "${upstream.url}", layers: [roads], transparent: false, connections: 4 }`;
+      server = await startServer({
+        configuration: `
 layers:
   - name: ws:roads
     title: Roads </script> & more
@@ -38,106 +40,107 @@ gridSets:
   - { id: odd, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200] }
   - { id: upwards, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200], alignTopLeft: true }
 `,
+      });
+      browser = await startConsoleBrowser();
+      plain = await launchChromium({ webGl: true });
     });
-    browser = await startConsoleBrowser();
-    plain = await launchChromium();
-  });
-  afterAll(async () => {
-    await browser[Symbol.asyncDispose]();
-    await plain.close();
-    await server.close();
-    await upstream.close();
-  });
+    afterAll(async () => {
+      await browser[Symbol.asyncDispose]();
+      await plain.close();
+      await server.close();
+      await upstream.close();
+    });
 
-  test.each(LOOKS)("the map with its controls is accessible, $look", async (look) => {
-    await using console = await browser.page(server, look);
-    await console.open("/ui/layers/ws%3Aroads");
-    await console.page.locator(".map-target[aria-busy=false]").waitFor();
-    await console.expectAccessible();
-  });
+    test.each(LOOKS)("the map with its controls is accessible, $look", async (look) => {
+      await using console = await browser.page(server, look);
+      await console.open("/ui/layers/ws%3Aroads");
+      await console.page.locator(".map-target[aria-busy=false]").waitFor();
+      await console.expectAccessible();
+    });
 
-  test("the slider of times asks for the tiles of the chosen time, which stands in the address", async () => {
-    await using console = await browser.page(server);
-    await console.open("/ui/layers/ws%3Aroads");
-    const { page } = console;
-    await page.locator(".map-target[aria-busy=false]").waitFor();
-    const slider = page.getByRole("slider", { name: "TIME" });
-    const asked = page.waitForResponse((response) => response.url().includes("TIME=2026-01-03"));
-    await slider.focus();
-    await page.keyboard.press("ArrowLeft");
-    expect((await asked).status()).toBe(200);
-    expect(await slider.getAttribute("aria-valuetext")).toBe("2026-01-03");
-    expect(new URL(page.url()).searchParams.get("p.TIME")).toBe("2026-01-03");
-  });
+    test("the slider of times asks for the tiles of the chosen time, which stands in the address", async () => {
+      await using console = await browser.page(server);
+      await console.open("/ui/layers/ws%3Aroads");
+      const { page } = console;
+      await page.locator(".map-target[aria-busy=false]").waitFor();
+      const slider = page.getByRole("slider", { name: "TIME" });
+      const asked = page.waitForResponse((response) => response.url().includes("TIME=2026-01-03"));
+      await slider.focus();
+      await page.keyboard.press("ArrowLeft");
+      expect((await asked).status()).toBe(200);
+      expect(await slider.getAttribute("aria-valuetext")).toBe("2026-01-03");
+      expect(new URL(page.url()).searchParams.get("p.TIME")).toBe("2026-01-03");
+    });
 
-  test("a click asks the source what lies there", async () => {
-    await using console = await browser.page(server);
-    await console.open("/ui/layers/ws%3Aroads?gridSet=EPSG:4326");
-    const { page } = console;
-    await page.locator(".map-target[aria-busy=false]").waitFor();
-    const asked = page.waitForRequest((request) => request.url().includes("GetFeatureInfo"));
-    await page.locator(".map-target").click({ position: { x: 200, y: 250 } });
-    expect(new URL((await asked).url()).searchParams.get("TILEMATRIXSET")).toBe("EPSG:4326");
-    await page.locator("pre.snippet").filter({ hasText: /\S/ }).waitFor();
-  });
+    test("a click asks the source what lies there", async () => {
+      await using console = await browser.page(server);
+      await console.open("/ui/layers/ws%3Aroads?gridSet=EPSG:4326");
+      const { page } = console;
+      await page.locator(".map-target[aria-busy=false]").waitFor();
+      const asked = page.waitForRequest((request) => request.url().includes("GetFeatureInfo"));
+      await page.locator(".map-target").click({ position: { x: 200, y: 250 } });
+      expect(new URL((await asked).url()).searchParams.get("TILEMATRIXSET")).toBe("EPSG:4326");
+      await page.locator("pre.snippet").filter({ hasText: /\S/ }).waitFor();
+    });
 
-  /** Returns the snippet that the console shows. */
-  async function snippetOf(program: string, gridSet: string): Promise<string> {
-    await using console = await browser.page(server);
-    await console.open(`/ui/layers/ws%3Aroads/addresses?program=${program}&gridSet=${gridSet}`);
-    return (await console.page.locator("pre.snippet").textContent()) ?? "";
-  }
+    /** Returns the snippet that the console shows. */
+    async function snippetOf(program: string, gridSet: string): Promise<string> {
+      await using console = await browser.page(server);
+      await console.open(`/ui/layers/ws%3Aroads/addresses?program=${program}&gridSet=${gridSet}`);
+      return (await console.page.locator("pre.snippet").textContent()) ?? "";
+    }
 
-  test.each([
-    ["OpenLayers", "EPSG:900913"],
-    ["OpenLayers", "EPSG:4326"],
-    ["OpenLayers", "odd"],
-    ["OpenLayers", "upwards"],
-    ["Leaflet", "EPSG:900913"],
-    ["Leaflet", "EPSG:4326"],
-    ["Leaflet", "odd"],
-    ["Leaflet", "upwards"],
-    ["MapLibre", "EPSG:900913"],
-  ])("the snippet for %s shows the map in %s as it stands", async (program, gridSet) => {
-    const html = await snippetOf(program, gridSet);
-    const page = await plain.newPage({ viewport: { width: 600, height: 400 } });
-    const faults: string[] = [];
-    page.on("pageerror", (error) => faults.push(String(error)));
-    // As the reader does it: saved as a file, and opened.
-    const file = join(server.dataDir, "snippet.html");
-    writeFileSync(file, html);
-    // The libraries come from npm: the test machine has no other network.
-    await page.route("https://cdn.jsdelivr.net/npm/**", (route) =>
-      route.fulfill({
-        body: readFileSync(packageFile(new URL(route.request().url()).pathname)),
-        contentType: route.request().url().endsWith("css") ? "text/css" : "text/javascript",
-        headers: { "Access-Control-Allow-Origin": "*" },
-      }),
-    );
-    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-    await page.goto(pathToFileURL(file).href);
-    await expect
-      .poll(async () => landShare(await pixels(await page.screenshot())), { timeout: 20_000 })
-      .toBeGreaterThan(0.05);
-    expect(faults).toEqual([]);
-    await page.close();
-  });
+    test.each([
+      ["OpenLayers", "EPSG:900913"],
+      ["OpenLayers", "EPSG:4326"],
+      ["OpenLayers", "odd"],
+      ["OpenLayers", "upwards"],
+      ["Leaflet", "EPSG:900913"],
+      ["Leaflet", "EPSG:4326"],
+      ["Leaflet", "odd"],
+      ["Leaflet", "upwards"],
+      ["MapLibre", "EPSG:900913"],
+    ])("the snippet for %s shows the map in %s as it stands", async (program, gridSet) => {
+      const html = await snippetOf(program, gridSet);
+      const page = await plain.newPage({ viewport: { width: 600, height: 400 } });
+      const faults: string[] = [];
+      page.on("pageerror", (error) => faults.push(String(error)));
+      // As the reader does it: saved as a file, and opened.
+      const file = join(server.dataDir, "snippet.html");
+      writeFileSync(file, html);
+      // The libraries come from npm: the test machine has no other network.
+      await page.route("https://cdn.jsdelivr.net/npm/**", (route) =>
+        route.fulfill({
+          body: readFileSync(packageFile(new URL(route.request().url()).pathname)),
+          contentType: route.request().url().endsWith("css") ? "text/css" : "text/javascript",
+          headers: { "Access-Control-Allow-Origin": "*" },
+        }),
+      );
+      page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+      await page.goto(pathToFileURL(file).href);
+      await expect
+        .poll(async () => landShare(await pixels(await page.screenshot())), { timeout: 20_000 })
+        .toBeGreaterThan(0.05);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
 
-  test.skipIf(!hasGdal)("the snippet for GDAL writes a picture as it stands", async () => {
-    const command = await snippetOf("GDAL", "EPSG:4326");
-    // Not synchronously: the upstream answers in this process.
-    await promisify(execFile)("/bin/sh", ["-c", command], { cwd: server.dataDir });
-    const file = join(server.dataDir, "map.png");
-    expect(landShare(await pixels(readFileSync(file)))).toBeGreaterThan(0.05);
-    rmSync(file);
-  });
+    test.skipIf(!hasGdal)("the snippet for GDAL writes a picture as it stands", async () => {
+      const command = await snippetOf("GDAL", "EPSG:4326");
+      // Not synchronously: the upstream answers in this process.
+      await promisify(execFile)("/bin/sh", ["-c", command], { cwd: server.dataDir });
+      const file = join(server.dataDir, "map.png");
+      expect(landShare(await pixels(readFileSync(file)))).toBeGreaterThan(0.05);
+      rmSync(file);
+    });
 
-  test("a program that cannot show a grid set says so", async () => {
-    await using console = await browser.page(server);
-    await console.open("/ui/layers/ws%3Aroads/addresses?program=MapLibre&gridSet=odd");
-    await console.page.getByText("MapLibre cannot show image/png in the grid set odd.").waitFor();
-  });
-});
+    test("a program that cannot show a grid set says so", async () => {
+      await using console = await browser.page(server);
+      await console.open("/ui/layers/ws%3Aroads/addresses?program=MapLibre&gridSet=odd");
+      await console.page.getByText("MapLibre cannot show image/png in the grid set odd.").waitFor();
+    });
+  },
+);
 
 /** Returns the file of a path such as /npm/ol@10.11.0/dist/ol.js. */
 const packageFile = (path: string): string => {

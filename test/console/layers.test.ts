@@ -9,7 +9,7 @@ import { manyLayers } from "./many-layers.ts";
 const HOSTILE = "<img src=x onerror=alert(1)>";
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's layers, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's layers, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let upstream: Upstream;
   let server: TestServer;

@@ -21,7 +21,7 @@ async function post(server: TestServer, path: string, body: unknown): Promise<nu
 // Without Debian's Chromium: a loud skip.
 // One story: a test opens the upstream that those before it keep waiting.
 describe.skipIf(!hasChromium)(
-  "the console's overview, in Chromium (Debian package chromium)",
+  "the console's overview, in Chromium (Debian package chromium-headless-shell)",
   { shuffle: false },
   () => {
     let browser: ConsoleBrowser;

@@ -6,7 +6,7 @@ import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.
 const LAYER = "topp:states";
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   beforeAll(async () => {

@@ -22,7 +22,7 @@ interface StoredSchedule {
 }
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's schedules, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   let upstream: Upstream;

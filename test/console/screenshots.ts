@@ -1,4 +1,4 @@
-// Makes the pictures of the console for the documentation: npm run screenshots. Needs Debian's chromium.
+// Makes the pictures of the console for the documentation: npm run screenshots. Needs Debian's chromium-headless-shell.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";

@@ -11,7 +11,7 @@ const ADMIN = "administrator";
 const PARTS = ["users", "tokens", "configuration", "storage", "about"] as const;
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's settings, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   let upstream: Upstream;

@@ -19,7 +19,7 @@ test("all that a reader can get of the console is small", () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(EVERYTHING);
 });
 
-describe.skipIf(!hasChromium)("in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("in Chromium (Debian package chromium-headless-shell)", () => {
   test("the first view, the list of jobs and a job without a map need few bytes", async () => {
     const server = await startServer();
     onTestFinished(() => server.close());

@@ -4,7 +4,7 @@ import { ended, massTruncate, seed, startServer, type TestServer, usage } from "
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.
 const HOSTILE = "<img src=x onerror=document.title='hostile'>";
 
 // Without Debian's Chromium: a loud skip.
-describe.skipIf(!hasChromium)("the console's upstreams, in Chromium (Debian package chromium)", () => {
+describe.skipIf(!hasChromium)("the console's upstreams, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
   let upstream: Upstream;
   let server: TestServer;

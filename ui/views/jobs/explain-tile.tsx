@@ -2,12 +2,13 @@ import { useSignal } from "@preact/signals";
 import { Dialog } from "../../components/dialog.tsx";
 import { Link } from "../../components/link.tsx";
 import { ProblemBox } from "../../components/parts.tsx";
-import { asProblem, type Doc, Problem } from "../../core/api.ts";
+import { asProblem, type Doc, get, Problem } from "../../core/api.ts";
 import { BASE } from "../../core/base.ts";
 import { bytes, dateTime, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
 import { type Explanation, explain } from "../../map/explain.ts";
+import { tileAddress } from "../../map/grid.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
 
@@ -15,10 +16,10 @@ type Failure = Doc<"Failures">["failures"][number];
 export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
   const shown = useSignal<Explanation | Problem | undefined>(undefined);
   const name = `${tile.z}/${tile.x}/${tile.y}`;
-  const address = explainAddress(job, tile);
-  if (address === undefined) return null;
+  // A truncate of several grid sets or formats has no tile of one address.
+  if (job.gridSet === null || job.format === null) return null;
   const ask = async (): Promise<void> => {
-    shown.value = await explain(address, new AbortController().signal).catch(asProblem);
+    shown.value = await explanationOf(job, tile).catch(asProblem);
   };
   return (
     <>
@@ -95,12 +96,15 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
   );
 }
 
-/** Returns the TMS address of a tile, which counts rows from below as jobs do; undefined if the job has no grid set. */
-function explainAddress({ layer, gridSet, format, parameters }: Job, tile: Failure): string | undefined {
-  if (gridSet === null || format === null) return undefined;
-  const extension = /^image\/(\w+)/.exec(format)?.[1] ?? format.split("/")[1] ?? "png";
-  const name = encodeURIComponent(`${layer}@${gridSet}@${extension}`);
-  const query = new URLSearchParams(tile.parameters ?? parameters ?? {});
-  query.set("explain", "true");
-  return `${BASE}/service/tms/1.0.0/${name}/${tile.z}/${tile.x}/${tile.y}.${extension}?${query}`;
+/** Asks the tile's TMS address: it counts rows from below, as jobs do. @throws Problem */
+async function explanationOf({ layer, gridSet, format, parameters }: Job, tile: Failure): Promise<Explanation> {
+  const { addresses } = await get("Layer", `layers/${encodeURIComponent(layer)}`);
+  const tms = addresses.tiles.find((one) => one.gridSet === gridSet && one.format === format)?.tms;
+  if (tms === undefined) throw new Problem(404, "not_found", `${layer} no longer has ${format} in ${gridSet}.`);
+  // Behind a proxy the server may see another scheme or host than the page: only the path is taken.
+  const template = BASE + tms.slice(tms.lastIndexOf("/service/tms/"));
+  return explain(
+    tileAddress(template, tile, tile.parameters ?? parameters ?? {}, "explain=true"),
+    new AbortController().signal,
+  );
 }
