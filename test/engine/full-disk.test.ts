@@ -83,7 +83,7 @@ const north = { coords: { double: [-20037508, 1, 20037508, 20037508] } };
 test.skipIf(!mountable)(
   "a full disk reaches no client, nothing is half stored, and room that is made is used",
   async () => {
-    const at = await start(96, 100_000, 160);
+    const at = await start(128, 100_000, 160);
     await fillByReads(at, "a");
     const { bavail, bsize } = statfsSync(at.dataDir);
     expect(bavail * bsize, "a reserve is left for the database").toBeGreaterThan(5 * MIB);
