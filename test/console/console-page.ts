@@ -77,7 +77,7 @@ async function consolePage(browser: Browser, url: string, look: Look): Promise<C
       await page.locator("h1").first().waitFor();
     },
     async settled() {
-      const pending = page.locator(".loading, [aria-busy=true]");
+      const pending = page.locator(".loading, [aria-busy=true], .map-target:not([aria-busy])");
       await until("everything is loaded", async () => (await pending.count()) === 0 || undefined, 30_000);
     },
     async signIn(name, password) {

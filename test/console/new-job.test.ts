@@ -26,6 +26,9 @@ layers:
     source: { type: wms, url: "${upstream.url}", layers: [roads], connections: 4 }
     gridSubsets: [{ gridSet: EPSG:4326 }, { gridSet: EPSG:900913 }]
     formats: [image/png]
+  - name: ws:rivers
+    source: { type: wms, url: "${upstream.url}", layers: [rivers] }
+    gridSubsets: [{ gridSet: EPSG:900913 }]
 `,
       });
       browser = await startConsoleBrowser();
@@ -226,8 +229,8 @@ layers:
       await using console = await browser.page(server);
       const { page } = console;
       // Without a tile there is nothing to take back.
-      expect((await fetch(`${server.url}/xyz/ws:roads/2/1/1.png`)).status).toBe(200);
-      await openAs(console, "anna", "/ui/new?layer=ws:roads&type=truncate");
+      expect((await fetch(`${server.url}/xyz/ws:rivers/2/1/1.png`)).status).toBe(200);
+      await openAs(console, "anna", "/ui/new?layer=ws:rivers&type=truncate");
       await page.getByRole("button", { name: /^Truncate: remove [1-9]\d* tiles?$/ }).click();
       await page.waitForURL(/\/ui\/truncations$/);
       await page.getByRole("button", { name: "Undo" }).click();
