@@ -7,13 +7,16 @@ const gate = process.env["NUTHATCH_GATE"] === "1";
 const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 process.env["NUTHATCH_TEST_SEED"] = seed;
 
+/** They compare times, or wait for long outages: a busy machine of CI is no place for them. `npm test` has them. */
+const TIMED = ["live-users", "outage", "job-progress"].map((name) => `test/engine/${name}.test.ts`);
+
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
     projects: [
       // These files change nothing outside of themselves: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"] } },
+      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: gate ? TIMED : [] } },
     ],
     // Files by size: the longest runs do not begin when all others have ended.
     sequence: { shuffle: { tests: true, files: false } },
