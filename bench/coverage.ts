@@ -22,7 +22,7 @@ const LEVELS = [
 /** Measures the coverage of boxes in a tile set of twenty million tiles, without stale tiles and with them. */
 export async function benchCoverage(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-coverage-"));
-  await fillLedger(dataDir);
+  fillLedger(dataDir);
   for (const [title, extra] of [
     ["tiles never expire", ""],
     ["half of the tiles are stale", `expireCacheSeconds: ${WRITTEN_WITHIN_MS / 2_000}`],

@@ -9,7 +9,7 @@ import { fillLedger, LAYER } from "./large-ledger.ts";
 /** Measures start, memory and a clean-up pass with twenty million tiles. */
 export async function benchLedger(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
-  await fillLedger(dataDir);
+  fillLedger(dataDir);
   const configuration = wmsConfiguration("http://127.0.0.1:9/wms", [{ name: LAYER }]);
   const starts: number[] = [];
   let server = await startServer({ configuration, dataDir });
