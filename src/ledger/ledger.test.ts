@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import sharp from "sharp";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
@@ -333,6 +333,26 @@ test("levels are truncated under open cells: they stay marked, are not evicted, 
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
   next.ledger.writers.close(cells);
   expect(atOnce(next.ledger.eviction.coldest(walk).next())).toMatchObject({ cell: 0, bytes: 10 });
+  next.db.close();
+});
+
+test("a kill right after the commit of a truncation of levels loses no tile of a cell that is open over it", async () => {
+  const at = open(directory, "state.db");
+  at.ledger.writers.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 });
+  at.db.transaction(() => at.ledger.writeMarks());
+  const { transaction } = at.db;
+  let isKilled = false;
+  vi.spyOn(at.db, "transaction").mockImplementation((body) => {
+    if (isKilled) throw new Error("killed");
+    isKilled = true;
+    return transaction(body);
+  });
+  expect(() => at.ledger.truncated.truncateLevels([{ pyramid, z: Z }])).toThrow("killed");
+  at.db.close();
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  const next = open(directory, "state.db");
+  while (next.ledger.recountSome(1000));
+  expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
   next.db.close();
 });
 

@@ -26,7 +26,7 @@ export class Marks {
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
-  readonly #sql: Record<"get" | "put" | "deleteEnded", Statement>;
+  readonly #sql: Record<"get" | "put" | "move" | "deleteEnded", Statement>;
 
   constructor(db: Database, blocks: BlockTable, now: () => number, monotonicNow: () => number) {
     this.#db = db;
@@ -36,6 +36,7 @@ export class Marks {
     this.#sql = {
       put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
       get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      move: db.prepare("UPDATE mark SET tile_set = ? WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       deleteEnded: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
     };
   }
@@ -68,6 +69,11 @@ export class Marks {
   restore(block: Block, cell: number): void {
     block.marked[cell] = 1;
     this.#held.set(block.key, block.at);
+  }
+
+  /** Moves the committed marks of a block to the block of another tile set. Inside the caller's transaction. */
+  move({ tileSetId, z, bx, by }: BlockAddress, toTileSetId: number): void {
+    this.#sql.move.run(toTileSetId, tileSetId, z, bx, by);
   }
 
   get any(): boolean {

@@ -243,10 +243,10 @@ export class TileSetTable {
   }
 
   /**
-   * Truncates levels of tile sets in a transaction of its own, in which `also` runs. The rows of their blocks stay for
-   * `reclaimSome`; later blocks of the levels get new ids.
+   * Truncates levels of tile sets in a transaction of its own, in which `also` runs with the new ids of the levels. The
+   * rows of their blocks stay for `reclaimSome`; later blocks of the levels get the new ids.
    */
-  truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
+  truncateLevels(levels: readonly TileSetLevel[], also: (ids: readonly number[]) => void): void {
     const ids = this.#db.transaction(() => {
       const deleteSum = this.#db.prepare("DELETE FROM zoom_sum WHERE tile_set = ? AND z = ?");
       const truncate = this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?");
@@ -260,7 +260,7 @@ export class TileSetTable {
         const { layer, gridSet, format, parametersId } = tileSet;
         return add.run(layer, gridSet, format, parametersId, z).lastInsertRowid;
       });
-      also();
+      also(added);
       return added;
     });
     for (const [n, level] of levels.entries()) {
@@ -314,16 +314,16 @@ export class TileSetTable {
     also: () => void,
   ): readonly RestoredTileSet[] {
     const rows = this.#db.prepare("SELECT * FROM tile_set WHERE dead = ? AND aside = ?").all(ASIDE, aside);
-    const replacedBy = (row: Row): TileSetRecord | undefined =>
-      isOfTileSet(row) ? this.find(tileSetOf(row)) : undefined;
+    const replaced = new Map<string, TileSetRecord>();
+    for (const tileSet of rows.filter(isOfTileSet).map(tileSetOf)) {
+      const record = this.find(tileSet);
+      if (record !== undefined) replaced.set(tileSetKey(tileSet), record);
+    }
     const completeOf = new Map<string, boolean>();
     this.#db.transaction(() => {
       also();
       const change = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = NULL WHERE id = ?");
-      for (const row of rows) {
-        const replaced = replacedBy(row);
-        if (replaced !== undefined) for (const id of idsOf(replaced)) change.run(GONE, id);
-      }
+      for (const id of [...replaced.values()].flatMap(idsOf)) change.run(GONE, id);
       for (const row of rows) change.run(ALIVE, int(row, "id"));
       for (const { gridSet, parametersId, complete } of pyramids) {
         const pyramid = { layer, gridSet, parametersId };
@@ -334,13 +334,7 @@ export class TileSetTable {
       }
     });
     const sums = this.#db.prepare("SELECT * FROM zoom_sum WHERE tile_set = ?", { bigints: true });
-    const replaced = new Map<string, TileSetRecord>();
-    for (const row of rows) {
-      const record = replacedBy(row);
-      if (record === undefined) continue;
-      replaced.set(tileSetKey(record.tileSet), record);
-      this.remove(record);
-    }
+    for (const record of replaced.values()) this.remove(record);
     const restored = this.#adoptAll(rows, () => false).map((record) => {
       this.#addSums(sums.all(record.id));
       return { record, replaced: replaced.get(tileSetKey(record.tileSet)) };

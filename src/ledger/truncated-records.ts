@@ -128,15 +128,26 @@ export class TruncatedRecords {
     );
   }
 
-  /** A block without a row is unknown in a pyramid that is not complete: its cells are counted when they are needed. */
+  /**
+   * Truncates the records of levels. In a pyramid that is not complete, later blocks of these levels are unknown: their
+   * cells are counted when they are needed.
+   */
   #truncateLevels(levels: readonly TileSetLevel[], also: () => void): void {
-    const { tileSets } = this.#in;
-    const gone = new Map(levels.map(({ record, z }) => [`${blocksId(record, z)}/${z}`, record]));
-    const recordOf = ({ tileSetId, z }: BlockAddress): TileSetRecord | undefined => gone.get(`${tileSetId}/${z}`);
-    tileSets.truncateLevels(levels, also);
+    const { tileSets, blocks, marks } = this.#in;
+    const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
+    const levelOf = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
+    tileSets.truncateLevels(levels, (ids) => {
+      // A writer that has a cell open goes on to write into the emptied level, also when this process is killed now.
+      for (const block of blocks.inMemory()) {
+        const level = block.open ? levelOf(block.at) : undefined;
+        const id = level && ids[level.n];
+        if (id !== undefined) marks.move(block.at, id);
+      }
+      also();
+    });
     this.#handOver(
-      removeBlocks(this.#in, (at) => recordOf(at) !== undefined),
-      recordOf,
+      removeBlocks(this.#in, (at) => levelOf(at) !== undefined),
+      (at) => levelOf(at)?.record,
     );
   }
 
