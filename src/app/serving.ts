@@ -124,9 +124,7 @@ export class Serving implements ServingProcesses {
         if (!authenticator.usersConfigured()) return true;
         const address = clientAddress(request, this.#configuration.server);
         const { method = "GET", url = "/", headers } = request;
-        const mayHaveSession = headers.authorization === undefined;
-        if (mayHaveSession && (await callerOfSession(request, { authenticator, operations })) !== undefined)
-          return true;
+        if ((await callerOfSession(request, { authenticator, operations })) !== undefined) return true;
         const checked = await authenticator.check(headers.authorization, address, gone);
         if (checked.kind === "wrong" || checked.kind === "throttled")
           this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));

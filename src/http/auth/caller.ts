@@ -41,8 +41,7 @@ export async function callerOf(
     return refuse({ code: "forbidden", message });
   }
   if (use === "none") return ok({ kind: "nobody" });
-  const mayHaveSession = authorization === undefined && use !== "basic";
-  const signedIn = mayHaveSession ? await callerOfSession(request, parts) : undefined;
+  const signedIn = use === "basic" ? undefined : await callerOfSession(request, parts);
   if (signedIn !== undefined) return ok(signedIn);
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);
   if (checked.kind === "user") return ok(checked);
@@ -50,12 +49,15 @@ export async function callerOf(
   return refuse(refusalOfHeader(checked, authorization));
 }
 
-/** Returns the user of a session; undefined if there is no session, or the user or the password is another one now. */
+/**
+ * Returns the user of a session; undefined if there is no session, or the user or the password is another one now, or if
+ * the request has credentials, which go before the session.
+ */
 export async function callerOfSession(
   { headers }: IncomingMessage,
   { authenticator, operations }: Pick<CallerParts, "authenticator" | "operations">,
 ): Promise<Caller | undefined> {
-  const token = sessionTokenOf(headers.cookie);
+  const token = headers.authorization === undefined ? sessionTokenOf(headers.cookie) : undefined;
   const session = token === undefined ? undefined : await operations.session(token);
   const user = session === undefined ? undefined : authenticator.userOf(session.user);
   if (session === undefined || user === undefined || accountOf(user) !== session.account) return undefined;
