@@ -53,9 +53,9 @@ export const page = (most: number, standard: number, cursor: string) => ({
 });
 
 /**
- * Decodes the fields of a query that a schema describes, and ignores other fields: for a resource of which other fields
- * have a meaning too, such as parameters of a layer. Of a field given several times the first
- * value counts; an empty field counts as absent.
+ * Decodes the fields of a query that a schema describes, and ignores other fields: for a resource where other fields have
+ * a meaning too, such as parameters of a layer. Of a field given several times the first value counts; an empty field
+ * counts as absent.
  */
 export function decodeQuery<S extends z.ZodObject>(
   schema: S,

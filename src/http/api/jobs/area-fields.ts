@@ -3,20 +3,19 @@ import type { Position } from "../../../grid/reproject.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea, RequestedTile } from "../../../plan/seed-request.ts";
+import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";
 import { crsOfGeoJson, decodeGeoJson, type Polygons } from "./geojson-area.ts";
 import { decodeWkt } from "./wkt-area.ts";
 
 /** The CRS of GeoJSON (RFC 7946, 4): WGS 84 in degrees. */
 export const GEOJSON_CRS = 4326;
 const MOST_TILES = 100_000;
-/** The number of corners or tiles between two pauses: about a millisecond of work. */
-const PER_PAUSE = 1_024;
 
 /**
  * Decodes `area`. Its CRS comes from `areaCrs` or from the area itself; refuses two that contradict each other. Yields
  * now and then.
  */
-export function* decodeArea(area: unknown, areaCrs: unknown): Generator<undefined, Result<RequestedArea, Refusal>> {
+export function* decodeArea(area: unknown, areaCrs: unknown): Decoding<RequestedArea> {
   const given = areaCrs === undefined ? ok(undefined) : decodeCrs("areaCrs", areaCrs);
   if (!given.ok) return given;
   const decoded = yield* typeof area === "string" ? decodeWkt(area) : decodeDocument(area);
@@ -55,9 +54,7 @@ export function areaOfBounds(bounds: Extent, boundsCrs: unknown): Result<Request
   return ok({ polygons: [[ring]], srs: srs.value, bounds });
 }
 
-function* decodeDocument(
-  area: unknown,
-): Generator<undefined, Result<{ polygons: Polygons; srs: number | undefined }, Refusal>> {
+function* decodeDocument(area: unknown): Decoding<{ polygons: Polygons; srs: number | undefined }> {
   const srs = crsOfGeoJson(area);
   if (!srs.ok) return srs;
   const polygons = yield* decodeGeoJson(area);
@@ -82,7 +79,7 @@ function* isAroundSomething(ring: readonly Position[]): Generator<undefined, boo
   if (first === undefined) return false;
   let before = first;
   for (const [i, corner] of ring.entries()) {
-    if (i % PER_PAUSE === 0) yield;
+    if (i % ITEMS_PER_PAUSE === 0) yield;
     const [[x, y], [nextX, nextY]] = [before, corner];
     if ((x - first[0]) * (nextY - first[1]) !== (nextX - first[0]) * (y - first[1])) return true;
     before = corner;
@@ -91,7 +88,7 @@ function* isAroundSomething(ring: readonly Position[]): Generator<undefined, boo
 }
 
 /** Decodes `tiles`: names of tiles in XYZ notation. Yields now and then. */
-export function* decodeTiles(value: unknown): Generator<undefined, Result<readonly RequestedTile[], Refusal>> {
+export function* decodeTiles(value: unknown): Decoding<readonly RequestedTile[]> {
   const names: readonly unknown[] = Array.isArray(value) ? value : [];
   if (names.length === 0 || names.length > MOST_TILES)
     return refuse(
@@ -102,7 +99,7 @@ export function* decodeTiles(value: unknown): Generator<undefined, Result<readon
     const [, z, x, y] = (typeof name === "string" && /^(\d{1,2})\/(\d{1,10})\/(\d{1,10})$/.exec(name)) || [];
     if (z === undefined) return refuse(badField("tiles", 'names of tiles, "z/x/y" with y from the top', name ?? null));
     tiles.push({ z: Number(z), x: Number(x), y: Number(y) });
-    if (tiles.length % PER_PAUSE === 0) yield;
+    if (tiles.length % ITEMS_PER_PAUSE === 0) yield;
   }
   return ok(tiles);
 }

@@ -3,6 +3,7 @@ import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { RequestedArea } from "../../../plan/seed-request.ts";
 import { isObject } from "../json-body.ts";
+import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";
 
 export type Polygons = RequestedArea["polygons"];
 type RequestedPolygon = Polygons[number];
@@ -10,11 +11,6 @@ type RequestedPolygon = Polygons[number];
 const EXPECTED = "a GeoJSON Polygon or MultiPolygon, a Feature or collection of them, or WKT";
 /** The deepest nesting of collections that is accepted. It bounds the recursion; real documents nest less. */
 const MOST_LEVELS = 8;
-
-/** The number of positions between two pauses: less than a millisecond of work. */
-const POSITIONS_PER_PAUSE = 1_024;
-
-type Decoding<T> = Generator<undefined, Result<T, Refusal>>;
 
 /** Returns the polygons of a GeoJSON document (RFC 7946) in document order. Omits heights. Yields now and then. */
 export function* decodeGeoJson(value: unknown, levels = MOST_LEVELS): Decoding<Polygons> {
@@ -63,7 +59,7 @@ function* ringOf(positions: unknown): Decoding<readonly Position[]> {
     if (typeof x !== "number" || typeof y !== "number" || !Number.isFinite(x) || !Number.isFinite(y))
       return refuse(badField("area", "positions of two numbers, [longitude, latitude]", position ?? null));
     ring.push([x, y]);
-    if (ring.length % POSITIONS_PER_PAUSE === 0) yield;
+    if (ring.length % ITEMS_PER_PAUSE === 0) yield;
   }
   return ok(ring);
 }

@@ -116,8 +116,8 @@ function fieldSchemas(): object {
 
 /**
  * The body of a POST to `/api/v1/jobs` without its null fields, which count as absent. The schema leaves areas and tiles
- * as they are: they may be large, and are decoded in steps. The order of the fields is part
- * of the digest of a request, which is stored with its idempotency key.
+ * as they are: they may be large, and are decoded in steps. The order of the fields is part of the digest of a request,
+ * which is stored with its idempotency key.
  */
 export const jobRequestSchema = z.strictObject({
   layers: z

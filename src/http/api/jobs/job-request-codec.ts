@@ -8,6 +8,7 @@ import type { BatchRequest } from "../../../plan/plan-batch.ts";
 import type { RequestedArea, SeedRequest } from "../../../plan/seed-request.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { areaOfBounds, decodeArea, decodeTiles } from "./area-fields.ts";
+import type { Decoding } from "./decoding.ts";
 import { type JobRequestDocument, jobRequestSchema } from "./job-document.ts";
 import { brokenRule, isPlural } from "./job-rules.ts";
 
@@ -28,8 +29,6 @@ export interface RequestedJob {
 export interface RequestedJobs extends Pick<RequestedJob, "digest" | "confirmed"> {
   readonly many: BatchRequest;
 }
-
-type Decoding<T> = Generator<undefined, Result<T, Refusal>>;
 
 /** Decodes the body of a POST to `/api/v1/jobs` or `/api/v1/estimate`: strict JSON. Yields now and then. */
 export function* decodeJobBody(body: Uint8Array): Decoding<RequestedJob | RequestedJobs> {

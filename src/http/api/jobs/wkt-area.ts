@@ -1,6 +1,7 @@
 import type { Position } from "../../../grid/reproject.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { badField } from "../../../lib/refusal.ts";
+import { ok, refuse } from "../../../lib/result.ts";
+import { type Decoding, ITEMS_PER_PAUSE } from "./decoding.ts";
 import type { Polygons } from "./geojson-area.ts";
 
 /** The polygons of a WKT text, and the CRS that EWKT names. */
@@ -16,15 +17,12 @@ const EXPECTED = "WKT: POLYGON, MULTIPOLYGON or a GEOMETRYCOLLECTION of them; or
 const MISFITS = `${EXPECTED}; its brackets and numbers do not fit together`;
 const POSITIONS = "positions of two numbers, with heights and measures or without";
 
-/** The number of positions between two pauses: about a millisecond of work. */
-const POSITIONS_PER_PAUSE = 1_024;
-
 /**
  * Decodes POLYGON, MULTIPOLYGON and a collection of them (OGC 06-103r4, 7). Accepts EWKT's `SRID=4326;` in front, where
  * 0 names no CRS. Omits Z and M. The time is proportional to the length of the text: the scanner never goes back. Yields
  * now and then.
  */
-export function* decodeWkt(text: string): Generator<undefined, Result<WktArea, Refusal>> {
+export function* decodeWkt(text: string): Decoding<WktArea> {
   const scanner = new Scanner(text);
   try {
     const srs = sridIn(scanner);
@@ -138,7 +136,7 @@ function* ringIn(scanner: Scanner): Generator<undefined, Ring> {
   const ring: Position[] = [];
   do {
     ring.push(positionIn(scanner));
-    if (ring.length % POSITIONS_PER_PAUSE === 0) yield;
+    if (ring.length % ITEMS_PER_PAUSE === 0) yield;
   } while (scanner.takesMark(","));
   scanner.needsMark(")");
   return ring;
