@@ -1,4 +1,4 @@
-import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useLayoutEffect, useState } from "preact/hooks";
 import { Empty, ProblemBox } from "./components/parts.tsx";
 import { Toasts } from "./components/toast.tsx";
 import { asProblem } from "./core/api.ts";
@@ -58,8 +58,9 @@ function LazyView({
   useEffect(() => {
     load().then(setLoaded, setFailure);
   }, [load]);
-  useEffect(() => {
-    // After a navigation the reader of a screen reader begins at the title.
+  // After a navigation the reader of a screen reader begins at the title. Before the view is painted: later it would take
+  // the focus from a field in which the reader already types.
+  useLayoutEffect(() => {
     if (loaded !== undefined) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [loaded, rest.join("/")]);
   const problem = fault ?? failure;

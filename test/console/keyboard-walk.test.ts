@@ -77,6 +77,10 @@ test.skipIf(!hasChromium)(
     const { page } = console;
     const keyboard = new Keyboard(page);
 
+    // The element that has the focus when the title of the form appears.
+    await page.addInitScript(`new MutationObserver(() => {
+      if (document.querySelector("main h1")?.textContent === "New job") window.focused ??= document.activeElement.tagName;
+    }).observe(document, { childList: true, subtree: true })`);
     await console.open("/");
     await keyboard.type("Name", "admin");
     await page.keyboard.press("Tab");
@@ -86,6 +90,7 @@ test.skipIf(!hasChromium)(
 
     await keyboard.shortcut("n");
     await page.getByRole("heading", { level: 1, name: "New job" }).waitFor();
+    expect(await page.evaluate("window.focused"), "a later focus would end the typing in a field").toBe("H1");
     await keyboard.reach("combobox", "Layer");
     await page.keyboard.type("ws:roads");
     await page.waitForURL(/layer=ws%3Aroads/);
