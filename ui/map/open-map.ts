@@ -97,8 +97,11 @@ export function openMap(
     setTiles(tiles) {
       stopTiles.abort();
       stopTiles = new AbortController();
-      const source = tiles === undefined ? null : tileSource(subset, projection, tiles, stopTiles.signal);
+      const { signal } = stopTiles;
+      const source = tiles === undefined ? null : tileSource(subset, projection, tiles, signal);
       source?.on("tileloaderror", () => {
+        // OpenLayers reports the requests that were ended as errors too.
+        if (signal.aborted) return;
         for (const listener of tileErrors) listener();
       });
       target.ariaBusy = "true";
