@@ -73,10 +73,24 @@ export function tileBox({ levels, tileSize }: GridSubset, { z, x, y }: TileAddre
 
 /** Returns the template of a layer's tiles on this server, with {z}, {x} and {y}. */
 export function tileTemplate(layer: Doc<"Layer">, gridSet: string, format: string): string | undefined {
-  const found = layer.addresses.tiles.find((one) => one.gridSet === gridSet && one.format === format);
-  // Behind a proxy the server may see another scheme or host than the page: only the path is taken.
-  const at = found?.xyz.lastIndexOf("/xyz/") ?? -1;
-  return found === undefined || at < 0 ? undefined : BASE + found.xyz.slice(at);
+  return pathOfTiles(layer, gridSet, format, "xyz", "/xyz/");
+}
+
+/** Returns the TMS addresses of a layer's tiles, whose rows count from below; undefined: the layer has no such tiles. */
+export const tmsTemplate = (layer: Doc<"Layer">, gridSet: string, format: string): string | undefined =>
+  pathOfTiles(layer, gridSet, format, "tms", "/service/tms/");
+
+/** Behind a proxy the server may see another scheme or host than the page: only the path from `start` on is taken. */
+function pathOfTiles(
+  { addresses }: Doc<"Layer">,
+  gridSet: string,
+  format: string,
+  protocol: "xyz" | "tms",
+  start: string,
+): string | undefined {
+  const found = addresses.tiles.find((one) => one.gridSet === gridSet && one.format === format)?.[protocol];
+  const at = found?.lastIndexOf(start) ?? -1;
+  return found === undefined || at < 0 ? undefined : BASE + found.slice(at);
 }
 
 /** Returns the address of a tile with its parameters. */

@@ -3,12 +3,11 @@ import { Dialog } from "../../components/dialog.tsx";
 import { Link } from "../../components/link.tsx";
 import { ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, get, Problem } from "../../core/api.ts";
-import { BASE } from "../../core/base.ts";
 import { bytes, dateTime, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
 import { type Explanation, explain } from "../../map/explain.ts";
-import { tileAddress } from "../../map/grid.ts";
+import { tileAddress, tmsTemplate } from "../../map/grid.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
 
@@ -97,12 +96,10 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
 }
 
 /** Asks the tile's TMS address: it counts rows from below, as jobs do. @throws Problem */
-async function explanationOf({ layer, gridSet, format, parameters }: Job, tile: Failure): Promise<Explanation> {
-  const { addresses } = await get("Layer", `layers/${encodeURIComponent(layer)}`);
-  const tms = addresses.tiles.find((one) => one.gridSet === gridSet && one.format === format)?.tms;
-  if (tms === undefined) throw new Problem(404, "not_found", `${layer} no longer has ${format} in ${gridSet}.`);
-  // Behind a proxy the server may see another scheme or host than the page: only the path is taken.
-  const template = BASE + tms.slice(tms.lastIndexOf("/service/tms/"));
+async function explanationOf({ layer: name, gridSet, format, parameters }: Job, tile: Failure): Promise<Explanation> {
+  const layer = await get("Layer", `layers/${encodeURIComponent(name)}`);
+  const template = tmsTemplate(layer, gridSet ?? "", format ?? "");
+  if (template === undefined) throw new Problem(404, "not_found", `${name} no longer has ${format} in ${gridSet}.`);
   return explain(
     tileAddress(template, tile, tile.parameters ?? parameters ?? {}, "explain=true"),
     new AbortController().signal,

@@ -51,7 +51,7 @@ export function TermsButton({ job, onDone }: { readonly job: Job; readonly onDon
 
 function TermsForm({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
   const timeZone = job.runWindow?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  // What the form changes is told by what the job had when the form was opened.
+  // The form sends the fields that differ from those of the job when the form was opened.
   const before = useRef(termsOf(job)).current;
   const terms = useSignal(before);
   const now = terms.value;

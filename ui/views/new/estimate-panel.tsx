@@ -3,16 +3,16 @@ import { type Column, Table } from "../../components/table.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { type Count, share } from "../../core/json.ts";
+import type { Posted } from "../../core/posted.ts";
 import type { Estimate, JobType } from "./draft.ts";
-import type { ShownEstimate } from "./use-estimate.ts";
 
 /** Returns the tiles that the job renders, or removes. A seed renders what is missing. */
 export const workOf = ({ tiles, missing }: Estimate, type: JobType): Count =>
   type === "seed" ? (missing ?? tiles) : tiles;
 
 /** What the job would do, before it is started. */
-export function EstimatePanel({ shown, type }: { readonly shown: ShownEstimate; readonly type: JobType }) {
-  const { estimate, problem, isOld } = shown;
+export function EstimatePanel({ shown, type }: { readonly shown: Posted<Estimate>; readonly type: JobType }) {
+  const { data: estimate, problem, isOld } = shown;
   return (
     <Panel title={t("newJob.estimate")} class={isOld ? "estimate old" : "estimate"}>
       <div aria-live="polite" aria-busy={isOld}>

@@ -6,12 +6,12 @@ import { undoAction } from "../../components/undo-action.ts";
 import type { Doc } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import type { Posted } from "../../core/posted.ts";
 import { navigate } from "../../core/router.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
 import { workOf } from "./estimate-panel.tsx";
-import type { ShownEstimate } from "./use-estimate.ts";
 
 /** From this number of tiles on the number must be typed. It is the standard of `jobs.confirmTiles`. */
 const TYPED_FROM = 10_000_000;
@@ -22,7 +22,7 @@ interface StartProps {
   readonly layer: string;
   readonly tileSet: TileSet;
   readonly draft: Draft;
-  readonly shown: ShownEstimate;
+  readonly shown: Posted<Estimate>;
 }
 
 type Made = Doc<"Job"> | Doc<"Jobs"> | Doc<"Truncation">;
@@ -34,7 +34,7 @@ export function Start({ layer, tileSet, draft, shown }: StartProps) {
   const text = JSON.stringify(body);
   const key = useMemo(idempotencyKey, [text]);
   const [refusedText, setRefusedText] = useState<string>();
-  const { estimate, isOld } = shown;
+  const { data: estimate, isOld } = shown;
   const why = estimate === undefined ? [] : reasonsToAsk(estimate, draft, refusedText === text);
   const isAsked = why.length > 0;
   const work = estimate === undefined ? undefined : workOf(estimate, type);

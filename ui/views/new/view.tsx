@@ -3,6 +3,7 @@ import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
+import { usePosted } from "../../core/posted.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
@@ -14,7 +15,6 @@ import { EstimatePanel } from "./estimate-panel.tsx";
 import { How } from "./how.tsx";
 import { Levels } from "./levels.tsx";
 import { Start } from "./start.tsx";
-import { useEstimate } from "./use-estimate.ts";
 import { LayerField, What } from "./what.tsx";
 import { dropFile, useFreshArea, Where } from "./where.tsx";
 
@@ -57,7 +57,7 @@ interface FormProps {
 function Form({ layer, tileSet, draft }: FormProps) {
   const [surface, setSurface] = useState<MapSurface>();
   const { subset, format, parameters } = tileSet;
-  const shown = useEstimate(jsonText(bodyOf(layer.name, tileSet, draft)));
+  const shown = usePosted("Estimate", "estimate", jsonText(bodyOf(layer.name, tileSet, draft)));
   useShownArea(surface, draft);
   return (
     <div class="new-job" {...dropFile}>

@@ -42,13 +42,6 @@ export const setText = (parameters: ParameterSet["parameters"]): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(" ");
 
-/** Returns whether a preview is that of a choice. The preview of an earlier choice may arrive late. */
-export const isOf = (preview: Doc<"TruncationPreview">, { layer, scope, mode, parameters }: Choice): boolean =>
-  preview.layer === layer &&
-  preview.type === scope &&
-  preview.mode === (scope === "truncateLayer" ? mode : "hard") &&
-  (scope !== "truncateParameters" || setText(preview.parameters ?? {}) === setText(parameters ?? {}));
-
 type TileSets = NonNullable<Doc<"Usage">["tileSets"]>;
 type Filters = Doc<"Layer">["parameters"];
 

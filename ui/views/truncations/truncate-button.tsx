@@ -10,7 +10,7 @@ import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
 import { usePosted } from "../../core/posted.ts";
 import { figure } from "../../core/stored.ts";
-import { bodyOf, type Choice, isOf } from "./scope.ts";
+import { bodyOf, type Choice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 
 /** From this number of tiles on the name of the layer must be typed. */
@@ -37,7 +37,7 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
   const body = bodyOf(choice.value);
   const isSoft = body?.["mode"] === "soft";
   const preview = usePosted("TruncationPreview", "truncations?dryRun=true", body && jsonText(body));
-  const shown = preview.data !== undefined && isOf(preview.data, choice.value) ? preview.data : undefined;
+  const shown = preview.isOld ? undefined : preview.data;
   const isTyped = !isSoft && Number(shown?.tiles ?? 0) >= TYPED_FROM;
   const request: ApiRequest = { method: "POST", path: "truncations", body: body ?? { layer } };
   const command = commandOf(choice.value);
