@@ -34,10 +34,19 @@ function processesOf(server: TestServer, program: string): number[] {
     });
 }
 
-/** Stops processes until the test is over. */
-function stop(pids: readonly number[]): void {
+/** Stops processes until the test is over. A stopped process does not end with its server. */
+function stop({ onTestFinished }: TestContext, pids: readonly number[]): void {
   if (pids.length === 0) throw new Error("there is no such process");
   for (const pid of pids) process.kill(pid, "SIGSTOP");
+  onTestFinished(() => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // The server has ended it.
+      }
+    }
+  });
 }
 
 const read = async (server: TestServer, path: string) => {
@@ -50,7 +59,7 @@ test.concurrent("a renderer that is stopped is ended after its deadline: its ren
   const { expect } = context;
   const { server } = await start(context);
   expect((await read(server, "2/1/1")).status).toBe(200);
-  stop(processesOf(server, "renderer-process"));
+  stop(context, processesOf(server, "renderer-process"));
   const given = await Promise.all(["5/1/1", "5/9/9", "5/17/17"].map((path) => read(server, path)));
   // The renders of the stopped renderer fail; those that a new renderer took are pictures.
   expect(given.map(({ status }) => status).sort()).toContain(502);
@@ -69,7 +78,7 @@ test.concurrent("a map whose renderer is stopped, and ended, is 503 with Retry-A
       `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${LAYER}&STYLES=&SRS=EPSG:900913&BBOX=-9e6,-9e6,9e6,9e6&WIDTH=200&HEIGHT=200&FORMAT=image/png`,
     );
   expect((await map()).status).toBe(200);
-  stop(processesOf(server, "renderer-process"));
+  stop(context, processesOf(server, "renderer-process"));
   const answer = await map();
   expect(server.log()).toContain("a renderer does not answer and is ended");
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -81,7 +90,7 @@ test.concurrent("an HTTP worker that is stopped holds a change for its deadline,
   const { server } = await start(context, "server: { workers: 2 }");
   const serving = processesOf(server, "http-worker-process");
   expect(serving.length).toBe(2);
-  stop(serving.slice(0, 1));
+  stop(context, serving.slice(0, 1));
   // Node keeps a connection open that was passed to the stopped worker when the worker is killed, so the client
   // aborts and repeats the request.
   await until("the change is made", async () => {
