@@ -6,12 +6,13 @@ import { TileAges } from "./tile-ages.ts";
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const T = 1_700_000_000_000;
 
-/** A full cell in the corner of a block whose oldest tile was written at a time. */
-function cellOf(oldestMs: number): StoredCell {
+/** A full cell in the corner of a block whose tiles were written between two times. */
+function cellOf(sinceMs: number, untilMs = Number.POSITIVE_INFINITY): StoredCell {
+  const times = { sinceMs, untilMs };
   const block = new Block({ tileSetId: 1, z: 9, bx: 0, by: 0 }, true);
   for (let y = 0; y < 16; y++) for (let x = 0; x < 16; x++) block.set(x, y);
   const rect = { z: 9, minX: 0, minY: 0, maxX: 15, maxY: 15 };
-  return new StoredCell({ at: () => block }, block.at, { cell: 0, oldestMs }, rect);
+  return new StoredCell({ at: () => block }, block.at, { cell: 0, ...times }, rect);
 }
 
 /** Tiles of which those of column 0 were written before `T`. The numbers of reads are counted. */
@@ -28,6 +29,8 @@ function ages() {
 test("the store is asked only about cells that may have stale tiles, and only until a stale tile is found", () => {
   const at = ages();
   expect([at.ages.hasBefore(cellOf(T), T), at.ages.countBefore(cellOf(T), T), at.read.stats]).toEqual([false, 0, 0]);
+  const old = cellOf(T - 9, T - 1);
+  expect([at.ages.hasBefore(old, T), at.ages.countBefore(old, T), at.read.stats]).toEqual([true, 256, 0]);
   expect([at.ages.hasBefore(cellOf(T - 1), T), at.read.stats]).toEqual([true, 1]);
   expect([at.ages.isBefore(cellOf(T - 1), { x: 3, y: 0 }, T), at.read.stats]).toEqual([false, 2]);
   expect([at.ages.countBefore(cellOf(T - 1), T), at.read.stats]).toEqual([16, 258]);

@@ -2,7 +2,13 @@ import type { TileSet } from "../layer/tile-set.ts";
 import type { StoredCell } from "../ledger/stored-cells.ts";
 import { ifAvailable, type TileStore } from "../store/tile-store.ts";
 
-/** The most tiles whose age is read from the store for one answer. Beyond it, a tile is as old as its cell's oldest. */
+/** Returns whether a cell's tiles were all written before a time; undefined: some may have been. */
+function allBefore({ times }: StoredCell, timeMs: number): boolean | undefined {
+  if (times.sinceMs >= timeMs) return false;
+  return times.untilMs < timeMs ? true : undefined;
+}
+
+/** The most tiles whose age is read from the store for one answer. Beyond it, a tile that may be stale is stale. */
 const MOST_STATS = 65_536;
 /** The most cells in which stale tiles are counted for one answer: some half a second of work. */
 const MOST_COUNTED = 100_000;
@@ -24,17 +30,19 @@ export class TileAges {
 
   /** Returns whether a stored tile of a cell was written before a time, ms since 1970. */
   isBefore(cell: StoredCell, { x, y }: { readonly x: number; readonly y: number }, timeMs: number): boolean {
-    if (cell.oldestMs >= timeMs) return false;
+    const known = allBefore(cell, timeMs);
+    if (known !== undefined) return known;
     if (this.#statsLeft === 0) return true;
     this.#statsLeft--;
     const { store, tileSet } = this.#parts;
     const found = ifAvailable(() => store.stat({ tileSet, x, y, z: cell.rect.z }));
-    return (found?.modifiedMs ?? cell.oldestMs) < timeMs;
+    return (found?.modifiedMs ?? cell.times.sinceMs) < timeMs;
   }
 
   /** Returns whether a tile of a cell, in its rectangle, was written before a time. */
   hasBefore(cell: StoredCell, timeMs: number): boolean {
-    if (cell.oldestMs >= timeMs) return false;
+    const known = allBefore(cell, timeMs);
+    if (known !== undefined) return known;
     if (this.#statsLeft === 0) return true;
     for (const tile of cell.tilesInRect()) if (this.isBefore(cell, tile, timeMs)) return true;
     return false;
@@ -47,7 +55,8 @@ export class TileAges {
   countBefore(cell: StoredCell, timeMs: number): number | undefined {
     if (this.#countedLeft === 0) return undefined;
     this.#countedLeft--;
-    if (cell.oldestMs >= timeMs) return 0;
+    const known = allBefore(cell, timeMs);
+    if (known === false) return 0;
     if (this.#statsLeft === 0) return cell.tiles;
     let count = 0;
     for (const tile of cell.tilesInRect()) if (this.isBefore(cell, tile, timeMs)) count++;

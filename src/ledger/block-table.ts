@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { bytes, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
+import { bytes, bytesOrNull, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
 import { type AgedCell, Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
@@ -62,12 +62,12 @@ export class BlockTable {
       "FROM block INDEXED BY block_row WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?";
     this.#sql = {
       get: db.prepare(
-        "SELECT tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
+        "SELECT tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
       ),
-      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       delete: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       sum: db.prepare(
-        "SELECT bx, by, tiles, presence, cells, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
+        "SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
       ),
       addresses: db.prepare(
         "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
@@ -77,7 +77,7 @@ export class BlockTable {
       ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
-      cellsInRow: db.prepare(`SELECT bx, cells ${inRow}`),
+      cellsInRow: db.prepare(`SELECT bx, cells, ages ${inRow}`),
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
     };
@@ -205,9 +205,10 @@ export class BlockTable {
       this.#sql.delete.run(tileSetId, z, bx, by);
       return;
     }
-    const { presence, cells, unknown, checksum } = block.encode();
+    const { presence, cells, ages, unknown, checksum } = block.encode();
     const key = (order: CellOrder): number | null => block.coldest(order, () => true)?.key ?? null;
-    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, key("LRU"), key("LFU"), checksum);
+    const keys = [key("LRU"), key("LFU")];
+    this.#sql.put.run(tileSetId, z, bx, by, block.tiles, presence, cells, unknown, ...keys, checksum, ages);
   }
 
   /**
@@ -270,8 +271,17 @@ export class BlockTable {
   ): Generator<readonly (BlockAddress & { readonly cells: readonly AgedCell[] })[]> {
     return this.#pagesOfRow(this.#sql.cellsInRow, row, rect, (at, found) => ({
       ...at,
-      cells: this.#fromCells(at, bytes(found, "cells"), Block.agedCells),
+      cells: this.#agedCells(at, found),
     }));
+  }
+
+  #agedCells(at: BlockAddress, row: Row): readonly AgedCell[] {
+    try {
+      return Block.agedCells(bytes(row, "cells"), bytesOrNull(row, "ages"));
+    } catch {
+      const counted = this.at(at);
+      return Block.agedCells(counted.encodeCells(), counted.encodeAges());
+    }
   }
 
   /** Reads the encoded cells of a block. */
@@ -389,6 +399,7 @@ function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonl
       tiles: int(row, "tiles"),
       presence: bytes(row, "presence"),
       cells: bytes(row, "cells"),
+      ages: bytesOrNull(row, "ages"),
       unknown: text(row, "unknown"),
       checksum: intOrNull(row, "checksum"),
     };

@@ -1,20 +1,21 @@
 import { expect, test } from "vitest";
-import { bytes, int, intOrNull, openDatabase, text } from "../state/database.ts";
+import { bytes, bytesOrNull, int, intOrNull, openDatabase, text } from "../state/database.ts";
 import { Block } from "./block.ts";
 
 test("a block without a tile, whose cells are still to be counted, is read back from the database", () => {
   const db = openDatabase(":memory:");
-  db.exec("CREATE TABLE block (tiles INTEGER, presence BLOB, cells BLOB, unknown TEXT, checksum INTEGER)");
+  db.exec("CREATE TABLE block (tiles INTEGER, presence BLOB, cells BLOB, ages BLOB, unknown TEXT, checksum INTEGER)");
   const at = { tileSetId: 1, z: 6, bx: 0, by: 0 };
-  const { presence, cells, unknown, checksum } = new Block(at, false).encode();
+  const { presence, cells, ages, unknown, checksum } = new Block(at, false).encode();
   expect(cells.byteLength).toBe(0);
-  db.prepare("INSERT INTO block VALUES (?, ?, ?, ?, ?)").run(0, presence, cells, unknown, checksum);
+  db.prepare("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)").run(0, presence, cells, ages, unknown, checksum);
   const row = db.prepare("SELECT * FROM block").get();
   if (row === undefined) throw new Error("no row");
   const read = Block.decode(at, {
     tiles: int(row, "tiles"),
     presence: bytes(row, "presence"),
     cells: bytes(row, "cells"),
+    ages: bytesOrNull(row, "ages"),
     unknown: text(row, "unknown"),
     checksum: intOrNull(row, "checksum"),
   });

@@ -2,6 +2,7 @@ import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
 import { decayedFrequency } from "./access-frequency.ts";
+import { CellAges, EncodedAges, type WriteTimes } from "./cell-ages.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
@@ -21,10 +22,9 @@ export interface UsedCell {
   readonly frequency: number;
 }
 
-/** A cell with tiles, and its oldest write, ms since 1970. */
-export interface AgedCell {
+/** A cell with tiles, and the times between which they were written. */
+export interface AgedCell extends WriteTimes {
   readonly cell: number;
-  readonly oldestMs: number;
 }
 
 /**
@@ -83,16 +83,19 @@ export class Block {
   readonly cellBytes: Float64Array;
   /** Bytes that the tiles take in the store, with each block of the disk counted whole. */
   readonly cellAllocated: Float64Array;
-  /** ms since 1970 of the oldest write in the cell, 0 when empty. */
+  /** ms since 1970 of the first write to the empty cell, or of the oldest tile when it was counted; 0 when empty. */
   readonly oldestMs: Float64Array;
   /** ms since 1970 of the latest use or write, 0 when empty. */
   readonly lastUseMs: Float64Array;
   /** Access frequency as in `access-frequency.ts`; 0 when empty. */
   readonly frequency: Float64Array;
+  readonly ages = new CellAges();
   /** 1 where the numbers are right; 0 where the cell has to be counted from the store first. */
   readonly known: Uint8Array;
   /** Writers that have opened a cell and not closed it. Not persisted. */
   readonly writers = new Uint16Array(CELLS);
+  /** ms since 1970 at which the first of the writers that have a cell open opened it. Not persisted. */
+  readonly openedMs = new Float64Array(CELLS);
   /** 1 while the database has a mark for the cell, or is about to get one. */
   readonly marked = new Uint8Array(CELLS);
   tiles = 0;
@@ -132,10 +135,17 @@ export class Block {
     const cell = cellOf(x, y);
     this.cellTiles[cell] = (this.cellTiles[cell] ?? 0) - 1;
     this.tiles--;
+    this.ages.removed(cell, bit);
     if (this.cellTiles[cell] !== 0) return;
     this.oldestMs[cell] = 0;
     this.lastUseMs[cell] = 0;
     this.frequency[cell] = 0;
+  }
+
+  /** Records that a tile, which is set already, was written between two times. */
+  aged(x: number, y: number, isNew: boolean, times: WriteTimes): void {
+    const cell = cellOf(x, y);
+    this.ages.written({ cell, bit: bitOf(x, y), isNew, tiles: this.cellTiles[cell] ?? 0 }, times);
   }
 
   /** Records a write to a cell. The write is a use for LRU. For LFU only the first write to an empty cell is a use. */
@@ -181,13 +191,11 @@ export class Block {
     return used;
   }
 
-  /** Returns the cells with tiles from the bytes that `encodeCells` has written. @throws CorruptRow */
-  static agedCells(encoded: Uint8Array): readonly AgedCell[] {
+  /** Returns the cells with tiles from the bytes that `encodeCells` and `encodeAges` have written. @throws CorruptRow */
+  static agedCells(encoded: Uint8Array, encodedAges: Uint8Array | null): readonly AgedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-    return Array.from(cellOffsets(cells), (offset) => ({
-      cell: cells.readUInt8(offset),
-      oldestMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
-    }));
+    const ages = agesOf(cells, encodedAges);
+    return Array.from(cellOffsets(cells), (offset, i) => ({ cell: cells.readUInt8(offset), ...ages(offset, i) }));
   }
 
   /** True when the block has no tiles and no unknown cells: its row can be deleted. */
@@ -248,7 +256,7 @@ export class Block {
 
   /** Encodes the numbers of the cells. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
   encodeCells(): Buffer {
-    const full = [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
+    const full = this.#fullCells();
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
     for (const [i, cell] of full.entries()) {
       cells.writeUInt8(cell, i * CELL_BYTES);
@@ -258,10 +266,20 @@ export class Block {
     return cells;
   }
 
+  #fullCells(): number[] {
+    return [...this.cellTiles.keys()].filter((cell) => this.cellTiles[cell] !== 0);
+  }
+
+  /** Encodes the times of the cells that `encodeCells` encodes, in the same order. */
+  encodeAges(): Buffer {
+    return this.ages.encode(this.#fullCells());
+  }
+
   /** Encodes the block for its row. */
   encode(): EncodedBlock & { readonly checksum: number } {
     const presence = deflateRawSync(this.presence, { level: 1 });
-    const encoded = { presence, cells: this.encodeCells(), unknown: maskText(this.known, 0) };
+    const cells = this.encodeCells();
+    const encoded = { presence, cells, ages: this.encodeAges(), unknown: maskText(this.known, 0) };
     return { ...encoded, checksum: checksumOf({ ...encoded, tiles: this.tiles }) };
   }
 
@@ -278,11 +296,13 @@ export class Block {
     block.presence.set(presence);
     const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
     const full = new Uint8Array(CELLS);
-    for (const offset of cellOffsets(cells)) {
+    const ages = agesOf(cells, row.ages);
+    for (const [i, offset] of [...cellOffsets(cells)].entries()) {
       const cell = cells.readUInt8(offset);
       if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("a number of a cell is too large or occurs twice");
       full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
+      block.ages.set(cell, ages(offset, i));
     }
     // Rows of older versions have no checksum.
     if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n)))
@@ -319,13 +339,32 @@ export class Block {
 export interface EncodedBlock {
   readonly presence: Uint8Array;
   readonly cells: Uint8Array;
+  /** Null in rows of older versions. */
+  readonly ages: Uint8Array | null;
   readonly unknown: string;
 }
 
-function checksumOf({ presence, cells, unknown, tiles }: EncodedBlock & { readonly tiles: number }): number {
-  const sum = crc32(presence);
+function checksumOf({ presence, cells, ages, unknown, tiles }: EncodedBlock & { readonly tiles: number }): number {
   // The database gives an empty blob without memory, of which zlib's sum is 0 instead of the sum so far.
-  return crc32(`${tiles} ${unknown}`, cells.byteLength === 0 ? sum : crc32(cells, sum));
+  const add = (sum: number, part: Uint8Array | null): number =>
+    part === null || part.byteLength === 0 ? sum : crc32(part, sum);
+  return crc32(`${tiles} ${unknown}`, add(add(crc32(presence), cells), ages));
+}
+
+/**
+ * Returns a function that reads the times of an encoded cell. Every write is also a use, so the latest use of a cell in
+ * a row of an older version bounds its writes.
+ * @throws CorruptRow
+ */
+function agesOf(cells: Buffer, encodedAges: Uint8Array | null): (offset: number, i: number) => WriteTimes {
+  if (encodedAges === null)
+    return (offset) => ({
+      sinceMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
+      untilMs: cells.readDoubleLE(offset + 1 + COLUMN.lastUseMs * 8),
+    });
+  const ages = new EncodedAges(encodedAges);
+  if (ages.cells !== cells.byteLength / CELL_BYTES) throw new CorruptRow("its ages do not match its cells");
+  return (_, i) => ages.at(i);
 }
 
 /** The content of a row of the ledger is damaged. */

@@ -15,6 +15,18 @@ export interface OpenCells {
   readonly layer?: string;
 }
 
+/** A tile that a writer reports. */
+export interface TileReport {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly bytes: number;
+  /** The bytes of the tile that was there; undefined: there was none. */
+  readonly replaced: number | undefined;
+  /** The store held the same bytes, and the writer left the tile as it was or renewed its time. Absent: it has written. */
+  readonly unchanged?: "left" | "renewed";
+}
+
 /**
  * The cells that writers have open. A writer opens cells, waits until their marks are committed, writes, reports each
  * tile, and closes the cells.
@@ -90,6 +102,7 @@ export class CellWriters {
   #openCells(cells: readonly { readonly tileSet: TileSet; readonly block: Block; readonly cell: number }[]): OpenCells {
     let mustCommit = false;
     for (const { block, cell } of cells) {
+      if (block.writers[cell] === 0) block.openedMs[cell] = this.#in.now();
       block.writers[cell] = (block.writers[cell] ?? 0) + 1;
       if (this.#in.marks.mark(block, cell)) mustCommit = true;
     }
@@ -125,11 +138,8 @@ export class CellWriters {
     }
   }
 
-  /** Records that a tile has been written. `replaced`: bytes of the tile that was there; undefined: there was none. */
-  wrote(
-    tileSet: TileSet,
-    tile: { x: number; y: number; z: number; bytes: number; replaced: number | undefined },
-  ): void {
+  /** Records that a tile has been written, or that a writer has found the same tile stored. */
+  wrote(tileSet: TileSet, tile: TileReport): void {
     const record = this.#in.tileSets.record(tileSet);
     const { x, y, z } = tile;
     const block = this.#in.cells.blockAt(record, x, y, z);
@@ -139,7 +149,11 @@ export class CellWriters {
     if (had !== (tile.replaced !== undefined)) this.#in.doubted.doubt(block, cell);
     if (!had) block.set(x, y);
     const before = had ? (tile.replaced ?? 0) : 0;
-    block.written(cell, this.#in.now());
+    const nowMs = this.#in.now();
+    block.written(cell, nowMs);
+    // The writer has written the tile after it opened the cell.
+    const sinceMs = block.writers[cell] === 0 ? nowMs : (block.openedMs[cell] ?? 0);
+    if (tile.unchanged !== "left") block.aged(x, y, !had, { sinceMs: Math.min(sinceMs, nowMs), untilMs: nowMs });
     this.#in.cells.add(
       record,
       block,

@@ -78,6 +78,7 @@ export class DoubtedCells {
     }
     if (newest > 0) {
       block.oldestMs[cell] = oldest;
+      block.ages.set(cell, { sinceMs: oldest, untilMs: newest });
       block.lastUseMs[cell] = Math.max(lastUse, newest);
       block.frequency[cell] = frequency === 0 ? decayedFrequency(0, newest, 1) : frequency;
     }

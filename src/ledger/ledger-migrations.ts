@@ -42,5 +42,7 @@ export const ledgerMigrations: Migrations = {
      DROP INDEX tile_set_alive;
      CREATE UNIQUE INDEX tile_set_alive ON tile_set (layer, grid_set, format, parameters_id, coalesce(level, -1))
        WHERE dead = 0;`,
+    // The times between which the tiles of each cell were written; null: no row of this version.
+    "ALTER TABLE block ADD COLUMN ages BLOB;",
   ],
 };

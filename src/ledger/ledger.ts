@@ -119,14 +119,16 @@ export class Ledger {
     return this.#in.store.removeLeftovers(this.#recalled.splice(0), signal);
   }
 
-  /** Returns which tiles of a rectangle are stored, and the oldest write in its cells. Counts unknown cells first. */
+  /**
+   * Returns which tiles of a rectangle are stored, and a time before which no tile of its cells was written. Counts unknown
+   * cells first.
+   */
   presence(tileSet: TileSet, rect: TileRect): { has(x: number, y: number): boolean; oldestMs: number } {
     const record = this.#in.tileSets.record(tileSet);
     let oldestMs = Number.POSITIVE_INFINITY;
     for (const { block, cell } of this.#in.cells.in(record, rect)) {
       if (block.known[cell] !== 1) this.#in.doubted.count(record, block, cell);
-      const oldest = block.oldestMs[cell] ?? 0;
-      if (oldest !== 0) oldestMs = Math.min(oldestMs, oldest);
+      if (block.cellTiles[cell] !== 0) oldestMs = Math.min(oldestMs, block.ages.of(cell).sinceMs);
     }
     return { has: (x, y) => this.#in.cells.blockAt(record, x, y, rect.z).has(x, y), oldestMs };
   }

@@ -1,23 +1,24 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { type AgedCell, type BlockAddress, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
+import type { WriteTimes } from "./cell-ages.ts";
 
 /** A cell with stored tiles. Its block is read when a tile is asked for. */
 export class StoredCell {
   /** The part of the cell that lies in the requested rectangle. */
   readonly rect: TileRect;
-  /** The oldest write in the cell, ms since 1970. */
-  readonly oldestMs: number;
+  /** The times between which the tiles of the whole cell were written. */
+  readonly times: WriteTimes;
   readonly #blocks: Pick<BlockTable, "at">;
   readonly #at: BlockAddress;
   readonly #cell: number;
 
-  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, oldestMs }: AgedCell, rect: TileRect) {
+  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, ...times }: AgedCell, rect: TileRect) {
     this.#blocks = blocks;
     this.#at = at;
     this.#cell = cell;
     this.rect = rect;
-    this.oldestMs = oldestMs;
+    this.times = times;
   }
 
   /** The number of stored tiles of the whole cell. */
