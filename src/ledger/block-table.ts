@@ -1,5 +1,14 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import { bytes, bytesOrNull, type Database, int, intOrNull, type Row, type Statement, text } from "../state/database.ts";
+import {
+  bytes,
+  bytesOrNull,
+  type Database,
+  int,
+  intOrNull,
+  type Row,
+  type Statement,
+  text,
+} from "../state/database.ts";
 import { type AgedCell, Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */

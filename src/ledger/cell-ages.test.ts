@@ -26,7 +26,11 @@ test("the earlier time of a cell rises once every tile was written again, and on
 });
 
 test("the times of a block hold every write that is still stored, also when the block was saved and read again", () => {
-  const step = fc.record({ x: fc.nat(3), y: fc.constantFrom(15, 16), kind: fc.constantFrom("write", "remove", "save") });
+  const step = fc.record({
+    x: fc.nat(3),
+    y: fc.constantFrom(15, 16),
+    kind: fc.constantFrom("write", "remove", "save"),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let block = new Block(at, true);

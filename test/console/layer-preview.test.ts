@@ -12,6 +12,7 @@ import { pixels } from "../clients/pixels.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
 
+const hasQgis = existsSync("/usr/lib/python3/dist-packages/qgis");
 const hasGdal = existsSync("/usr/bin/gdal_translate");
 const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"];
 
@@ -36,6 +37,7 @@ layers:
     formats: [image/png, image/jpeg]
     queryable: true
     parameterFilters: [{ type: string, key: TIME, default: ${DAYS[3]}, values: ${JSON.stringify(DAYS)} }]
+  - { name: two words, source: ${source}, formats: [image/png] }
 gridSets:
   - { id: odd, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200] }
   - { id: upwards, srs: EPSG:4326, extent: [-180, -75, 180, 85], resolutions: [0.7, 0.25, 0.125], tileSize: [300, 200], alignTopLeft: true }
@@ -84,9 +86,9 @@ gridSets:
     });
 
     /** Returns the snippet that the console shows. */
-    async function snippetOf(program: string, gridSet: string): Promise<string> {
+    async function snippetOf(program: string, gridSet: string, layer = "ws:roads"): Promise<string> {
       await using console = await browser.page(server);
-      await console.open(`/ui/layers/ws%3Aroads/addresses?program=${program}&gridSet=${gridSet}`);
+      await console.open(`/ui/layers/${encodeURIComponent(layer)}/addresses?program=${program}&gridSet=${gridSet}`);
       return (await console.page.locator("pre.snippet").textContent()) ?? "";
     }
 
@@ -134,6 +136,25 @@ gridSets:
       rmSync(file);
     });
 
+    test("the snippet for QGIS has a blank in the form that QGIS reads", async () => {
+      expect(await snippetOf("QGIS", "EPSG:4326", "two words")).toContain("layers=two%20words&");
+    });
+
+    test.skipIf(!hasQgis)("the snippet for QGIS shows the map as it stands (Debian package python3-qgis)", async () => {
+      const snippets = await Promise.all(
+        ["EPSG:900913", "EPSG:4326", "odd", "upwards"].map((gridSet) => snippetOf("QGIS", gridSet)),
+      );
+      snippets.push(await snippetOf("QGIS", "EPSG:900913", "two words"));
+      const [program, files] = [join(server.dataDir, "draw-map.py"), snippets.map((_, i) => `qgis-${i}.png`)];
+      writeFileSync(program, qgisProgram(snippets, files));
+      const env = { ...process.env, QT_QPA_PLATFORM: "offscreen", XDG_RUNTIME_DIR: server.dataDir };
+      await promisify(execFile)("/usr/bin/python3", [program], { cwd: server.dataDir, env });
+      for (const file of files) {
+        expect(landShare(await pixels(readFileSync(join(server.dataDir, file)))), file).toBeGreaterThan(0.05);
+        rmSync(join(server.dataDir, file));
+      }
+    });
+
     test("a program that cannot show a grid set says so", async () => {
       await using console = await browser.page(server);
       await console.open("/ui/layers/ws%3Aroads/addresses?program=MapLibre&gridSet=odd");
@@ -141,6 +162,33 @@ gridSets:
     });
   },
 );
+
+/** Returns a program that runs snippets as QGIS's own console does, and draws the layer that each adds to a file. */
+const qgisProgram = (snippets: readonly string[], files: readonly string[]): string => `
+import json
+from qgis.core import *
+from qgis.PyQt.QtCore import QSize
+application = QgsApplication([], False)
+application.initQgis()
+class Interface:
+    def addRasterLayer(self, source, title, provider):
+        self.layer = QgsRasterLayer(source, title, provider)
+for snippet, file in json.loads(${JSON.stringify(JSON.stringify(snippets.map((text, i) => [text, files[i]])))}):
+    iface = Interface()
+    exec(snippet)
+    if not iface.layer.isValid():
+        raise Exception(iface.layer.error().summary())
+    settings = QgsMapSettings()
+    settings.setLayers([iface.layer])
+    settings.setDestinationCrs(iface.layer.crs())
+    settings.setOutputSize(QSize(600, 400))
+    settings.setExtent(iface.layer.extent())
+    job = QgsMapRendererSequentialJob(settings)
+    job.start()
+    job.waitForFinished()
+    job.renderedImage().save(file)
+application.exitQgis()
+`;
 
 /** Returns the file of a path such as /npm/ol@10.11.0/dist/ol.js. */
 const packageFile = (path: string): string => {

@@ -55,7 +55,9 @@ function qgis(subject: SnippetSubject): string | undefined {
     tileMatrixSet: subset.gridSet,
     url: layer.addresses.wmtsCapabilities,
   });
-  return `iface.addRasterLayer(${literal(String(source))}, ${literal(layer.title)}, "wms")`;
+  // QGIS takes a plus sign for itself.
+  const query = String(source).replaceAll("+", "%20");
+  return `iface.addRasterLayer(${literal(query)}, ${literal(layer.title)}, "wms")`;
 }
 
 function openLayers(subject: SnippetSubject): string | undefined {
