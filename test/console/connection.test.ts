@@ -16,6 +16,36 @@ const PLACE: Readonly<Record<string, string>> = {
   bbox: "-20037508.34,-20037508.34,20037508.34,20037508.34",
 };
 
+/** Keeps the coordinator busy with estimates of a ring of many corners, two at a time, until it is disposed of. */
+function keepEstimating(url: string): AsyncDisposable & { readonly faults: readonly string[] } {
+  const corners = Array.from({ length: 20_000 }, (_, i) => {
+    const [angle, radius] = [(i / 20_000) * 2 * Math.PI, i % 2 === 0 ? 8_000_000 : 15_000_000];
+    return [radius * Math.cos(angle), radius * Math.sin(angle)];
+  });
+  const area = { type: "Polygon", coordinates: [[...corners, corners[0]]] };
+  const body = JSON.stringify({ layer: "topp:states", zoomStart: 0, zoomStop: 14, area, areaCrs: "EPSG:3857" });
+  const faults: string[] = [];
+  const stopped = new AbortController();
+  const ask = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      const headers = { "Content-Type": "application/json" };
+      const { signal } = stopped;
+      const response = await fetch(`${url}/api/v1/estimate`, { method: "POST", headers, body, signal });
+      const text = await response.text();
+      // An estimate may take too long, which is what keeps the coordinator busy.
+      if (response.status !== 200 && response.status !== 422) faults.push(text);
+    }
+  };
+  const asking = Promise.allSettled([ask(), ask()]);
+  return {
+    faults,
+    async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await asking;
+    },
+  };
+}
+
 /** Fails unless the map of a layer, its legend, feature info and coverage, and all addresses to copy have the prefix. */
 async function expectMap(console: ConsolePage, prefix: string): Promise<void> {
   const { page } = console;
@@ -95,5 +125,33 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
     await page.getByText("The connection to the server is lost").waitFor({ state: "hidden" });
     await seed(second, "topp:states", { zoomStop: 12, threadCount: 1 });
     await page.getByText("1 job runs").waitFor();
+  });
+
+  test("while the coordinator is busy all the time, the views come, and a job is started and seen to end", async () => {
+    const server = await startServer();
+    onTestFinished(() => server.close());
+    const browser = await startConsoleBrowser();
+    onTestFinished(() => browser[Symbol.asyncDispose]());
+    await using console = await browser.page(server);
+    const { page } = console;
+    await console.open("/");
+    await using load = keepEstimating(server.url);
+    const lost: string[] = [];
+    await page.exposeFunction("lost", (text: string) => lost.push(text));
+    await page.evaluate(`new MutationObserver(() => {
+      const text = document.body.textContent;
+      if (text.includes("The connection to the server is lost")) lost(location.pathname);
+    }).observe(document.body, { childList: true, subtree: true, characterData: true })`);
+    for (const view of ["Layers", "Jobs"]) {
+      await page.getByRole("navigation").getByRole("link", { name: view, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: view }).waitFor();
+    }
+    await seed(server, "topp:states", { zoomStop: 2, threadCount: 1 });
+    await page
+      .getByRole("row", { name: /topp:states/ })
+      .getByText("done", { exact: false })
+      .waitFor();
+    expect(load.faults).toEqual([]);
+    expect(lost).toEqual([]);
   });
 });
