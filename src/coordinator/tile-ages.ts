@@ -57,7 +57,7 @@ export class TileAges {
     this.#countedLeft--;
     const known = allBefore(cell, timeMs);
     if (known === false) return 0;
-    if (this.#statsLeft === 0) return cell.tiles;
+    if (this.#statsLeft === 0 || (known === true && cell.isWhole)) return cell.tiles;
     let count = 0;
     for (const tile of cell.tilesInRect()) if (this.isBefore(cell, tile, timeMs)) count++;
     return count;

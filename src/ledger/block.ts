@@ -23,8 +23,11 @@ export interface UsedCell {
 }
 
 /** A cell with tiles, and the times between which they were written. */
-export interface AgedCell extends WriteTimes {
+export interface AgedCell {
   readonly cell: number;
+  readonly times: WriteTimes;
+  /** The number of tiles; undefined in a row of an older version. */
+  readonly tiles: number | undefined;
 }
 
 /**
@@ -195,7 +198,12 @@ export class Block {
   static agedCells(encoded: Uint8Array, encodedAges: Uint8Array | null): readonly AgedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
     const ages = agesOf(cells, encodedAges);
-    return Array.from(cellOffsets(cells), (offset, i) => ({ cell: cells.readUInt8(offset), ...ages(offset, i) }));
+    const aged: AgedCell[] = [];
+    for (let i = 0; i < cells.byteLength / CELL_BYTES; i++) {
+      const times = ages(i);
+      aged.push({ cell: cells.readUInt8(i * CELL_BYTES), times, tiles: times.tiles });
+    }
+    return aged;
   }
 
   /** True when the block has no tiles and no unknown cells: its row can be deleted. */
@@ -272,7 +280,7 @@ export class Block {
 
   /** Encodes the times of the cells that `encodeCells` encodes, in the same order. */
   encodeAges(): Buffer {
-    return this.ages.encode(this.#fullCells());
+    return this.ages.encode(this.#fullCells(), this.cellTiles);
   }
 
   /** Encodes the block for its row. */
@@ -302,7 +310,7 @@ export class Block {
       if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("a number of a cell is too large or occurs twice");
       full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
-      block.ages.set(cell, ages(offset, i));
+      block.ages.set(cell, ages(i));
     }
     // Rows of older versions have no checksum.
     if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n)))
@@ -352,19 +360,21 @@ function checksumOf({ presence, cells, ages, unknown, tiles }: EncodedBlock & { 
 }
 
 /**
- * Returns a function that reads the times of an encoded cell. Every write is also a use, so the latest use of a cell in
- * a row of an older version bounds its writes.
+ * Returns a function that reads the times and the tiles of the cell at a position. Every write is also a use, so the
+ * latest use of a cell in a row of an older version bounds its writes.
  * @throws CorruptRow
  */
-function agesOf(cells: Buffer, encodedAges: Uint8Array | null): (offset: number, i: number) => WriteTimes {
+function agesOf(
+  cells: Buffer,
+  encodedAges: Uint8Array | null,
+): (i: number) => WriteTimes & { readonly tiles: number | undefined } {
+  if (cells.byteLength % CELL_BYTES !== 0) throw new CorruptRow("its cells are cut off");
+  const number = (i: number, column: number): number => cells.readDoubleLE(i * CELL_BYTES + 1 + column * 8);
   if (encodedAges === null)
-    return (offset) => ({
-      sinceMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
-      untilMs: cells.readDoubleLE(offset + 1 + COLUMN.lastUseMs * 8),
-    });
+    return (i) => ({ sinceMs: number(i, COLUMN.oldestMs), untilMs: number(i, COLUMN.lastUseMs), tiles: undefined });
   const ages = new EncodedAges(encodedAges);
   if (ages.cells !== cells.byteLength / CELL_BYTES) throw new CorruptRow("its ages do not match its cells");
-  return (_, i) => ages.at(i);
+  return (i) => ages.at(i);
 }
 
 /** The content of a row of the ledger is damaged. */

@@ -61,11 +61,25 @@ test("the times of a block hold every write that is still stored, also when the 
 
 test("times are saved in whole seconds that hold them, and an unknown time stays unknown", () => {
   const ages = new CellAges();
+  const tiles = new Uint16Array(64).fill(256).fill(7, 3, 4);
   ages.set(3, { sinceMs: 1_700_000_000_400, untilMs: 1_700_000_000_600 });
-  const read = new EncodedAges(ages.encode([3, 4]));
+  const read = new EncodedAges(ages.encode([3, 4], tiles));
   expect([read.cells, read.at(0), read.at(1)]).toEqual([
     2,
-    { sinceMs: 1_700_000_000_000, untilMs: 1_700_000_001_000 },
-    { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY },
+    { sinceMs: 1_700_000_000_000, untilMs: 1_700_000_001_000, tiles: 7 },
+    { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, tiles: 256 },
   ]);
+});
+
+test("in a row of an older version the writes lie between the first write and the last use", () => {
+  const block = new Block(at, true);
+  block.set(0, 0);
+  block.written(0, 1_000);
+  block.set(1, 0);
+  block.written(0, 3_000);
+  const { presence, cells, unknown } = block.encode();
+  const read = Block.decode(at, { presence, cells, ages: null, unknown, tiles: 2, checksum: null });
+  expect(read.ages.of(0)).toEqual({ sinceMs: 1_000, untilMs: 3_000 });
+  expect(Block.agedCells(cells, null)).toMatchObject([{ cell: 0, tiles: undefined }]);
+  expect(() => Block.agedCells(cells, new Uint8Array(18))).toThrow("its ages do not match its cells");
 });

@@ -3,8 +3,8 @@ import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
 const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const ROW_BYTES = BLOCK_SIDE / 8;
 const CELL_ROW_BYTES = CELL_SIDE / 8;
-/** Bytes of one cell in a row of the database: two numbers of seconds since 1970. */
-const ENCODED_BYTES = 8;
+/** Bytes of one cell in a row of the database: two numbers of seconds since 1970, and its tiles less one. */
+const ENCODED_BYTES = 9;
 const UNKNOWN_SECONDS = 0xff_ff_ff_ff;
 
 /** Two times, ms since 1970, between which every tile of a cell was written. */
@@ -101,19 +101,21 @@ export class CellAges {
     this.#rewritten?.remove(cell, bit);
   }
 
-  /** Encodes the times of some cells, in whole seconds that hold all writes between them. */
-  encode(cells: readonly number[]): Buffer {
+  /** Encodes the times of some cells, in whole seconds that hold all writes between them, and their stored tiles. */
+  encode(cells: readonly number[], tiles: Uint16Array): Buffer {
     const encoded = Buffer.allocUnsafe(cells.length * ENCODED_BYTES);
     for (const [i, cell] of cells.entries()) {
       const { sinceMs, untilMs } = this.of(cell);
-      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.floor(sinceMs / 1000)), i * ENCODED_BYTES);
-      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.ceil(untilMs / 1000)), i * ENCODED_BYTES + 4);
+      const offset = i * ENCODED_BYTES;
+      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.floor(sinceMs / 1000)), offset);
+      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.ceil(untilMs / 1000)), offset + 4);
+      encoded.writeUInt8((tiles[cell] ?? 1) - 1, offset + 8);
     }
     return encoded;
   }
 }
 
-/** The times of cells as `CellAges.encode` has written them. */
+/** The times and the tiles of cells as `CellAges.encode` has written them. */
 export class EncodedAges {
   readonly #encoded: Buffer;
 
@@ -126,11 +128,13 @@ export class EncodedAges {
   }
 
   /** Returns the times of the cell at a position of the encoded list. */
-  at(i: number): WriteTimes {
-    const untilSeconds = this.#encoded.readUInt32LE(i * ENCODED_BYTES + 4);
+  at(i: number): WriteTimes & { readonly tiles: number } {
+    const offset = i * ENCODED_BYTES;
+    const untilSeconds = this.#encoded.readUInt32LE(offset + 4);
     return {
-      sinceMs: this.#encoded.readUInt32LE(i * ENCODED_BYTES) * 1000,
+      sinceMs: this.#encoded.readUInt32LE(offset) * 1000,
       untilMs: untilSeconds === UNKNOWN_SECONDS ? Number.POSITIVE_INFINITY : untilSeconds * 1000,
+      tiles: this.#encoded.readUInt8(offset + 8) + 1,
     };
   }
 }

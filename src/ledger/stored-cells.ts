@@ -1,4 +1,5 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
+import { CELL_SIDE } from "../layer/tile-set.ts";
 import { type AgedCell, type BlockAddress, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { WriteTimes } from "./cell-ages.ts";
@@ -12,18 +13,26 @@ export class StoredCell {
   readonly #blocks: Pick<BlockTable, "at">;
   readonly #at: BlockAddress;
   readonly #cell: number;
+  readonly #tiles: number | undefined;
 
-  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, ...times }: AgedCell, rect: TileRect) {
+  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, times, tiles }: AgedCell, rect: TileRect) {
     this.#blocks = blocks;
     this.#at = at;
     this.#cell = cell;
     this.rect = rect;
     this.times = times;
+    this.#tiles = tiles;
   }
 
   /** The number of stored tiles of the whole cell. */
   get tiles(): number {
-    return this.#blocks.at(this.#at).cellTiles[this.#cell] ?? 0;
+    return this.#tiles ?? this.#blocks.at(this.#at).cellTiles[this.#cell] ?? 0;
+  }
+
+  /** Whether the whole cell lies in the requested rectangle. */
+  get isWhole(): boolean {
+    const { minX, minY, maxX, maxY } = this.rect;
+    return maxX - minX === CELL_SIDE - 1 && maxY - minY === CELL_SIDE - 1;
   }
 
   /** Yields the stored tiles that lie in the rectangle, within one turn of the event loop. */
