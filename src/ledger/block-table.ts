@@ -9,7 +9,8 @@ import {
   type Statement,
   text,
 } from "../state/database.ts";
-import { type AgedCell, Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
+import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
+import { type AgedCell, decodeAges } from "./cell-ages.ts";
 
 /** A block in the order of eviction: no cell of the block is evicted before those of lower keys than `key`. */
 export interface BlockKey extends BlockAddress {
@@ -54,7 +55,17 @@ export class BlockTable {
   #usedSinceMs = 0;
   #willTrim = false;
   readonly #sql: Record<
-    "get" | "put" | "delete" | "sum" | "addresses" | "inRect" | "row" | "inRow" | "cellsInRow" | CellOrder,
+    | "get"
+    | "put"
+    | "delete"
+    | "sum"
+    | "addresses"
+    | "inRect"
+    | "row"
+    | "inRow"
+    | "cellsInRow"
+    | "agesInRow"
+    | CellOrder,
     Statement
   >;
 
@@ -86,7 +97,8 @@ export class BlockTable {
       ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
-      cellsInRow: db.prepare(`SELECT bx, cells, ages ${inRow}`),
+      cellsInRow: db.prepare(`SELECT bx, cells ${inRow}`),
+      agesInRow: db.prepare(`SELECT bx, CASE WHEN ages IS NULL THEN cells END AS cells, ages ${inRow}`),
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
     };
@@ -278,19 +290,17 @@ export class BlockTable {
     row: BlockRow,
     rect: TileRect,
   ): Generator<readonly (BlockAddress & { readonly cells: readonly AgedCell[] })[]> {
-    return this.#pagesOfRow(this.#sql.cellsInRow, row, rect, (at, found) => ({
+    return this.#pagesOfRow(this.#sql.agesInRow, row, rect, (at, found) => ({
       ...at,
       cells: this.#agedCells(at, found),
     }));
   }
 
   #agedCells(at: BlockAddress, row: Row): readonly AgedCell[] {
-    try {
-      return Block.agedCells(bytes(row, "cells"), bytesOrNull(row, "ages"));
-    } catch {
-      const counted = this.at(at);
-      return Block.agedCells(counted.encodeCells(), counted.encodeAges());
-    }
+    const ages = bytesOrNull(row, "ages");
+    if (ages === null) return this.#fromCells(at, bytes(row, "cells"), Block.agedCells);
+    // The ages of a corrupt row are those of a block that is counted from the store.
+    return decodeAges(ages) ?? decodeAges(this.at(at).encodeAges()) ?? [];
   }
 
   /** Reads the encoded cells of a block. */

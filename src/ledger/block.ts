@@ -2,7 +2,7 @@ import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
 import { decayedFrequency } from "./access-frequency.ts";
-import { CellAges, EncodedAges, type WriteTimes } from "./cell-ages.ts";
+import { type AgedCell, CellAges, decodeAges, type WriteTimes } from "./cell-ages.ts";
 
 export const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const PRESENCE_BYTES = (BLOCK_SIDE * BLOCK_SIDE) / 8;
@@ -20,14 +20,6 @@ export type CellOrder = "LRU" | "LFU";
 export interface UsedCell {
   readonly cell: number;
   readonly frequency: number;
-}
-
-/** A cell with tiles, and the times between which they were written. */
-export interface AgedCell {
-  readonly cell: number;
-  readonly times: WriteTimes;
-  /** The number of tiles; undefined in a row of an older version. */
-  readonly tiles: number | undefined;
 }
 
 /**
@@ -194,16 +186,19 @@ export class Block {
     return used;
   }
 
-  /** Returns the cells with tiles from the bytes that `encodeCells` and `encodeAges` have written. @throws CorruptRow */
-  static agedCells(encoded: Uint8Array, encodedAges: Uint8Array | null): readonly AgedCell[] {
+  /**
+   * Returns the cells with tiles from the bytes that `encodeCells` has written, for a row without ages. Every write is
+   * also a use, so the latest use bounds the writes.
+   * @throws CorruptRow
+   */
+  static agedCells(encoded: Uint8Array): readonly AgedCell[] {
     const cells = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength);
-    const ages = agesOf(cells, encodedAges);
-    const aged: AgedCell[] = [];
-    for (let i = 0; i < cells.byteLength / CELL_BYTES; i++) {
-      const times = ages(i);
-      aged.push({ cell: cells.readUInt8(i * CELL_BYTES), times, tiles: times.tiles });
-    }
-    return aged;
+    return Array.from(cellOffsets(cells), (offset) => ({
+      cell: cells.readUInt8(offset),
+      sinceMs: cells.readDoubleLE(offset + 1 + COLUMN.oldestMs * 8),
+      untilMs: cells.readDoubleLE(offset + 1 + COLUMN.lastUseMs * 8),
+      tiles: undefined,
+    }));
   }
 
   /** True when the block has no tiles and no unknown cells: its row can be deleted. */
@@ -304,14 +299,20 @@ export class Block {
     block.presence.set(presence);
     const cells = Buffer.from(row.cells.buffer, row.cells.byteOffset, row.cells.byteLength);
     const full = new Uint8Array(CELLS);
-    const ages = agesOf(cells, row.ages);
-    for (const [i, offset] of [...cellOffsets(cells)].entries()) {
+    for (const offset of cellOffsets(cells)) {
       const cell = cells.readUInt8(offset);
       if (cell >= CELLS || full[cell] === 1) throw new CorruptRow("a number of a cell is too large or occurs twice");
       full[cell] = 1;
       for (let n = 0; n < NUMBERS; n++) block.#numbers[n * CELLS + cell] = cells.readDoubleLE(offset + 1 + n * 8);
-      block.ages.set(cell, ages(i));
     }
+    const aged = row.ages === null ? Block.agedCells(row.cells) : decodeAges(row.ages);
+    if (
+      aged === undefined ||
+      aged.length * CELL_BYTES !== cells.byteLength ||
+      aged.some(({ cell }) => full[cell] !== 1)
+    )
+      throw new CorruptRow("its ages do not match its cells");
+    for (const { cell, sinceMs, untilMs } of aged) block.ages.set(cell, { sinceMs, untilMs });
     // Rows of older versions have no checksum.
     if (!block.#numbers.every((n) => n >= 0 && Number.isFinite(n)))
       throw new CorruptRow("a number of a cell is negative or not finite");
@@ -357,24 +358,6 @@ function checksumOf({ presence, cells, ages, unknown, tiles }: EncodedBlock & { 
   const add = (sum: number, part: Uint8Array | null): number =>
     part === null || part.byteLength === 0 ? sum : crc32(part, sum);
   return crc32(`${tiles} ${unknown}`, add(add(crc32(presence), cells), ages));
-}
-
-/**
- * Returns a function that reads the times and the tiles of the cell at a position. Every write is also a use, so the
- * latest use of a cell in a row of an older version bounds its writes.
- * @throws CorruptRow
- */
-function agesOf(
-  cells: Buffer,
-  encodedAges: Uint8Array | null,
-): (i: number) => WriteTimes & { readonly tiles: number | undefined } {
-  if (cells.byteLength % CELL_BYTES !== 0) throw new CorruptRow("its cells are cut off");
-  const number = (i: number, column: number): number => cells.readDoubleLE(i * CELL_BYTES + 1 + column * 8);
-  if (encodedAges === null)
-    return (i) => ({ sinceMs: number(i, COLUMN.oldestMs), untilMs: number(i, COLUMN.lastUseMs), tiles: undefined });
-  const ages = new EncodedAges(encodedAges);
-  if (ages.cells !== cells.byteLength / CELL_BYTES) throw new CorruptRow("its ages do not match its cells");
-  return (i) => ages.at(i);
 }
 
 /** The content of a row of the ledger is damaged. */

@@ -3,14 +3,21 @@ import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../layer/tile-set.ts";
 const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const ROW_BYTES = BLOCK_SIDE / 8;
 const CELL_ROW_BYTES = CELL_SIDE / 8;
-/** Bytes of one cell in a row of the database: two numbers of seconds since 1970, and its tiles less one. */
-const ENCODED_BYTES = 9;
+/** Bytes of one cell in a row of the database: its number, two numbers of seconds since 1970, and its tiles less one. */
+const ENCODED_BYTES = 10;
 const UNKNOWN_SECONDS = 0xff_ff_ff_ff;
 
 /** Two times, ms since 1970, between which every tile of a cell was written. */
 export interface WriteTimes {
   readonly sinceMs: number;
   readonly untilMs: number;
+}
+
+/** A cell with tiles, and the times between which they were written. */
+export interface AgedCell extends WriteTimes {
+  readonly cell: number;
+  /** The number of tiles; undefined in a row of an older version. */
+  readonly tiles: number | undefined;
 }
 
 /** A write of one tile of a block. */
@@ -107,34 +114,28 @@ export class CellAges {
     for (const [i, cell] of cells.entries()) {
       const { sinceMs, untilMs } = this.of(cell);
       const offset = i * ENCODED_BYTES;
-      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.floor(sinceMs / 1000)), offset);
-      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.ceil(untilMs / 1000)), offset + 4);
-      encoded.writeUInt8((tiles[cell] ?? 1) - 1, offset + 8);
+      encoded.writeUInt8(cell, offset);
+      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.floor(sinceMs / 1000)), offset + 1);
+      encoded.writeUInt32LE(Math.min(UNKNOWN_SECONDS, Math.ceil(untilMs / 1000)), offset + 5);
+      encoded.writeUInt8((tiles[cell] ?? 1) - 1, offset + 9);
     }
     return encoded;
   }
 }
 
-/** The times and the tiles of cells as `CellAges.encode` has written them. */
-export class EncodedAges {
-  readonly #encoded: Buffer;
-
-  constructor({ buffer, byteOffset, byteLength }: Uint8Array) {
-    this.#encoded = Buffer.from(buffer, byteOffset, byteLength);
-  }
-
-  get cells(): number {
-    return this.#encoded.byteLength / ENCODED_BYTES;
-  }
-
-  /** Returns the times of the cell at a position of the encoded list. */
-  at(i: number): WriteTimes & { readonly tiles: number } {
-    const offset = i * ENCODED_BYTES;
-    const untilSeconds = this.#encoded.readUInt32LE(offset + 4);
-    return {
-      sinceMs: this.#encoded.readUInt32LE(offset) * 1000,
+/** Returns the cells that `CellAges.encode` has written, in their order; undefined: it has not written these bytes. */
+export function decodeAges({ buffer, byteOffset, byteLength }: Uint8Array): readonly AgedCell[] | undefined {
+  if (byteLength % ENCODED_BYTES !== 0) return undefined;
+  const encoded = new DataView(buffer, byteOffset, byteLength);
+  const cells: AgedCell[] = [];
+  for (let offset = 0; offset < byteLength; offset += ENCODED_BYTES) {
+    const untilSeconds = encoded.getUint32(offset + 5, true);
+    cells.push({
+      cell: encoded.getUint8(offset),
+      sinceMs: encoded.getUint32(offset + 1, true) * 1000,
       untilMs: untilSeconds === UNKNOWN_SECONDS ? Number.POSITIVE_INFINITY : untilSeconds * 1000,
-      tiles: this.#encoded.readUInt8(offset + 8) + 1,
-    };
+      tiles: encoded.getUint8(offset + 9) + 1,
+    });
   }
+  return cells;
 }

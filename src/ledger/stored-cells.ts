@@ -1,8 +1,8 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { CELL_SIDE } from "../layer/tile-set.ts";
-import { type AgedCell, type BlockAddress, cellRectOf } from "./block.ts";
+import { type BlockAddress, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import type { WriteTimes } from "./cell-ages.ts";
+import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
 /** A cell with stored tiles. Its block is read when a tile is asked for. */
 export class StoredCell {
@@ -15,13 +15,13 @@ export class StoredCell {
   readonly #cell: number;
   readonly #tiles: number | undefined;
 
-  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, { cell, times, tiles }: AgedCell, rect: TileRect) {
+  constructor(blocks: Pick<BlockTable, "at">, at: BlockAddress, aged: AgedCell, rect: TileRect) {
     this.#blocks = blocks;
     this.#at = at;
-    this.#cell = cell;
+    this.#cell = aged.cell;
     this.rect = rect;
-    this.times = times;
-    this.#tiles = tiles;
+    this.times = aged;
+    this.#tiles = aged.tiles;
   }
 
   /** The number of stored tiles of the whole cell. */
