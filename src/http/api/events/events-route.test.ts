@@ -115,3 +115,24 @@ test("a stream ends when the session of its caller has been closed", async () =>
   expect(isEnded).toBe(true);
   await read;
 });
+
+test("the stream after a thousand is refused, and is accepted again once one has ended", async () => {
+  const resource = eventsResource({
+    events: new ServerEvents("aa"),
+    operations: { jobs: async () => [], tileChanges: async () => [], isSession: async () => true },
+  });
+  const open = async () => {
+    const aborter = new AbortController();
+    const answer = await resource.methods.GET?.handle(exchangeOf("job=1", aborter.signal));
+    if (answer === undefined || "ok" in answer) return answer;
+    if (typeof answer.body === "string" || answer.body instanceof Uint8Array) throw new Error("no stream");
+    const stream = answer.body[Symbol.asyncIterator]();
+    await stream.next();
+    return stream;
+  };
+  const first = await open();
+  for (let n = 1; n < 1000; n++) await open();
+  expect(await open()).toMatchObject({ ok: false, error: { code: "too_many_requests" } });
+  if (first !== undefined && "return" in first) await first.return?.();
+  expect(await open()).toHaveProperty("next");
+});

@@ -3,6 +3,7 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import type { ServerEvent } from "../../../coordinator/server-event.ts";
 import type { TileChange } from "../../../coordinator/tile-changes.ts";
 import { jsonText } from "../../../lib/json-text.ts";
+import { refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { sessionTokenOf } from "../../auth/session-cookie.ts";
 import { EVENT_STREAM_TYPE } from "../../reply.ts";
@@ -22,6 +23,8 @@ const HEARTBEAT_MS = 14_000;
 const SESSION_CHECK_MS = 10_000;
 /** The delay after which a browser reconnects. */
 const RETRY_MS = 2_000;
+/** The most streams at once: each has a connection, and each change is sent to each of them. */
+const MOST_STREAMS = 1_000;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
@@ -66,7 +69,10 @@ export function eventsResource({ operations, events }: EventParts): Resource {
     (signal) => operations.tileChanges(signal),
     () => events.wake(),
   );
+  let streams = 0;
   return queryReader(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
+    if (streams >= MOST_STREAMS)
+      return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
     const last = headers["last-event-id"] ?? wanted.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
     const isOfSession = caller.kind === "user" && caller.csrfToken !== undefined;
@@ -76,11 +82,26 @@ export function eventsResource({ operations, events }: EventParts): Resource {
       type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
-      body: withTiles(tiles, wanted, (changes) =>
-        stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
+      body: counted(
+        withTiles(tiles, wanted, (changes) =>
+          stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
+        ),
+        (change) => {
+          streams += change;
+        },
       ),
     };
   });
+}
+
+/** Yields a stream, and reports its beginning as 1 and its end as -1. */
+async function* counted(body: AsyncGenerator<string>, count: (change: 1 | -1) => void): AsyncGenerator<string> {
+  count(1);
+  try {
+    yield* body;
+  } finally {
+    count(-1);
+  }
 }
 
 /** Yields a stream, with a listener to changes of tiles while it lasts if the client wants them. */
