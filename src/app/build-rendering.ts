@@ -34,21 +34,20 @@ export type Rendering = ReturnType<typeof buildRendering>;
 /** Builds the renders, and the renderers that perform them. The first render starts a renderer. */
 export function buildRendering(parts: {
   readonly configuration: Configuration;
-  readonly storeRoot: string;
   readonly instance: string;
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
   readonly log: Logger;
 }) {
-  const { configuration, storeRoot, instance, coordinator, memory, publish, log } = parts;
+  const { configuration, instance, coordinator, memory, publish, log } = parts;
   const cores = availableParallelism();
   let lastReadMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
   const renderers = new RendererPool({
     data: {
       layers: configuration.layers,
-      storeRoot,
+      stores: configuration.stores,
       fsync: configuration.store.fsync,
       instance,
       parentPid: process.pid,

@@ -9,6 +9,7 @@ import { type Database, openDatabase } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../state/state-copies.ts";
+import { DEFAULT_STORE, directoryOf, type StoreOptions } from "../store/store-options.ts";
 
 /** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
 const LONGEST_WAIT_MS = 2_000;
@@ -33,7 +34,7 @@ export interface ClaimedState {
  * Locks the data directory and opens the state database.
  * @throws StateError, and errors of the database
  */
-export function claimState(dataDir: string, storeRoot: string): ClaimedState {
+export function claimState(dataDir: string, stores: readonly StoreOptions[]): ClaimedState {
   secureDataDirectory(dataDir);
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
   const file = join(dataDir, "state.db");
@@ -44,7 +45,14 @@ export function claimState(dataDir: string, storeRoot: string): ClaimedState {
   const db = openDatabase(file, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
   let isDiskFull = false;
-  const probes = [probeOf(file, "the state database"), probeOf(storeRoot, "the store")];
+  const probes = [
+    probeOf(file, "the state database"),
+    ...stores.flatMap((store) => {
+      const directory = directoryOf(store);
+      const name = store.id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(store.id)}`;
+      return directory === undefined ? [] : [probeOf(directory, name)];
+    }),
+  ];
   return {
     db,
     loss,

@@ -11,11 +11,12 @@ import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
-import { openStore } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
 import { type ClaimedState, claimState } from "./claimed-state.ts";
+import { openConfiguredStores, storeLocations } from "./configured-stores.ts";
 import {
   type CoordinatorMethods,
   LEDGER_ACCESS,
@@ -27,7 +28,6 @@ import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
 
 export interface CoordinatorData {
   readonly configuration: Configuration;
-  readonly storeRoot: string;
   readonly instance: string;
 }
 
@@ -79,6 +79,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   let catalogue: Catalogue = catalogueOf(configuration.layers);
   let claimed: ClaimedState | undefined;
   let opened: Coordinator | undefined;
+  let stores: OpenedStores | undefined;
   /** The error of the last attempt to begin. */
   let notBegun: unknown;
 
@@ -95,17 +96,18 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   const methods: CoordinatorMethods = {
     claim() {
       try {
-        claimed = claimState(configuration.dataDir, data.storeRoot);
+        claimed = claimState(configuration.dataDir, configuration.stores);
         return undefined;
       } catch (error) {
         return refusalOf(error, configuration.dataDir);
       }
     },
-    begin() {
+    async begin() {
       if (claimed === undefined) throw new Error("the data directory has not been claimed");
       const { db, loss } = claimed;
-      const { fsync } = configuration.store;
-      const store = openStore({ root: data.storeRoot, fsync, instance: data.instance });
+      const kinds = await loadStoreKinds(configuration.stores);
+      stores ??= openConfiguredStores(configuration, data.instance, kinds);
+      const { store } = stores;
       try {
         opened = buildCoordinator({
           db,
@@ -116,6 +118,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           initialQuota: () => configuration.diskQuota,
           eviction: () => configuration.eviction,
           undoSeconds: () => configuration.store.undoSeconds,
+          storeLocations: () => storeLocations(configuration),
           sharedStore: () => configuration.store.shared,
           webhooks: () => configuration.webhooks,
           configuredUsers: () => configuration.users,
@@ -156,6 +159,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     async configure(next) {
       configuration = next;
       catalogue = catalogueOf(next.layers);
+      stores?.configure(next.layers);
       return { abortedJobs: (await opened?.reconfigured()) ?? 0 };
     },
     async stop(graceMs) {

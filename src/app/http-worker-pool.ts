@@ -44,7 +44,7 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * manages. Connections are distributed in turn.
  */
 export class ServingPool implements ServingProcesses {
-  readonly #data: Pick<ServingData, "storeRoot" | "instance">;
+  readonly #data: Pick<ServingData, "instance">;
   readonly #log: Logger;
   readonly #methods: Omit<HttpServerMethods, "hello">;
   /** The HTTP workers that have begun. */
@@ -60,12 +60,7 @@ export class ServingPool implements ServingProcesses {
   /** Replacements that could not serve since the last one that could. */
   #failures = 0;
 
-  constructor(
-    configuration: Configuration,
-    data: Pick<ServingData, "storeRoot" | "instance">,
-    core: Core,
-    log: Logger,
-  ) {
+  constructor(configuration: Configuration, data: Pick<ServingData, "instance">, core: Core, log: Logger) {
     this.#configuration = configuration;
     this.#data = data;
     this.#log = log;
@@ -93,7 +88,8 @@ export class ServingPool implements ServingProcesses {
   #start(): Promise<Member> {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
-      const hello = (): void => {
+      const hello = async (): Promise<void> => {
+        await channel.call("prepare", this.#configuration.stores);
         channel.note("begin", [
           {
             ...this.#data,

@@ -1,6 +1,7 @@
 import { Channel, localMethods, portOfProcess, remoteMethods } from "../lib/channel.ts";
-import { openStore } from "../store/open-store.ts";
+import { loadStoreKinds, type StoreKinds } from "../store/open-store.ts";
 import { followParent } from "./child-process.ts";
+import { openConfiguredStores } from "./configured-stores.ts";
 import { createLogger } from "./logger.ts";
 import {
   type HttpServerMethods,
@@ -14,17 +15,21 @@ import { Serving } from "./serving.ts";
 
 function startServing(): void {
   let begun: Serving | undefined;
+  let kinds: StoreKinds = {};
   const serving = (): Serving => {
     if (begun === undefined) throw new Error("the HTTP worker has not begun");
     return begun;
   };
   const methods: HttpWorkerMethods = {
     ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
-    begin({ configuration, readiness, accounts, eventsId, expiredBefore, storeRoot, instance }) {
+    async prepare(stores) {
+      kinds = await loadStoreKinds(stores);
+    },
+    begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
       begun = new Serving({
         configuration,
         eventsId,
-        store: openStore({ root: storeRoot, fsync: configuration.store.fsync, instance }),
+        stores: openConfiguredStores(configuration, instance, kinds),
         core: {
           operations: channel,
           renders: remoteMethods(channel, USER_RENDERS),

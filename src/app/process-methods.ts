@@ -22,6 +22,7 @@ import type { TestOrder, TestRender } from "../render/test-render.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { UserRenders } from "../render/user-renders.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 
 /** The outcome of an attempt to begin. */
 export type BeginOutcome =
@@ -38,7 +39,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
   claim(): StartRefusal | undefined;
   /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk. */
-  begin(): BeginOutcome;
+  begin(): Promise<BeginOutcome>;
   /** Returns by layer the time before which tiles were truncated softly. */
   softTimes(): ReadonlyMap<string, number>;
   /** Starts the jobs, after the HTTP server has been opened. */
@@ -74,7 +75,6 @@ export interface ServingData {
   /** The times of `expireBefore`, by layer. */
   readonly expiredBefore: ReadonlyMap<string, number>;
   readonly accounts: Accounts;
-  readonly storeRoot: string;
   readonly instance: string;
 }
 
@@ -102,7 +102,9 @@ export interface ServingProcesses extends MemoryTiles {
 
 /** Methods of an HTTP worker that the server calls. */
 export interface HttpWorkerMethods extends ServingProcesses {
-  /** The first message. */
+  /** Loads the code of the stores. The first message. */
+  prepare(stores: readonly StoreOptions[]): Promise<void>;
+  /** The second message. */
   begin(data: ServingData): void;
   /** Answers when all earlier messages have been handled. */
   applied(): void;

@@ -7,11 +7,12 @@ import type { RenderOrder } from "../render/render-order.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
 import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 
 /** The data that a renderer receives when it starts. */
 export interface RendererData {
   readonly layers: readonly Layer[];
-  readonly storeRoot: string;
+  readonly stores: readonly StoreOptions[];
   readonly fsync: boolean;
   readonly instance: string;
   /**

@@ -14,8 +14,7 @@ import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../ren
 import { type TestOrder, testTile } from "../render/test-render.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
-import { openStore } from "../store/open-store.ts";
-import type { Store } from "../store/store.ts";
+import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
 import type { RendererData, RendererMethods, RenderRequest } from "./renderer-methods.ts";
 
 /** Methods of the server that a renderer calls. */
@@ -51,7 +50,7 @@ export class Renderer implements RendererMethods {
   readonly #renders = new Map<number, CurrentRender>();
   readonly #batches = new Set<Batch>();
   #layers: ReadonlyMap<string, Layer> = new Map();
-  #store: Store | undefined;
+  #stores: Promise<OpenedStores> | undefined;
   #parentPid: number | undefined;
   /** The number of renders that are storing tiles. */
   #storing = 0;
@@ -65,7 +64,9 @@ export class Renderer implements RendererMethods {
 
   begin(data: RendererData): void {
     this.#parentPid = data.parentPid;
-    this.#store = openStore({ root: data.storeRoot, fsync: data.fsync, instance: data.instance });
+    this.#stores = loadStoreKinds(data.stores).then((kinds) => openStores(data, kinds));
+    // Each render reports the fault.
+    this.#stores.catch(() => undefined);
     this.#layers = byName(data.layers);
   }
 
@@ -171,7 +172,7 @@ export class Renderer implements RendererMethods {
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    await this.#store?.sweep(signal);
+    await (await this.#stores)?.store.sweep(signal);
   }
 
   readonly compose = composePicture;
@@ -180,6 +181,11 @@ export class Renderer implements RendererMethods {
 
   configure(layers: readonly Layer[]): void {
     this.#layers = byName(layers);
+    this.#stores = this.#stores?.then((opened) => {
+      opened.configure(layers);
+      return opened;
+    });
+    this.#stores?.catch(() => undefined);
     // Sources without a layer close when their renders have ended.
     const used = new Set(layers.map(({ source }) => keyOf(source)));
     for (const [key, source] of this.#sources) {
@@ -191,7 +197,7 @@ export class Renderer implements RendererMethods {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
-    await this.#store?.[Symbol.asyncDispose]();
+    await (await this.#stores)?.store[Symbol.asyncDispose]();
     setImmediate(() => process.exit(0));
   }
 
@@ -227,7 +233,8 @@ export class Renderer implements RendererMethods {
     const subset = layer === undefined ? undefined : findSubset(layer, order.tileSet.gridSet);
     const format = formatOf(order.tileSet.format);
     const beganMs = performance.now();
-    if (this.#store === undefined) throw new Error("the renderer has not begun");
+    const store = (await this.#stores)?.store;
+    if (store === undefined) throw new Error("the renderer has not begun");
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
       const rendered = await renderMetatile(
@@ -238,7 +245,7 @@ export class Renderer implements RendererMethods {
           format,
           beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
           source: await this.#sourceFor(layer.source),
-          store: this.#store,
+          store,
           // The server has been killed if this process has another parent.
           isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && process.ppid === this.#parentPid,
           storing: (busy) => this.#countStoring(busy),

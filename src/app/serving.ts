@@ -24,7 +24,8 @@ import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import { tilesDirectory } from "../store/open-store.ts";
+import type { OpenedStores } from "../store/open-store.ts";
+import { directoryOf } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
@@ -54,6 +55,7 @@ export class Serving implements ServingProcesses {
   readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
   readonly #useTimer: NodeJS.Timeout;
+  readonly #stores: Pick<OpenedStores, "configure">;
   #configuration: Configuration;
   #catalogue: Catalogue;
   #readiness: Readiness = STARTING;
@@ -63,13 +65,14 @@ export class Serving implements ServingProcesses {
     readonly configuration: Configuration;
     /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
-    readonly store: TileStore;
+    readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
     readonly core: Core;
     readonly log: Logger;
   }) {
-    const { configuration, store, core, log } = parts;
+    const { configuration, stores, core, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
+    this.#stores = stores;
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
@@ -91,7 +94,7 @@ export class Serving implements ServingProcesses {
       },
     };
     const reader = new TileCache({
-      store,
+      store: stores.store,
       memory: this.#memory,
       renders,
       uses: this.#uses,
@@ -148,8 +151,8 @@ export class Serving implements ServingProcesses {
       tileProtocols: this.#tileProtocols,
       readiness: () => this.#readiness,
       installation: () => {
-        const { file: configurationFile, dataDir } = this.#configuration;
-        return { configurationFile, dataDir, tiles: tilesDirectory(dataDir), workers };
+        const { file: configurationFile, dataDir, stores } = this.#configuration;
+        return { configurationFile, dataDir, tiles: stores.flatMap((one) => directoryOf(one) ?? []), workers };
       },
       users: () => this.#users(),
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
@@ -216,6 +219,7 @@ export class Serving implements ServingProcesses {
     const changed = changedLayers(this.#configuration.layers, configuration.layers);
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
+    this.#stores.configure(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));

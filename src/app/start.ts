@@ -2,12 +2,15 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import type { Configuration } from "../config/configuration.ts";
 import { localMethods } from "../lib/channel.ts";
+import { fileFault } from "../lib/file-fault.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { openStore, tilesDirectory } from "../store/open-store.ts";
+import { loadStoreKinds } from "../store/open-store.ts";
+import { DEFAULT_STORE, directoryOf } from "../store/store-options.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
+import { openConfiguredStores } from "./configured-stores.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
 import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
@@ -46,23 +49,17 @@ const GRACE_MS = 25_000;
  */
 export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
   const log = createLogger();
-  const storeRoot = tilesDirectory(configuration.dataDir);
-  try {
-    mkdirSync(storeRoot, { recursive: true });
-  } catch (error) {
-    throw new StartError(dataDirectoryFault(error, configuration.dataDir), { cause: error, isConfiguration: false });
-  }
+  makeStoreDirectories(configuration);
   const instance = randomUUID();
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
   for (const warning of configuration.warnings) log.warn(warning);
 
-  const coordinator = new CoordinatorLink({ configuration, storeRoot, instance }, log);
+  const coordinator = new CoordinatorLink({ configuration, instance }, log);
   let built: ServingProcesses | undefined;
   // The processes that serve are built last, as they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
   const rendering = buildRendering({
     configuration,
-    storeRoot,
     instance,
     coordinator,
     memory: serving,
@@ -78,7 +75,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
 
   const traffic = new TrafficCollector(serving);
   const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
-  built = buildServing(configuration, { storeRoot, instance }, serverSide, log);
+  built = await buildServing(configuration, instance, serverSide, log);
   coordinator.attach({
     renders: rendering.renders,
     publish: (event) => {
@@ -121,16 +118,31 @@ function namesCollector(env: Readonly<Record<string, string | undefined>>): bool
 }
 
 /** Builds the process, or the processes, that answer HTTP. */
-function buildServing(
+async function buildServing(
   configuration: Configuration,
-  data: { readonly storeRoot: string; readonly instance: string },
+  instance: string,
   core: Core,
   log: Logger,
-): ServingProcesses {
-  if (configuration.server.workers > 1) return new ServingPool(configuration, data, core, log);
-  const { storeRoot, instance } = data;
-  const store = openStore({ root: storeRoot, fsync: configuration.store.fsync, instance });
-  return new Serving({ configuration, eventsId: instance, store, core, log });
+): Promise<ServingProcesses> {
+  if (configuration.server.workers > 1) return new ServingPool(configuration, { instance }, core, log);
+  const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores));
+  return new Serving({ configuration, eventsId: instance, stores, core, log });
+}
+
+/** @throws StartError */
+function makeStoreDirectories({ dataDir, stores }: Configuration): void {
+  for (const store of stores) {
+    const directory = directoryOf(store);
+    try {
+      if (directory !== undefined) mkdirSync(directory, { recursive: true });
+    } catch (error) {
+      const message =
+        store.id === DEFAULT_STORE
+          ? dataDirectoryFault(error, dataDir)
+          : `the directory ${directory} of the store ${JSON.stringify(store.id)} cannot be made: ${fileFault(error)}`;
+      throw new StartError(message, { cause: error, isConfiguration: false });
+    }
+  }
 }
 
 /** Listens. Returns the server's address. */

@@ -4,6 +4,7 @@ import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
+import { DEFAULT_STORE } from "../store/store-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
 
@@ -96,6 +97,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     jobs: configuration.jobs,
     compat: configuration.compat,
     store: configuration.store,
+    stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE) ? undefined : configuration.stores,
     webhooks: configuration.webhooks.map(webhookDocument),
   };
 }

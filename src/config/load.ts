@@ -7,12 +7,14 @@ import { fileFault } from "../lib/file-fault.ts";
 import { isMap } from "../lib/is-map.ts";
 import { unknownLayer } from "../lib/nearest.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { tilesDirectory } from "../store/open-store.ts";
 import type { Configuration } from "./configuration.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
 import { archiveInspector } from "./internal/archives.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
+import { buildStores, checkLayerStores } from "./internal/build-stores.ts";
 import { buildUsers } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
@@ -188,8 +190,16 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const built = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
   const layers = built.map(withDigest);
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
+  const dataDir = resolve(input.cwd, document.dataDir);
+  const stores = buildStores(document.stores, {
+    dataDir,
+    cwd: input.cwd,
+    defaultDirectory: tilesDirectory(dataDir),
+    problems,
+  });
+  checkLayerStores(document.layers ?? [], document.storeIds, problems);
   const users = await buildUsers(document, { ...input, file }, problems, warnings);
-  const { server, dataDir, jobs, compat, store } = document;
+  const { server, jobs, compat, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
   if (
     !input.textOnly &&
@@ -206,13 +216,14 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   return {
     file,
     server,
-    dataDir: resolve(input.cwd, dataDir),
+    dataDir,
     users,
     layers,
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,
     store,
+    stores,
     diskQuota,
     eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
     webhooks: buildWebhooks(document.webhooks, problems),

@@ -31,6 +31,47 @@ interface Mistake {
  */
 const MISTAKES: readonly Mistake[] = [
   {
+    mistake: "a layer with the store of a configuration without stores",
+    yaml: layer("store: main"),
+    says: [/^f\.yaml:4:12: layers\[0\]\.store: unknown store "main": the configuration has no section stores$/],
+  },
+  {
+    mistake: "a layer with a store that is misspelt",
+    yaml: `${layer("store: packd")}stores:\n  - { id: packed, type: compact, path: a }\n`,
+    says: [/^f\.yaml:4:12: layers\[0\]\.store: unknown store "packd" \(known: packed\)$/],
+  },
+  {
+    mistake: "a store of an unknown type",
+    yaml: "stores:\n  - { id: a, type: sqlite, path: a }\nlayers: []\n",
+    says: [/^f\.yaml:2:\d+: stores\[0\]\.type: expected one of file, .*compact.*, got "sqlite"$/],
+  },
+  {
+    mistake: "stores that share an id or directories, in the data directory's place, or with the reserved id",
+    yaml: `dataDir: /d/state
+stores:
+  - { id: a, type: file, path: /d/tiles }
+  - { id: a, type: compact, path: /d/tiles }
+  - { id: b, type: compact, path: /d/tiles/b }
+  - { id: c, type: file, path: /d }
+  - { id: default, type: file, path: /e }
+  - { id: "x y", type: file, path: /f, layout: zoom }
+layers: []
+`,
+    says: [
+      /^f\.yaml:4:\d+: stores\[1\]\.id: two stores are called "a"$/,
+      /^f\.yaml:4:\d+: stores\[1\]\.path: \/d\/tiles is the directory of the store "a": stores cannot share directories$/,
+      /^f\.yaml:5:\d+: stores\[2\]\.path: \/d\/tiles\/b is inside the directory of the store "a" \(\/d\/tiles\)/,
+      /^f\.yaml:5:\d+: stores\[2\]\.path: \/d\/tiles\/b is inside the directory of the store "a" \(\/d\/tiles\)/,
+      /^f\.yaml:6:\d+: stores\[3\]\.path: \/d holds the data directory \/d\/state/,
+      /^f\.yaml:6:\d+: stores\[3\]\.path: \/d holds the directory of the store "a" \(\/d\/tiles\)/,
+      /^f\.yaml:6:\d+: stores\[3\]\.path: \/d holds the directory of the store "a" \(\/d\/tiles\)/,
+      /^f\.yaml:6:\d+: stores\[3\]\.path: \/d holds the directory of the store "b" \(\/d\/tiles\/b\)/,
+      /^f\.yaml:7:\d+: stores\[4\]\.id: expected another id than default, which is reserved, got "default"$/,
+      /^f\.yaml:8:\d+: stores\[5\]\.id: expected at most 64 letters, digits, dots, hyphens and underscores, got "x y"$/,
+      /^f\.yaml:8:\d+: stores\[5\]\.layout: expected one of gwc.*, got "zoom"$/,
+    ],
+  },
+  {
     mistake: "one blank too few",
     yaml: `layers:\n  - name: a\n    gridSubsets:\n   - { gridSet: EPSG:4326 }\n`,
     says: [/^f\.yaml:\d+:\d+: .*indentation/],

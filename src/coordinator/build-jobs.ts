@@ -67,7 +67,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
     options: jobOptions,
     persist: (also) => state.writeAll(also),
     reservations: {
-      allocated: (bytes) => store.allocated(bytes),
+      allocated: (bytes, layer) => store.allocated(bytes, layer),
       begin: (layer) => quota.reservations.begin(layer, "seed"),
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,

@@ -13,6 +13,7 @@ import { scheduleMigrations } from "../schedule/schedule-store.ts";
 import { clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import { makeShrinkable } from "../state/free-space.ts";
+import { layerStoreMigrations } from "../truncation/layer-stores.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
 import { truncationMigrations } from "../truncation/truncations.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
@@ -27,6 +28,7 @@ export function migrate(db: Database): void {
     scheduleMigrations,
     truncationMigrations,
     massTruncationMigrations,
+    layerStoreMigrations,
     quotaMigrations,
     usageTrendMigrations,
     accessLogMigrations,

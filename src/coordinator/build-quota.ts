@@ -71,7 +71,7 @@ export function buildUserWrites({ ledger, store, state, log, closing }: BuildCon
     reservations,
     admit,
     reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
-    allocated: (bytes) => store.allocated(bytes),
+    allocated: (bytes, layer) => store.allocated(bytes, layer),
     stored: (size) => disk.wrote(size),
     marksCommitted: () => state.marksCommitted(),
     notStored: () => void enforcer.notStored++,

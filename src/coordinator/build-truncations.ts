@@ -1,4 +1,5 @@
 import type { Enforcer } from "../quota/enforcer.ts";
+import { LayerStores } from "../truncation/layer-stores.ts";
 import { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { Reclaim } from "../truncation/reclaim.ts";
@@ -30,5 +31,11 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
       void enforcer.cleanUp();
     },
   });
-  return { ledgerTruncations, reclaim, records, service };
+  const layerStores = new LayerStores({
+    ...context,
+    truncations: ledgerTruncations,
+    locations: context.storeLocations ?? (() => new Map()),
+    giveUp: (layer) => service.giveUp(layer),
+  });
+  return { ledgerTruncations, reclaim, records, service, layerStores };
 }

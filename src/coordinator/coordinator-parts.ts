@@ -30,6 +30,8 @@ export interface CoordinatorParts {
   readonly eviction: () => EvictionOptions;
   /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;
+  /** Returns where the tiles of each configured layer are stored, by layer. Absent: in the default store. */
+  readonly storeLocations?: () => ReadonlyMap<string, string>;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where the boot is unknown. */

@@ -73,7 +73,8 @@ export class Coordinator {
 
   /** Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone. */
   async reconfigured(): Promise<number> {
-    const { catalogue, jobs, adoption, deliveries } = this.#parts;
+    const { catalogue, jobs, adoption, truncations, deliveries } = this.#parts;
+    for (const layer of await truncations.layerStores.reconfigured()) adoption.countAgain(layer);
     this.services.accounts.usersChanged();
     deliveries.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();

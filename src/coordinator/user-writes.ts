@@ -15,7 +15,7 @@ export interface UserWritesParts {
   /** Adds to a reservation while there is ample space. Returns whether it did. */
   readonly reserveAhead: (reservation: Reservation, size: StoredSize) => boolean;
   /** Returns the bytes that the disk takes for a tile of this size. */
-  readonly allocated: (bytes: number) => number;
+  readonly allocated: (bytes: number, layer: string) => number;
   /** Called after tiles were stored. */
   readonly stored: (size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
@@ -102,7 +102,7 @@ export class UserWrites implements LedgerAccess {
     for (const tile of tiles) {
       ledger.writers.wrote(tileSet, tile);
       size.bytes += tile.bytes - (tile.replaced ?? 0);
-      size.allocated += allocated(tile.bytes) - allocated(tile.replaced ?? 0);
+      size.allocated += allocated(tile.bytes, tileSet.layer) - allocated(tile.replaced ?? 0, tileSet.layer);
       if (tile.replaced === undefined) size.files++;
     }
     stored(size);

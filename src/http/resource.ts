@@ -46,8 +46,8 @@ export interface Installation {
   /** The configuration file; undefined: the server has the demo layers. */
   readonly configurationFile: string | undefined;
   readonly dataDir: string;
-  /** The directory of the tiles. */
-  readonly tiles: string;
+  /** The directories of the stores. */
+  readonly tiles: readonly string[];
   /** The number of processes that answer requests. */
   readonly workers: number;
 }

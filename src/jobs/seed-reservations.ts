@@ -6,8 +6,8 @@ import type { ActiveJob } from "./active-job.ts";
 
 /** The part of the quota that seeds use. */
 export interface SeedReservations {
-  /** Returns the bytes that the disk takes for a tile of this size. */
-  allocated(bytes: number): number;
+  /** Returns the bytes that the disk takes for a tile of this size in a layer. */
+  allocated(bytes: number, layer: string): number;
   /** Returns an empty reservation. The caller must release it. */
   begin(layer: string): Reservation;
   /** Reserves a size if it fits without an eviction. */
@@ -36,5 +36,5 @@ export function expectedSize(
   const large = Math.ceil(mean * MARGIN);
   const formats = request.format === null ? 1 : 1 + formatsBeside(layer, request.format).length;
   const files = formats * run.reduce((sum, { metatile }) => sum + Number(rectCount(metatile.rect)), 0);
-  return { bytes: files * large, allocated: files * allocated(large), files };
+  return { bytes: files * large, allocated: files * allocated(large, layer.name), files };
 }

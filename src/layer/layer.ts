@@ -227,6 +227,8 @@ export interface Layer extends EncodingOptions {
   readonly digest?: string;
   readonly title: string;
   readonly description: string;
+  /** The id of the store of its tiles. Absent: the first store. */
+  readonly store?: string;
   readonly source: SourceOptions;
   readonly gridSubsets: readonly GridSubset[];
   /** The formats of the layer. The first is the default. */

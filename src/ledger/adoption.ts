@@ -148,6 +148,11 @@ export class Adoption {
     }
   }
 
+  /** Counts the current pyramids of a layer again after the current count: the layer has another store. */
+  countAgain(layer: string): void {
+    this.restored([...this.#left.values()].filter((pyramid) => pyramid.layer === layer));
+  }
+
   progress(): AdoptionProgress {
     return { pyramidsLeft: this.#left.size + this.#unchecked.size, current: this.#current, tiles: this.#tiles };
   }

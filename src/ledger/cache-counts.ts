@@ -222,7 +222,7 @@ export class CacheCounts {
     const store = {
       tiles: found.length,
       bytes: found.reduce((sum, tile) => sum + tile.bytes, 0),
-      bytesOnDisk: found.reduce((sum, tile) => sum + cells.allocated(tile.bytes), 0),
+      bytesOnDisk: found.reduce((sum, tile) => sum + cells.allocated(tileSet, tile.bytes), 0),
     };
     const ledger = {
       tiles: block.cellTiles[cell] ?? 0,

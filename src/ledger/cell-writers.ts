@@ -160,7 +160,7 @@ export class CellWriters {
       cell,
       had ? 0 : 1,
       tile.bytes - before,
-      this.#in.cells.allocated(tile.bytes) - this.#in.cells.allocated(before),
+      this.#in.cells.allocated(tileSet, tile.bytes) - this.#in.cells.allocated(tileSet, before),
     );
   }
 
@@ -173,7 +173,7 @@ export class CellWriters {
     const cell = cellOf(tile.x, tile.y);
     block.clear(tile.x, tile.y);
     const bytes = Math.min(block.cellBytes[cell] ?? 0, tile.bytes);
-    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#in.cells.allocated(tile.bytes));
+    const allocated = Math.min(block.cellAllocated[cell] ?? 0, this.#in.cells.allocated(tileSet, tile.bytes));
     this.#in.cells.add(record, block, cell, -1, -bytes, -allocated);
   }
 

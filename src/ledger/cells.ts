@@ -52,9 +52,9 @@ export class Cells {
     }
   }
 
-  /** Returns the bytes that a file of this size takes on the disk. */
-  allocated(bytes: number): number {
-    return bytes === 0 ? 0 : this.#parts.store.allocated(bytes);
+  /** Returns the bytes that a tile of this size takes on the disk. */
+  allocated({ layer }: TileSet, bytes: number): number {
+    return bytes === 0 ? 0 : this.#parts.store.allocated(bytes, layer);
   }
 
   /** Changes the numbers of a cell and the sums together. No other code changes the bytes of a cell. */

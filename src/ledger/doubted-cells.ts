@@ -72,7 +72,7 @@ export class DoubtedCells {
       block.set(found.x, found.y);
       tiles++;
       bytes += found.bytes;
-      allocated += cells.allocated(found.bytes);
+      allocated += cells.allocated(record.tileSet, found.bytes);
       oldest = Math.min(oldest, found.modifiedMs);
       newest = Math.max(newest, found.modifiedMs);
     }

@@ -27,12 +27,13 @@ export async function mayStoreAll(
   { store, mayStore }: TileReservationParts,
   signal: AbortSignal,
 ): Promise<StoreDecision> {
+  const allocated = (bytes: number): number => store.allocated(bytes, tileSet.layer);
   const most = { bytes: 0, allocated: 0, files: 0 };
   for (const tiles of encoded) {
     for (const { bytes, keep } of tiles) {
       if (!keep) continue;
       most.bytes += bytes.byteLength;
-      most.allocated += store.allocated(bytes.byteLength);
+      most.allocated += allocated(bytes.byteLength);
       most.files++;
     }
   }
@@ -46,7 +47,7 @@ export async function mayStoreAll(
         const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
         // A smaller tile frees no space for the others: a larger tile of the metatile may be written before it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
-        grown.allocated += Math.max(0, store.allocated(bytes.byteLength) - store.allocated(before ?? 0));
+        grown.allocated += Math.max(0, allocated(bytes.byteLength) - allocated(before ?? 0));
         if (before === undefined) grown.files++;
       }
     }

@@ -54,8 +54,11 @@ export interface TileStore {
   check(layer: string): Promise<void>;
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
-  /** Returns the bytes that the disk takes for a tile of this size. */
-  allocated(bytes: number): number;
+  /**
+   * Returns the bytes that the disk takes for a tile of this size in a layer. Without a layer: in the store where it
+   * takes the least.
+   */
+  allocated(bytes: number, layer?: string): number;
   /** Asks the file system without blocking the thread: a network file system may answer late or never. */
   diskSpace(): Promise<DiskSpace>;
   /** Stores the values behind a parameters id (GWC's `parameters-<id>.properties`), once. */

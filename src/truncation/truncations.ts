@@ -117,6 +117,22 @@ export class LedgerTruncations {
     });
   }
 
+  /**
+   * Deletes the records of a layer and leaves its files alone: the layer has another store. `also` runs in the same
+   * transaction. Cannot be cancelled.
+   */
+  forget(layer: string, also: () => void): Promise<void> {
+    return this.#inTurn(layer, async () => {
+      await this.#gate.block(layer);
+      try {
+        this.#ledger.truncated.truncate({ layer }, undefined, also);
+        this.#gate.truncated(layer);
+      } finally {
+        this.#gate.unblock(layer);
+      }
+    });
+  }
+
   /** Records a truncation. From then on the next start completes it. Returns undefined if there is nothing to do. */
   #begin(plan: PlanTruncation, record: RecordTruncation): BegunTruncation | undefined {
     const targets = plan();

@@ -6,6 +6,7 @@ import { map } from "./schema/fields.ts";
 import { GridSetSchema } from "./schema/grid-set-schema.ts";
 import { LayerSchema } from "./schema/layer-schema.ts";
 import { HtpasswdSchema, UserSchema } from "./schema/server-schema.ts";
+import { StoreItemSchema } from "./schema/stores-schema.ts";
 
 const SECTIONS = ConfigurationSchema.shape;
 type Lists = "users" | "gridSets" | "webhooks";
@@ -15,7 +16,7 @@ type Items<T> = readonly (T | undefined)[];
  * The content of a configuration with all defaults. An item of a list that does not fit is undefined, and a section
  * that does not fit has its defaults: the rest is still checked, so that all problems are reported at once.
  */
-export type Document = Omit<ConfigurationDocument, Lists | "layers" | "htpasswd"> & {
+export type Document = Omit<ConfigurationDocument, Lists | "layers" | "stores" | "htpasswd"> & {
   readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
@@ -23,6 +24,10 @@ export type Document = Omit<ConfigurationDocument, Lists | "layers" | "htpasswd"
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
   /** The ids of all grid sets, also of those that do not fit. */
   readonly gridSetIds: readonly string[];
+  /** Undefined: the configuration has no such section. */
+  readonly stores: Items<NonNullable<ConfigurationDocument["stores"]>[number]> | undefined;
+  /** The ids of all stores, also of those that do not fit; undefined without the section. */
+  readonly storeIds: readonly string[] | undefined;
 };
 
 /** Checks the top level: which keys there are. */
@@ -61,6 +66,8 @@ export function readDocument(content: unknown, reading: Reading): Document {
     jobs: section("jobs", SECTIONS.jobs),
     compat: section("compat", SECTIONS.compat),
     store: section("store", SECTIONS.store),
+    stores: isAbsent("stores") ? undefined : items("stores", StoreItemSchema),
+    storeIds: isAbsent("stores") ? undefined : idsOf(root["stores"]),
     webhooks: items("webhooks", WebhookSchema),
   };
 }

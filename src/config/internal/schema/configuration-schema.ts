@@ -5,6 +5,7 @@ import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
 import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
+import { StoreItemSchema } from "./stores-schema.ts";
 
 const JobsSchema = map({
   maxRunningTasks: whole(1, 4096).default(32).describe("The most tasks of all jobs that run at once."),
@@ -52,6 +53,7 @@ export const ConfigurationSchema = map({
   jobs: JobsSchema.prefault({}),
   compat: CompatSchema.prefault({}),
   store: StoreSchema.prefault({}),
+  stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),
   webhooks: list(WebhookSchema).default([]),
 });
 

@@ -160,6 +160,7 @@ export const LayerSchema = map({
   title: optional(anyText).describe("The name of the layer."),
   description: anyText.default(""),
   source: SourceSchema.describe("Where missing tiles come from."),
+  store: optional(text).describe("The id of the store of its tiles; the first store."),
   gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
   formats: optional(someOf(text)).describe("MIME types; image/png and image/jpeg, or that of the archive."),
   formatsTogether: flag.default(false).describe("One render stores the tile in all picture formats."),

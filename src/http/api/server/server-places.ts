@@ -27,12 +27,12 @@ export class ServerPlaces {
     const configuration: readonly Place[] =
       configurationFile === undefined ? [] : [{ kind: "configuration", path: configurationFile, ...UNKNOWN }];
     const state = join(dataDir, "state.db");
-    this.#looking ??= Promise.all([statePlace(state), placeOf("tiles", tiles)]).finally(() => {
+    this.#looking ??= Promise.all([statePlace(state), ...tiles.map((path) => placeOf("tiles", path))]).finally(() => {
       this.#looking = undefined;
     });
     const late: readonly Place[] = [
       { kind: "state", path: state, ...UNKNOWN },
-      { kind: "tiles", path: tiles, ...UNKNOWN },
+      ...tiles.map((path): Place => ({ kind: "tiles", path, ...UNKNOWN })),
     ];
     const over = new AbortController();
     try {

@@ -1,0 +1,21 @@
+import type { Configuration } from "../config/configuration.ts";
+import { type OpenedStores, openStores, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
+import { locationOf } from "../store/store-options.ts";
+
+/** Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. */
+export const openConfiguredStores = (
+  { stores, layers, store: { fsync } }: Configuration,
+  instance: string,
+  kinds: StoreKinds,
+): OpenedStores => openStores({ stores, layers, fsync, instance }, kinds);
+
+/** Returns where the tiles of each layer are stored, by layer. */
+export function storeLocations({ dataDir, stores, layers }: Configuration): ReadonlyMap<string, string> {
+  const byId = new Map(stores.map((store) => [store.id, store]));
+  return new Map(
+    layers.flatMap(({ name, store }) => {
+      const found = (store === undefined ? undefined : byId.get(store)) ?? stores[0];
+      return found === undefined ? [] : [[name, locationOf(found, tilesDirectory(dataDir))] as const];
+    }),
+  );
+}

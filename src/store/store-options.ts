@@ -1,0 +1,49 @@
+/**
+ * One store of the configuration. It is plain data, because it is sent to the processes that open the store. A new kind
+ * of store needs a member here, a folder in `store/`, a line in `open-store.ts`, and a schema part in `config/`.
+ */
+export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration;
+
+/** Tiles as files. */
+export interface FileStoreConfiguration {
+  readonly id: string;
+  readonly type: "file";
+  /** An absolute path. */
+  readonly path: string;
+  readonly layout: FileLayout;
+}
+
+export const FILE_LAYOUTS = ["gwc"] as const;
+export type FileLayout = (typeof FILE_LAYOUTS)[number];
+
+/** Tiles in bundles of 128 x 128: ESRI's Compact Cache V2. */
+export interface CompactStoreConfiguration {
+  readonly id: string;
+  readonly type: "compact";
+  /** An absolute path. */
+  readonly path: string;
+}
+
+/** The id of the store that exists without `stores:`. No configured store has it. */
+export const DEFAULT_STORE = "default";
+/** The location of the default store. */
+export const DEFAULT_LOCATION = "default";
+
+/** Returns the directory on this machine that a store occupies; undefined: it occupies none. */
+export const directoryOf = (store: StoreOptions): string | undefined => store.path;
+
+/**
+ * Returns where the tiles of a store are. A layer whose store has another location has another cache. The id does not
+ * count: it can change without the tiles. `defaultDirectory`: the directory of the default store, which keeps its
+ * location when the data directory is moved.
+ */
+export function locationOf(store: StoreOptions, defaultDirectory: string): string {
+  switch (store.type) {
+    case "file":
+      return store.path === defaultDirectory && store.layout === "gwc"
+        ? DEFAULT_LOCATION
+        : `file:${store.layout}:${store.path}`;
+    case "compact":
+      return `compact:${store.path}`;
+  }
+}

@@ -1,0 +1,213 @@
+import type { Layer } from "../layer/layer.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
+import type { Store } from "./store.ts";
+import type { DiskSpace, TileStore } from "./tile-store.ts";
+import type { TruncationStore } from "./truncation-store.ts";
+
+/** One of several stores. */
+export interface RoutedStore {
+  readonly id: string;
+  readonly store: Store;
+}
+
+/** Ends the id of the store in the names of truncations. No id contains it. */
+const ID_END = ":";
+const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
+
+/**
+ * Several stores as one: each layer has its tiles in one of them. Reads, writes and counts concern the store of the
+ * layer. Truncations concern all stores, because a store that the layer had before may still hold tiles of it: tiles
+ * that were truncated must not come back when the layer gets that store again.
+ */
+export class StoreRouter implements Store {
+  readonly #stores: readonly RoutedStore[];
+  readonly #first: Store;
+  #byLayer: ReadonlyMap<string, Store> = new Map();
+  /** When each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
+  #lastAliveMs: ReadonlyMap<Store, number | undefined> | undefined;
+
+  /** `stores`: at least one. */
+  constructor(stores: readonly RoutedStore[]) {
+    const [first] = stores;
+    if (first === undefined) throw new Error("a router needs a store");
+    this.#stores = stores;
+    this.#first = first.store;
+  }
+
+  /** Applies the stores of the configured layers. */
+  configure(layers: readonly Pick<Layer, "name" | "store">[]): void {
+    const byId = new Map(this.#stores.map(({ id, store }) => [id, store]));
+    const storeOf = (id: string | undefined): Store => (id === undefined ? undefined : byId.get(id)) ?? this.#first;
+    this.#byLayer = new Map(layers.map(({ name, store }) => [name, storeOf(store)]));
+  }
+
+  /** Returns the store of a layer. A layer that is not configured has the first store that holds a tile of it. */
+  #of(layer: string): Store {
+    const configured = this.#byLayer.get(layer);
+    if (configured !== undefined) return configured;
+    return this.#stores.find(({ store }) => store.pyramids(layer, []).length > 0)?.store ?? this.#first;
+  }
+
+  get(at: TileAddress): ReturnType<TileStore["get"]> {
+    return this.#of(at.tileSet.layer).get(at);
+  }
+
+  keyOf(at: TileAddress): string {
+    return this.#of(at.tileSet.layer).keyOf(at);
+  }
+
+  stat(at: TileAddress): ReturnType<TileStore["stat"]> {
+    return this.#of(at.tileSet.layer).stat(at);
+  }
+
+  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): ReturnType<TileStore["put"]> {
+    return this.#of(at.tileSet.layer).put(at, bytes, guard);
+  }
+
+  confirm(
+    at: TileAddress,
+    bytes: Uint8Array,
+    time: "keep" | "renew",
+    guard: () => boolean,
+  ): ReturnType<TileStore["confirm"]> {
+    return this.#of(at.tileSet.layer).confirm(at, bytes, time, guard);
+  }
+
+  check(layer: string): Promise<void> {
+    return this.#of(layer).check(layer);
+  }
+
+  delete(at: TileAddress): ReturnType<TileStore["delete"]> {
+    return this.#of(at.tileSet.layer).delete(at);
+  }
+
+  allocated(bytes: number, layer?: string): number {
+    if (layer !== undefined) return this.#of(layer).allocated(bytes, layer);
+    return Math.min(...this.#stores.map(({ store }) => store.allocated(bytes)));
+  }
+
+  /** Returns the space of the disk with the least free space, and the files of the disk with the fewest. */
+  async diskSpace(): Promise<DiskSpace> {
+    const spaces = await Promise.all(this.#stores.map(({ store }) => store.diskSpace()));
+    const least = (of: (space: DiskSpace) => number): DiskSpace =>
+      spaces.reduce((found, space) => (of(space) < of(found) ? space : found));
+    const { freeBytes, totalBytes } = least((space) => space.freeBytes);
+    const { freeInodes, totalInodes } = least((space) => space.freeInodes);
+    return { freeBytes, totalBytes, freeInodes, totalInodes };
+  }
+
+  describeParameters(layer: string, id: string, values: Readonly<Record<string, string>>): Promise<void> {
+    return this.#of(layer).describeParameters(layer, id, values);
+  }
+
+  parametersOf(layer: string, id: string): ReturnType<TileStore["parametersOf"]> {
+    return this.#of(layer).parametersOf(layer, id);
+  }
+
+  plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
+    return this.#stores.flatMap(({ id, store }) => store.plan(scope).map((name) => `${id}${ID_END}${name}`));
+  }
+
+  /** Returns the names that concern each store. Names without an id are of a server that had one store, the first. */
+  #namesByStore(names: readonly string[]): readonly (readonly [Store, readonly string[]])[] {
+    const ofOne = ({ id, store }: RoutedStore, isFirst: boolean): readonly [Store, readonly string[]] => {
+      const named = names.filter((name) => name.startsWith(`${id}${ID_END}`)).map((name) => name.slice(id.length + 1));
+      const plain = isFirst ? names.filter((name) => !name.includes(ID_END)) : [];
+      return [store, [...named, ...plain]];
+    };
+    return this.#stores.map((routed, n) => ofOne(routed, n === 0));
+  }
+
+  truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): void {
+    for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.truncate(id, own, remains);
+  }
+
+  restore(id: string, names: readonly string[]): void {
+    for (const [store, own] of this.#namesByStore(names)) store.restore(id, own);
+  }
+
+  discard(id: string): void {
+    for (const { store } of this.#stores) store.discard(id);
+  }
+
+  asideIds(): readonly string[] {
+    return [...new Set(this.#stores.flatMap(({ store }) => store.asideIds()))];
+  }
+
+  async deleteRange(...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>): Promise<void> {
+    const own = this.#of(scope.layer);
+    // The ledger has no record of tiles in a store that the layer had before.
+    for (const { store } of this.#stores)
+      await store.deleteRange(scope, rect, store === own ? listener : NOBODY, signal);
+  }
+
+  needsSweep(): boolean {
+    return this.#stores.some(({ store }) => store.needsSweep());
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    for (const { store } of this.#stores) await store.sweep(signal);
+  }
+
+  pyramids(layer: string, known: readonly string[]): ReturnType<InventoryStore["pyramids"]> {
+    return this.#of(layer).pyramids(layer, known);
+  }
+
+  levels(pyramid: StoredPyramid): ReturnType<InventoryStore["levels"]> {
+    return this.#of(pyramid.layer).levels(pyramid);
+  }
+
+  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
+    return this.#of(layer).levelsOf(layer, pyramids);
+  }
+
+  recount(tileSet: TileSet, rect: TileSetRect["rect"], afterReboot: boolean): ReturnType<InventoryStore["recount"]> {
+    return this.#of(tileSet.layer).recount(tileSet, rect, afterReboot);
+  }
+
+  async removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void> {
+    for (const { store } of this.#stores)
+      await store.removeLeftovers(
+        places.filter(({ tileSet }) => this.#of(tileSet.layer) === store),
+        signal,
+      );
+  }
+
+  regions(pyramid: StoredPyramid, z: number, after: string | undefined): ReturnType<InventoryStore["regions"]> {
+    return this.#of(pyramid.layer).regions(pyramid, z, after);
+  }
+
+  /** Marks each store, also when another one fails. */
+  async noteAlive(): Promise<void> {
+    this.lastAliveMs();
+    const marked = await Promise.allSettled(this.#stores.map(({ store }) => store.noteAlive()));
+    for (const one of marked) if (one.status === "rejected") throw one.reason;
+  }
+
+  /** Returns the latest time of all stores. `changes` takes that of the layer's store. */
+  lastAliveMs(): number | undefined {
+    this.#lastAliveMs ??= new Map(this.#stores.map(({ store }) => [store, store.lastAliveMs()]));
+    const times = [...this.#lastAliveMs.values()].filter((ms) => ms !== undefined);
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
+  changes(pyramid: StoredPyramid, z: number, sinceMs: number): ReturnType<InventoryStore["changes"]> {
+    const store = this.#of(pyramid.layer);
+    return store.changes(pyramid, z, sinceMs === 0 ? 0 : Math.min(sinceMs, this.#lastAliveMs?.get(store) ?? 0));
+  }
+
+  removeEmptied(tileSet: TileSet, rect: TileSetRect["rect"]): void {
+    this.#of(tileSet.layer).removeEmptied(tileSet, rect);
+  }
+
+  removeEmptyPyramids(
+    ...[layer, pyramids]: Parameters<InventoryStore["removeEmptyPyramids"]>
+  ): ReturnType<InventoryStore["removeEmptyPyramids"]> {
+    return this.#of(layer).removeEmptyPyramids(layer, pyramids);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { store } of this.#stores) await store[Symbol.asyncDispose]();
+  }
+}

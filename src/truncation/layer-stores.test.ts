@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { idleGate } from "../../test/support/idle-gate.ts";
+import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
+import { Ledger } from "../ledger/ledger.ts";
+import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import { openDatabase } from "../state/database.ts";
+import { createFileStore } from "../store/file/file-store.ts";
+import { StoreRouter } from "../store/store-router.ts";
+import { LayerStores, layerStoreMigrations } from "./layer-stores.ts";
+import { LedgerTruncations, truncationMigrations } from "./truncations.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-layer-stores-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
+const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+
+/** A server with two stores, of which the layer has one. */
+function start(location: "default" | "second") {
+  const db = openDatabase(join(directory, "state.db"));
+  db.migrate([ledgerMigrations, adoptionMigrations, truncationMigrations, layerStoreMigrations]);
+  const open = (name: string) => createFileStore({ root: join(directory, name), fsync: false, instance: "test" });
+  const store = new StoreRouter(["default", "second"].map((id) => ({ id, store: open(id) })));
+  const configure = (id: string) => store.configure([{ name: "a", store: id }]);
+  configure(location);
+  let current: string = location;
+  const warnings: string[] = [];
+  const log = { info: () => {}, warn: (sentence: string) => void warnings.push(sentence), error: () => {} };
+  const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
+  const given: string[] = [];
+  const layerStores = new LayerStores({
+    db,
+    ledger,
+    truncations: new LedgerTruncations(db, store, ledger, idleGate),
+    locations: () => new Map([["a", current]]),
+    giveUp: (layer) => given.push(layer),
+    log,
+  });
+  const adoption = new Adoption({ db, ledger, store, log, isStateLost: false });
+  return {
+    ledger,
+    given,
+    warnings,
+    async put(x: number) {
+      const open = ledger.writers.open(tileSet, { z: 5, minX: x, minY: 0, maxX: x, maxY: 0 });
+      db.transaction(() => ledger.writeMarks());
+      const outcome = await store.put({ tileSet, x, y: 0, z: 5 }, new Uint8Array(10), () => true);
+      if (outcome.stored) ledger.writers.wrote(tileSet, { x, y: 0, z: 5, bytes: 10, replaced: outcome.replaced });
+      ledger.writers.close(open);
+    },
+    async move(to: "default" | "second") {
+      current = to;
+      configure(to);
+      return await layerStores.reconfigured();
+    },
+    async counted() {
+      adoption.start([{ name: "a", gridSets: ["g"] }]);
+      while (adoption.progress().pyramidsLeft > 0) await new Promise(setImmediate);
+      return [...Array(4).keys()].filter((x) => ledger.presence(tileSet, cell).has(x, 0));
+    },
+    async end() {
+      await adoption.close();
+      ledger.flush();
+      db.close();
+    },
+  };
+}
+
+test("a layer that gets another store begins with the tiles there, by a reload or a restart, and finds the old ones again", async () => {
+  let server = start("default");
+  await server.put(0);
+  await server.put(1);
+  expect(await server.counted()).toEqual([0, 1]);
+  expect(await server.move("default"), "nothing has changed").toEqual([]);
+  expect(await server.move("second")).toEqual(["a"]);
+  expect([server.warnings.length, server.given]).toEqual([1, ["a"]]);
+  expect(await server.counted()).toEqual([]);
+  expect(server.ledger.total.tiles).toBe(0n);
+  await server.put(2);
+  expect(await server.move("second")).toEqual([]);
+  await server.end();
+
+  server = start("second");
+  expect(server.warnings).toEqual([]);
+  expect(await server.counted()).toEqual([2]);
+  await server.end();
+
+  server = start("default");
+  expect(server.warnings).toHaveLength(1);
+  expect(await server.counted()).toEqual([0, 1]);
+  expect(server.ledger.total.tiles).toBe(2n);
+  await server.end();
+});

@@ -1,0 +1,75 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Logger } from "../lib/logger.ts";
+import { type Database, type Migrations, text } from "../state/database.ts";
+import { DEFAULT_LOCATION } from "../store/store-options.ts";
+import type { LedgerTruncations } from "./truncations.ts";
+
+export const layerStoreMigrations: Migrations = {
+  module: "layer_stores",
+  // A layer without a row has its tiles in the default store.
+  steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
+};
+
+export interface LayerStoresParts {
+  readonly db: Database;
+  readonly ledger: Pick<Ledger, "truncated" | "tileSets">;
+  readonly truncations: Pick<LedgerTruncations, "forget">;
+  /** Returns where the tiles of each configured layer are, by layer. */
+  readonly locations: () => ReadonlyMap<string, string>;
+  /** Gives up the tiles that truncations of a layer have set aside. */
+  readonly giveUp: (layer: string) => void;
+  readonly log: Logger;
+}
+
+/**
+ * Remembers in which store each layer has its tiles. A layer that has another store than before begins with what that
+ * store holds: its records are deleted, and an adoption counts the tiles in the new store. Its tiles in the old store
+ * stay there. Nothing reads or counts them, and truncations of the layer remove them too.
+ */
+export class LayerStores {
+  readonly #parts: LayerStoresParts;
+
+  constructor(parts: LayerStoresParts) {
+    this.#parts = parts;
+    // No writer has begun yet.
+    for (const [layer, location] of this.#moved()) {
+      this.#leave(layer);
+      parts.ledger.truncated.truncate({ layer }, undefined, () => this.#record(layer, location));
+    }
+  }
+
+  /** Compares the stores of a reloaded configuration with the recorded ones. Returns the layers that have another one. */
+  async reconfigured(): Promise<readonly string[]> {
+    const moved = this.#moved();
+    for (const [layer, location] of moved) {
+      this.#leave(layer);
+      await this.#parts.truncations.forget(layer, () => this.#record(layer, location));
+    }
+    return moved.map(([layer]) => layer);
+  }
+
+  #moved(): (readonly [layer: string, location: string])[] {
+    const { db, locations } = this.#parts;
+    const rows = db.prepare("SELECT layer, location FROM layer_store").all();
+    const recorded = new Map(rows.map((row) => [text(row, "layer"), text(row, "location")]));
+    return [...locations()].filter(([layer, location]) => (recorded.get(layer) ?? DEFAULT_LOCATION) !== location);
+  }
+
+  /** Tells the operator that tiles stay behind. An undo would bring its tiles back into the old store. */
+  #leave(layer: string): void {
+    const { ledger, giveUp, log } = this.#parts;
+    giveUp(layer);
+    if ([...ledger.tileSets()].some(({ tileSet }) => tileSet.layer === layer))
+      log.warn("a layer has another store: its tiles in the old store are not read any more, and stay there", {
+        layer,
+      });
+  }
+
+  #record(layer: string, location: string): void {
+    this.#parts.db
+      .prepare(
+        "INSERT INTO layer_store (layer, location) VALUES (?, ?) ON CONFLICT (layer) DO UPDATE SET location = excluded.location",
+      )
+      .run(layer, location);
+  }
+}
