@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { builtInGridSet } from "../grid/built-in.ts";
+import { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
 import { type StoreTrouble, storeConformance } from "./store.conformance.ts";
@@ -44,6 +46,11 @@ const trouble: StoreTrouble = {
     return { end: () => renameSync(`${elsewhere}-unmounted`, elsewhere) };
   },
 };
+
+const gridSets = (id: string) => builtInGridSet(id) ?? builtInGridSet("EPSG:4326");
+describe("compact store", () => {
+  storeConformance(() => createCompactStore({ root: root(), fsync: false, instance: "test", gridSets }), trouble);
+});
 
 describe("file store", () => {
   storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test" }), trouble);

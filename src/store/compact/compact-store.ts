@@ -1,13 +1,28 @@
-import type { GridSets } from "../grid-sets.ts";
 import type { Store } from "../store.ts";
+import { BundleReader } from "./internal/bundle-reader.ts";
+import { BundleWriter } from "./internal/bundle-writer.ts";
+import { compactInventory } from "./internal/compact-inventory.ts";
+import { CompactPaths, type CompactStoreOptions } from "./internal/compact-paths.ts";
+import { type CompactParts, compactTiles } from "./internal/compact-tiles.ts";
+import { compactTruncations } from "./internal/compact-truncations.ts";
 
-export interface CompactStoreOptions {
-  readonly root: string;
-  readonly fsync: boolean;
-  readonly instance: string;
-  readonly gridSets: GridSets;
-}
+export type { CompactStoreOptions };
 
-export function createCompactStore(_options: CompactStoreOptions): Store {
-  throw new Error("not built yet");
+/**
+ * Creates a store of tiles in bundles (ESRI's Compact Cache V2). Several processes, and threads of one, may use one
+ * root; other programs may read it. Rows of bundles count from the top: only tiles of grid sets that are known can be
+ * stored.
+ */
+export function createCompactStore(options: CompactStoreOptions): Store {
+  const paths = new CompactPaths(options);
+  const parts: CompactParts = { paths, reader: new BundleReader(), writer: BundleWriter.of(paths.root) };
+  return {
+    ...compactTiles(parts),
+    ...compactTruncations(parts),
+    ...compactInventory(parts),
+    async [Symbol.asyncDispose]() {
+      parts.reader.close();
+      BundleWriter.release(paths.root);
+    },
+  };
 }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
+import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
 import { bucketDirectory, bucketTouches, parsePair, tileFile } from "../file-layout.ts";
-import { isAbsent, storeError } from "./faults.ts";
 
 /** Calls in flight. More would occupy all of libuv's few threads, and no tiles could be served. */
 const PARALLEL = 4;

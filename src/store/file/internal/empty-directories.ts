@@ -1,27 +1,12 @@
-import { rmdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf } from "../../../lib/error-code.ts";
+import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
+import { storeError } from "../../internal/faults.ts";
 import { directoryPyramid, parseZoomDirectory, pyramidName } from "../file-layout.ts";
 import { parametersFileName } from "../parameters-file.ts";
-import { storeError } from "./faults.ts";
-import { namesIn } from "./file-paths.ts";
 
 /** Directories removed in one call, which blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
-
-/**
- * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses
- * nothing.
- * @returns false: the directory is still there, as it holds something, is a link, or cannot be removed
- */
-export function removeIfEmpty(directory: string): boolean {
-  try {
-    rmdirSync(directory);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "ENOENT";
-  }
-}
 
 /**
  * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no zoom

@@ -1,9 +1,12 @@
-import { rmSync, unlinkSync } from "node:fs";
-import { opendir, rm, utimes, writeFile } from "node:fs/promises";
+import { closeSync, openSync, readSync, rmSync, unlinkSync } from "node:fs";
+import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rectCount, rectHolds } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
-import { codeOf } from "../../../lib/error-code.ts";
+import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
+import { namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { isAbsent, storeError } from "../../internal/faults.ts";
+import { ownerMarkIn } from "../../internal/owner-mark.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../../inventory-store.ts";
 import {
   bucketDirectory,
@@ -18,16 +21,10 @@ import {
   tileFile,
 } from "../file-layout.ts";
 import { changesOf } from "./changes.ts";
-import { isCutOff } from "./cut-off.ts";
-import { removeEmptyPyramids, removeIfEmpty } from "./empty-directories.ts";
-import { isAbsent, storeError } from "./faults.ts";
-import { extensionOf, type FilePaths, namesIn, statOf } from "./file-paths.ts";
+import { removeEmptyPyramids } from "./empty-directories.ts";
+import { extensionOf, type FilePaths } from "./file-paths.ts";
 import { regionsOf } from "./regions.ts";
 
-/** The change time of this file is the time at which the owner of the store was last alive. */
-const ALIVE = ".nuthatch-alive";
-/** The resolution of a file system's clock, which may be that of another machine. */
-const CLOCK_STEP_MS = 1_000;
 /** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
 
@@ -35,7 +32,7 @@ const FEW_LOOKS = 256n;
 export const fileInventory = (paths: FilePaths): InventoryStore => ({
   ...pyramidsOf(paths),
   ...tilesOf(paths),
-  ...ownerMarkOf(paths),
+  ...ownerMarkIn(paths.root),
 });
 
 function pyramidsOf(
@@ -95,7 +92,7 @@ function tilesOf(
         const at = statOf(path, "a tile cannot be counted");
         if (at === undefined || !at.isFile()) return;
         // A power loss has emptied the file or cut it off, so it is no tile.
-        if (at.size === 0 || (afterReboot && isCutOff(path, at.size, tileSet.format))) unlinkSync(path);
+        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path), at.size, tileSet.format))) unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
       };
       if (rectCount(rect) <= FEW_LOOKS && bucketOf(rect.z).half > BLOCK_SIDE / 4) {
@@ -134,30 +131,6 @@ function tilesOf(
   };
 }
 
-/** Returns the methods by which the owner of the store records that it is alive. */
-function ownerMarkOf(paths: FilePaths): Pick<InventoryStore, "noteAlive" | "lastAliveMs"> {
-  return {
-    async noteAlive() {
-      const now = new Date();
-      const path = join(paths.root, ALIVE);
-      try {
-        await utimes(path, now, now).catch((error: unknown) => {
-          if (codeOf(error) !== "ENOENT") throw error;
-          return writeFile(path, "", { mode: 0o600 });
-        });
-      } catch (error) {
-        throw storeError(error, "the store cannot be marked as in use");
-      }
-    },
-
-    lastAliveMs() {
-      const ms = statOf(join(paths.root, ALIVE), "the store cannot be read")?.ctimeMs;
-      // A time in the future means that the clock was set back: changes since then cannot be found by their times.
-      return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
-    },
-  };
-}
-
 /** Removes the temporary files of interrupted puts of other processes from a directory. */
 async function removeLeftovers(directory: string, paths: FilePaths): Promise<void> {
   try {
@@ -167,3 +140,17 @@ async function removeLeftovers(directory: string, paths: FilePaths): Promise<voi
     if (!isAbsent(error)) throw storeError(error, "leftovers cannot be removed");
   }
 }
+
+/** Returns the function that reads bytes of a file. */
+const readerOf =
+  (path: string): ReadBytes =>
+  (position, length) => {
+    const bytes = Buffer.alloc(length);
+    const file = openSync(path, "r");
+    try {
+      readSync(file, bytes, 0, length, position);
+    } finally {
+      closeSync(file);
+    }
+    return bytes;
+  };

@@ -1,11 +1,9 @@
-import { lstatSync, mkdirSync, readdirSync, type Stats, statfsSync, statSync } from "node:fs";
-import { relative } from "node:path";
+import { mkdirSync, type Stats, statfsSync } from "node:fs";
 import { threadId as threadNumber } from "node:worker_threads";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileAddress } from "../../../layer/tile-set.ts";
-import { StoreError } from "../../tile-store.ts";
+import { expectPresent, namesIn, statOf } from "../../internal/directories.ts";
 import { bucketDirectory, directoryName, tileFile, zoomDirectory } from "../file-layout.ts";
-import { isAbsent, storeError } from "./faults.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
@@ -80,16 +78,12 @@ export class FilePaths {
   }
 
   /**
-   * Checks that a layer's directory is present. A link to a volume that is not mounted, or a file in its place, says
-   * nothing of the tiles. `level`: also checks the directory of one level.
+   * Checks that a layer's directory is present. `level`: also checks the directory of one level.
    * @throws StoreError when a directory is not present
    */
   expectPresent(layer: string, level?: string): void {
-    for (const directory of [this.layerPath(layer), ...(level === undefined ? [] : [level])]) {
-      if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) continue;
-      if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
-        throw new StoreError("unavailable", `${relative(this.root, directory)} is away from the store`, undefined);
-    }
+    for (const directory of [this.layerPath(layer), ...(level === undefined ? [] : [level])])
+      expectPresent(this.root, directory);
   }
 
   /** Returns the names in a layer's directory. */
@@ -100,28 +94,9 @@ export class FilePaths {
   }
 }
 
-/** Returns the names in a directory; none when there is no such directory. @throws StoreError */
-export function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw storeError(error, "a directory cannot be listed");
-  }
-}
-
 export const fileOf = ({ tileSet, x, y, z }: TileAddress): string => tileFile(x, y, z, extensionOf(tileSet.format));
 
 export const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
-
-/** Returns the status of a path; undefined: nothing is there. @throws StoreError */
-export function statOf(path: string, what: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw storeError(error, what);
-  }
-}
 
 /**
  * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file. @throws StoreError

@@ -2,27 +2,25 @@ import {
   chmodSync,
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
   unlinkSync,
   utimesSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
-import { access, mkdir, statfs } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
+import { diskSpaceOf, statOf } from "../../internal/directories.ts";
+import { isAbsent, storeError } from "../../internal/faults.ts";
+import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { StoredTile, TileStore } from "../../tile-store.ts";
-import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../parameters-file.ts";
-import { isAbsent, storeError } from "./faults.ts";
-import { type FilePaths, fileOf, isTile, statOf, tileAt } from "./file-paths.ts";
+import { type FilePaths, fileOf, isTile, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
 export const fileTiles = (paths: FilePaths): TileStore => ({
@@ -46,16 +44,7 @@ function readsOf(paths: FilePaths): Pick<TileStore, "keyOf" | "get" | "stat" | "
 
     allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
 
-    async diskSpace() {
-      const { bavail, blocks, bsize, ffree, files } = await statfs(paths.root);
-      const uncounted = files === 0;
-      return {
-        freeBytes: bavail * bsize,
-        totalBytes: blocks * bsize,
-        freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
-        totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
-      };
-    },
+    diskSpace: () => diskSpaceOf(paths.root),
   };
 }
 
@@ -137,32 +126,6 @@ function writesOf(paths: FilePaths): Pick<TileStore, "put" | "confirm" | "delete
         await access(directory, constants.W_OK | constants.X_OK);
       } catch (error) {
         throw storeError(error, "a tile cannot be written");
-      }
-    },
-  };
-}
-
-function parametersFilesOf(paths: FilePaths): Pick<TileStore, "describeParameters" | "parametersOf"> {
-  return {
-    async describeParameters(layer, id, values) {
-      const file = join(paths.layerPath(layer), parametersFileName(id));
-      // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
-      if (existsSync(file)) return;
-      try {
-        const temporary = join(dirname(file), paths.temporaryName());
-        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
-        renameSync(temporary, file);
-      } catch (error) {
-        if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
-      }
-    },
-
-    parametersOf(layer, id) {
-      try {
-        return decodeParametersFile(readFileSync(join(paths.layerPath(layer), parametersFileName(id)), "latin1"));
-      } catch (error) {
-        if (isAbsent(error)) return undefined;
-        throw storeError(error, "a parameters file cannot be read");
       }
     },
   };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import { isAbsent } from "../../internal/faults.ts";
 import type { Region } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, parsePair, tileFile } from "../file-layout.ts";
-import { isAbsent } from "./faults.ts";
 
 /** Names read between two turns of the event loop. */
 const READ_AHEAD = 256;

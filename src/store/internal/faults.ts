@@ -1,5 +1,5 @@
-import { codeOf } from "../../../lib/error-code.ts";
-import { StoreError } from "../../tile-store.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { StoreError } from "../tile-store.ts";
 
 export const isAbsent = (error: unknown): boolean => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 

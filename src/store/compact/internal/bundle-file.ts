@@ -1,0 +1,88 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../../lib/error-code.ts";
+import { storeError } from "../../internal/faults.ts";
+import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts } from "./bundle.ts";
+import { ROWS_FILE } from "./compact-paths.ts";
+
+/** Opens a bundle for reading, and closes it after the work. Undefined: there is no bundle. @throws StoreError */
+export function withBundle<T>(path: string, work: (file: number) => T, what = "a tile cannot be read"): T | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    return work(file);
+  } catch (error) {
+    if (file === undefined && codeOf(error) === "ENOENT") return undefined;
+    throw storeError(error, what);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/**
+ * Opens a bundle for writing. Makes it and its directories if they are absent and `rows`, the number of rows of the
+ * level, is given; else returns undefined. Under the lock.
+ */
+export function openWritable(
+  path: string,
+  rows: number | undefined,
+): { readonly file: number; readonly isNew: boolean } | undefined {
+  try {
+    return { file: openSync(path, "r+"), isNew: false };
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  if (rows === undefined) return undefined;
+  const level = dirname(path);
+  mkdirSync(level, { recursive: true });
+  try {
+    writeFileSync(join(level, ROWS_FILE), String(rows), { flag: "wx" });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+  return { file: openSync(path, "wx+"), isNew: true };
+}
+
+/** The counts of a bundle, and the position behind its last byte. */
+export interface Written extends Counts {
+  readonly end: number;
+}
+
+/**
+ * Returns the counts of a bundle, of which bytes behind the last complete write are unused. Completes a bundle whose
+ * making was interrupted. Under the lock.
+ */
+export function countsOf(file: number): Written {
+  const { size } = fstatSync(file);
+  if (size < DATA_START) {
+    // The size shows that the header is there.
+    writeAll(file, newHeader(), 0);
+    ftruncateSync(file, DATA_START);
+    return { largestTile: 0, unused: 0, fileBytes: DATA_START, end: DATA_START };
+  }
+  const counts = readCounts(file);
+  // Other programs may not keep the number of bytes.
+  const lost = counts.fileBytes >= DATA_START ? Math.max(0, size - counts.fileBytes) : 0;
+  return { ...counts, unused: counts.unused + lost, fileBytes: size, end: size };
+}
+
+export const writeCounts = (file: number, counts: Counts): void => writeAll(file, encodeCounts(counts), COUNTS_AT);
+
+export function writeAll(file: number, bytes: Uint8Array, position: number): void {
+  let written = 0;
+  while (written < bytes.byteLength)
+    written += writeSync(file, bytes, written, bytes.byteLength - written, position + written);
+}
+
+export const syncIf = (fsync: boolean, file: number): void => {
+  if (fsync) fdatasyncSync(file);
+};

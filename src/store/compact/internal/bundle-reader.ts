@@ -1,0 +1,81 @@
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { codeOf } from "../../../lib/error-code.ts";
+import { statOf } from "../../internal/directories.ts";
+import { storeError } from "../../internal/faults.ts";
+
+/** Bundles that are open at once. */
+const MOST_OPEN = 32;
+/** A bundle that nobody reads is closed after at most twice this time: the space of a removed one is free only then. */
+const IDLE_MS = 500;
+
+interface OpenFile {
+  readonly file: number;
+  readonly inode: number;
+  readonly device: number;
+  isUsed: boolean;
+}
+
+/**
+ * Reads tiles from bundles, and keeps the bundles open for a while: opening one takes as long as the rest of a hit. Looks
+ * each time whether the bundle is still the one at its path, so that a truncated tile is never read.
+ */
+export class BundleReader {
+  readonly #open = new Map<string, OpenFile>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Reads from a bundle. Undefined: there is no bundle. @throws StoreError */
+  read<T>(path: string, work: (file: number) => T): T | undefined {
+    const what = "a tile cannot be read";
+    const status = statOf(path, what);
+    const known = this.#open.get(path);
+    // An inode is not given to another file while it is open.
+    const isSame = known !== undefined && known.inode === status?.ino && known.device === status.dev;
+    if (known !== undefined && !isSame) this.#close(path, known);
+    if (status === undefined) return undefined;
+    try {
+      const opened = known !== undefined && isSame ? known : this.#openFile(path);
+      opened.isUsed = true;
+      return work(opened.file);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw storeError(error, what);
+    }
+  }
+
+  #openFile(path: string): OpenFile {
+    const [oldest] = this.#open;
+    if (oldest !== undefined && this.#open.size >= MOST_OPEN) this.#close(...oldest);
+    const file = openSync(path, "r");
+    try {
+      const { ino: inode, dev: device } = fstatSync(file);
+      const opened = { file, inode, device, isUsed: true };
+      this.#open.set(path, opened);
+      this.#timer ??= setInterval(() => this.#closeUnused(), IDLE_MS).unref();
+      return opened;
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+  }
+
+  #closeUnused(): void {
+    for (const [path, opened] of this.#open) {
+      if (!opened.isUsed) this.#close(path, opened);
+      opened.isUsed = false;
+    }
+    if (this.#open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #close(path: string, { file }: OpenFile): void {
+    this.#open.delete(path);
+    closeSync(file);
+  }
+
+  /** Closes all bundles. */
+  close(): void {
+    for (const [path, opened] of this.#open) this.#close(path, opened);
+    this.#closeUnused();
+  }
+}

@@ -1,0 +1,217 @@
+import { fstatSync, readSync, type Stats } from "node:fs";
+import { crc32 } from "node:zlib";
+
+/*
+ * A bundle of ESRI's Compact Cache V2 (https://github.com/Esri/raster-tiles-compactcache/blob/master/CompactCacheV2.md):
+ * a header of 64 bytes, an index of 128 x 128 entries of 8 bytes, and records. All numbers are little endian. An entry
+ * has the position of a tile in its lower 40 bits and the size of the tile in its upper 24 bits; size 0: no tile. A
+ * record is the size of the tile, as 4 bytes, and the tile.
+ *
+ * Nuthatch writes a head of its own before a record. Other programs do not read it, because they follow the index.
+ */
+
+/** The tiles on a side of a bundle. */
+export const SIDE = 128;
+const TILES = SIDE * SIDE;
+const HEADER_BYTES = 64;
+const ENTRY_BYTES = 8;
+/** The bytes of header and index. Records begin here. */
+export const DATA_START = HEADER_BYTES + TILES * ENTRY_BYTES;
+/** The largest tile that an entry can describe. */
+export const MAX_TILE_BYTES = 2 ** 24 - 1;
+const SIZE_BYTES = 4;
+/**
+ * The head of a record that Nuthatch wrote: a mark, a checksum of the tile, the time of the last write and the time of the last
+ * confirmation, ms since 1970. Begins at a multiple of 8, so that a time is replaced at once.
+ */
+const HEAD_BYTES = 24;
+const MARK = 0x4854_554e;
+/** The bytes of a record before its tile. */
+const LEAD_BYTES = HEAD_BYTES + SIZE_BYTES;
+const CONFIRMED_AT = 16;
+
+/** Returns the bytes that a tile takes in a bundle, with its entry in the index. */
+export const recordBytes = (tileBytes: number): number => aligned(LEAD_BYTES + tileBytes) + ENTRY_BYTES;
+const aligned = (n: number): number => Math.ceil(n / 8) * 8;
+
+/** Where a tile is in its bundle. */
+export interface Entry {
+  /** The position of the first byte of the tile. */
+  readonly offset: number;
+  /** More than 0. */
+  readonly size: number;
+}
+
+/** Returns the header and the empty index of a new bundle. The index is a hole in the file until entries are written. */
+export function newHeader(): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32LE(3, 0);
+  header.writeUInt32LE(TILES, 4);
+  header.writeUInt32LE(5, 12);
+  header.writeBigUInt64LE(BigInt(DATA_START), 24);
+  header.writeBigUInt64LE(40n, 32);
+  header.writeUInt32LE(20 + TILES * ENTRY_BYTES, 40);
+  // GDAL reads a bundle with other values here as empty.
+  for (const [i, value] of [3, 16, TILES, 5, TILES * ENTRY_BYTES].entries()) header.writeUInt32LE(value, 44 + 4 * i);
+  return header;
+}
+
+/** The numbers of a header that change. */
+export interface Counts {
+  readonly largestTile: number;
+  /** The bytes of records that no entry describes any more. */
+  readonly unused: number;
+  readonly fileBytes: number;
+}
+export const COUNTS_AT = 8;
+
+export function decodeCounts(header: Buffer): Counts {
+  return {
+    largestTile: header.readUInt32LE(8),
+    unused: Number(header.readBigUInt64LE(16)),
+    fileBytes: Number(header.readBigUInt64LE(24)),
+  };
+}
+
+/** Returns the bytes at `COUNTS_AT`. */
+export function encodeCounts({ largestTile, unused, fileBytes }: Counts): Buffer {
+  const bytes = Buffer.alloc(24);
+  bytes.writeUInt32LE(largestTile, 0);
+  bytes.writeUInt32LE(5, 4);
+  bytes.writeBigUInt64LE(BigInt(Math.max(0, unused)), 8);
+  bytes.writeBigUInt64LE(BigInt(fileBytes), 16);
+  return bytes;
+}
+
+export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, HEADER_BYTES, 0));
+
+/** Returns the position of an entry in the file. */
+export const entryAt = (index: number): number => HEADER_BYTES + index * ENTRY_BYTES;
+
+export function encodeEntry(entry: Entry | undefined): Buffer {
+  const bytes = Buffer.alloc(ENTRY_BYTES);
+  if (entry === undefined) return bytes;
+  bytes.writeUIntLE(entry.offset, 0, 5);
+  bytes.writeUIntLE(entry.size, 5, 3);
+  return bytes;
+}
+
+function decodeEntry(bytes: Buffer, at: number): Entry | undefined {
+  if (bytes.length < at + ENTRY_BYTES) return undefined;
+  const size = bytes.readUIntLE(at + 5, 3);
+  return size === 0 ? undefined : { offset: bytes.readUIntLE(at, 5), size };
+}
+
+/** Reads up to `length` bytes. Returns fewer at the end of the file. */
+export function readBytes(file: number, length: number, position: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let read = 0;
+  while (read < length) {
+    const n = readSync(file, bytes, read, length - read, position + read);
+    if (n === 0) break;
+    read += n;
+  }
+  return read === length ? bytes : bytes.subarray(0, read);
+}
+
+const oneEntry = Buffer.alloc(ENTRY_BYTES);
+
+/** Reads one entry of the index; undefined: no tile. */
+export function readEntry(file: number, index: number): Entry | undefined {
+  return readSync(file, oneEntry, 0, ENTRY_BYTES, entryAt(index)) < ENTRY_BYTES ? undefined : decodeEntry(oneEntry, 0);
+}
+
+/** The entries of a bundle by index. */
+export interface Index {
+  entry(index: number): Entry | undefined;
+  /** Whether the bundle has no tile. */
+  readonly isEmpty: boolean;
+}
+
+export function readIndex(file: number): Index {
+  const bytes = readBytes(file, TILES * ENTRY_BYTES, HEADER_BYTES);
+  const entry = (index: number): Entry | undefined => decodeEntry(bytes, index * ENTRY_BYTES);
+  return {
+    entry,
+    get isEmpty() {
+      for (let i = 0; i < TILES; i++) if (entry(i) !== undefined) return false;
+      return true;
+    },
+  };
+}
+
+/** A record without its tile. */
+export interface Head {
+  readonly modifiedMs: number;
+  readonly confirmedMs: number;
+  /** Undefined: another program wrote the record. Its time is that of the bundle. */
+  readonly checksum: number | undefined;
+}
+
+export interface FoundRecord extends Head {
+  readonly tile: Buffer;
+}
+
+/**
+ * Reads the record of an entry, whole or only its head. Undefined: the record is not that of the entry, because another
+ * program has replaced it or a power loss has cut it off.
+ */
+export function readRecord(file: number, entry: Entry, part: "whole" | "head"): FoundRecord | undefined {
+  const { offset, size } = entry;
+  const hasRoom = offset >= DATA_START + LEAD_BYTES;
+  const lead = hasRoom ? LEAD_BYTES : SIZE_BYTES;
+  if (offset < DATA_START + SIZE_BYTES) return undefined;
+  const bytes = readBytes(file, part === "whole" ? lead + size : lead, offset - lead);
+  if (bytes.length < lead || bytes.readUInt32LE(lead - SIZE_BYTES) !== size) return undefined;
+  if (part === "whole" && bytes.length < lead + size) return undefined;
+  return { ...headIn(bytes, hasRoom && offset % 8 === LEAD_BYTES % 8, file), tile: bytes.subarray(lead) };
+}
+
+function headIn(bytes: Buffer, canBeOurs: boolean, file: number): Head {
+  if (canBeOurs && bytes.readUInt32LE(0) === MARK)
+    return {
+      checksum: bytes.readUInt32LE(4),
+      modifiedMs: bytes.readDoubleLE(8),
+      confirmedMs: bytes.readDoubleLE(CONFIRMED_AT),
+    };
+  const { mtimeMs }: Stats = fstatSync(file);
+  return { checksum: undefined, modifiedMs: mtimeMs, confirmedMs: mtimeMs };
+}
+
+/** Returns whether a tile is the one of its record. The records of other programs have no checksum to tell. */
+export const isIntact = ({ checksum, tile }: FoundRecord): boolean =>
+  checksum === undefined || crc32(tile) === checksum;
+
+/** A record to be appended. */
+export interface NewRecord {
+  readonly bytes: Buffer;
+  readonly position: number;
+  readonly entry: Entry;
+}
+
+/** Returns the record of a tile at the end of a file. */
+export function newRecord(tile: Uint8Array, times: Pick<Head, "modifiedMs" | "confirmedMs">, end: number): NewRecord {
+  const position = aligned(Math.max(end, DATA_START));
+  const bytes = Buffer.allocUnsafe(LEAD_BYTES + tile.byteLength);
+  bytes.writeUInt32LE(MARK, 0);
+  bytes.writeUInt32LE(crc32(tile), 4);
+  bytes.writeDoubleLE(times.modifiedMs, 8);
+  bytes.writeDoubleLE(times.confirmedMs, CONFIRMED_AT);
+  bytes.writeUInt32LE(tile.byteLength, HEAD_BYTES);
+  bytes.set(tile, LEAD_BYTES);
+  return { bytes, position, entry: { offset: position + LEAD_BYTES, size: tile.byteLength } };
+}
+
+/** Returns the bytes of a time and the position at which it replaces that of the last write or confirmation. */
+export function newTime(entry: Entry, of: "modified" | "confirmed", ms: number) {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(ms, 0);
+  return { bytes, position: entry.offset - LEAD_BYTES + (of === "modified" ? 8 : CONFIRMED_AT) };
+}
+
+/** Returns the bytes that become unused when no entry has the record any more. */
+export const unusedBytes = (entry: Entry): number => recordBytes(entry.size) - ENTRY_BYTES;
+
+/** Returns whether a bundle should be written anew without its unused bytes. */
+export const isWasteful = ({ unused, fileBytes }: Counts): boolean => unused > LEAST_WASTE && unused * 4 > fileBytes;
+const LEAST_WASTE = 2 ** 20;

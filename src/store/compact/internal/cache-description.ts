@@ -1,0 +1,83 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { GridSet } from "../../../grid/grid-set.ts";
+import { canonicalSrs } from "../../../grid/grid-set.ts";
+import { formatOf } from "../../../layer/format.ts";
+import type { TileSet } from "../../../layer/tile-set.ts";
+import type { CompactPaths } from "./compact-paths.ts";
+
+/** ArcGIS's description of a cache. GDAL's driver ESRIC opens it. */
+export const DESCRIPTION = "conf.xml";
+/** GDAL opens no raster with more pixels on a side. */
+const MOST_PIXELS = 2 ** 31 - 1;
+
+/** Writes the description of the cache that a tile set is, unless there is one. */
+export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
+  const file = join(paths.formatPath(tileSet), DESCRIPTION);
+  const gridSet = paths.gridSets(tileSet.gridSet);
+  if (gridSet === undefined || existsSync(file)) return;
+  writeFileSync(file, cacheDescription(gridSet, tileSet.format));
+}
+
+/**
+ * Returns the description of a cache. It has one origin for all levels, and GDAL numbers them from 0: levels from the
+ * first one with another origin on, and those that are too large for GDAL, are left out.
+ */
+export function cacheDescription(gridSet: GridSet, mimeType: string): string {
+  const { extent, tileWidth, tileHeight, srs } = gridSet;
+  const topOf = (z: number): number => {
+    const matrix = gridSet.matrices[z];
+    if (matrix === undefined || gridSet.alignTopLeft) return extent.maxY;
+    return extent.minY + matrix.matrixHeight * tileHeight * matrix.resolution;
+  };
+  const top = topOf(0);
+  const last = gridSet.matrices.findIndex((matrix, z) => {
+    const isElsewhere = Math.abs(topOf(z) - top) > matrix.resolution / 1000;
+    return isElsewhere || Math.max(matrix.matrixWidth * tileWidth, matrix.matrixHeight * tileHeight) > MOST_PIXELS;
+  });
+  const described = gridSet.matrices.slice(0, last === -1 ? undefined : Math.max(1, last));
+  const finest = described.at(-1);
+  if (finest === undefined) throw new Error(`the grid set ${gridSet.id} has no levels`);
+  const right = extent.minX + finest.matrixWidth * tileWidth * finest.resolution;
+  const bottom = top - finest.matrixHeight * tileHeight * finest.resolution;
+  const code = canonicalSrs(srs);
+  const levels = described.map(
+    ({ resolution, scaleDenominator }, z) =>
+      `<LODInfo xsi:type="typens:LODInfo"><LevelID>${z}</LevelID><Scale>${scaleDenominator}</Scale><Resolution>${resolution}</Resolution></LODInfo>`,
+  );
+  return `<?xml version="1.0" encoding="utf-8"?>
+<CacheInfo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:typens="http://www.esri.com/schemas/ArcGIS/10.3" xsi:type="typens:CacheInfo">
+<TileCacheInfo xsi:type="typens:TileCacheInfo">
+<SpatialReference><WKT>EPSG:${code}</WKT><WKID>${code === 3857 ? 102100 : code}</WKID><LatestWKID>${code}</LatestWKID></SpatialReference>
+<TileOrigin xsi:type="typens:PointN"><X>${extent.minX}</X><Y>${top}</Y></TileOrigin>
+<TileEnd xsi:type="typens:PointN"><X>${right}</X><Y>${bottom}</Y></TileEnd>
+<TileCols>${tileWidth}</TileCols><TileRows>${tileHeight}</TileRows><DPI>96</DPI>
+<LODInfos xsi:type="typens:ArrayOfLODInfo">
+${levels.join("\n")}
+</LODInfos>
+</TileCacheInfo>
+<TileImageInfo xsi:type="typens:TileImageInfo"><CacheTileFormat>${tileFormat(mimeType)}</CacheTileFormat><CompressionQuality>0</CompressionQuality><Antialiasing>false</Antialiasing></TileImageInfo>
+<CacheStorageInfo xsi:type="typens:CacheStorageInfo"><StorageFormat>esriMapCacheStorageModeCompactV2</StorageFormat><PacketSize>128</PacketSize></CacheStorageInfo>
+</CacheInfo>
+`;
+}
+
+/** Returns ArcGIS's word for a format. GDAL reads a cache of JPEG with three bands, every other one with four. */
+function tileFormat(mimeType: string): string {
+  const format = formatOf(mimeType);
+  if (format?.kind !== "image") return "PNG";
+  switch (format.encoding) {
+    case "jpeg":
+      return "JPEG";
+    case "jpeg-png":
+    case "jpeg-png8":
+      return "MIXED";
+    case "png8":
+      return "PNG8";
+    case "png":
+    case "gif":
+    case "webp":
+    case "avif":
+      return "PNG";
+  }
+}

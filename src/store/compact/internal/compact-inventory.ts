@@ -1,0 +1,214 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
+import { directoryName } from "../../file/file-layout.ts";
+import { isCutOff } from "../../internal/cut-off.ts";
+import { namesIn, statOf } from "../../internal/directories.ts";
+import { ownerMarkIn } from "../../internal/owner-mark.ts";
+import type { FoundTile, InventoryStore, LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
+import { type FoundRecord, isIntact, readIndex, readRecord, SIDE } from "./bundle.ts";
+import { withBundle } from "./bundle-file.ts";
+import {
+  type BundleAt,
+  bundlesIn,
+  bundlesOfRect,
+  LEVELS,
+  type LevelAt,
+  parseLevelDirectory,
+  parsePyramidDirectory,
+  pyramidDirectory,
+  rectOfBundle,
+  tileAt,
+} from "./compact-paths.ts";
+import type { CompactParts } from "./compact-tiles.ts";
+import { removeEmptyBundles, removeEmptyPyramids } from "./empty-bundles.ts";
+
+/** Returns an inventory that reads the bundles of the store. */
+export const compactInventory = (parts: CompactParts): InventoryStore => ({
+  ...pyramidsOf(parts),
+  ...tilesOf(parts),
+  ...ownerMarkIn(parts.paths.root),
+});
+
+function pyramidsOf(
+  parts: CompactParts,
+): Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
+  const { paths } = parts;
+  const levelsOfOne = (pyramid: StoredPyramid): number[] => {
+    const path = paths.pyramidPath(pyramid);
+    const names = namesIn(path).flatMap((format) => namesIn(`${path}/${format}/${LEVELS}`));
+    return [...new Set(names.flatMap((name) => parseLevelDirectory(name) ?? []))].sort((a, b) => a - b);
+  };
+  const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
+    const names = new Set(paths.namesInLayer(layer));
+    return pyramids.map((pyramid) => (names.has(pyramidDirectory(pyramid)) ? levelsOfOne(pyramid) : []));
+  };
+  return {
+    pyramids(layer, known) {
+      const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
+      return paths.namesInLayer(layer).flatMap((name): StoredPyramid[] => {
+        const parsed = parsePyramidDirectory(name);
+        if (parsed === undefined) return [];
+        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
+        return [{ layer, gridSet, parametersId: parsed.parametersId }];
+      });
+    },
+
+    levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
+    levelsOf,
+    removeEmptyPyramids: (layer, pyramids) => removeEmptyPyramids(parts, layer, pyramids),
+  };
+}
+
+function tilesOf(
+  parts: CompactParts,
+): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
+  const { paths } = parts;
+  return {
+    // An interrupted put leaves unused bytes in its bundle, which the next one counts.
+    async removeLeftovers() {},
+
+    recount(tileSet, rect, afterReboot) {
+      const level = paths.level(tileSet, rect.z);
+      const found: FoundTile[] = [];
+      for (const bundle of bundlesOfRect(level, rect)) {
+        const { tiles, broken } = countIn(level, bundle, rect, afterReboot);
+        found.push(...tiles);
+        if (broken.length > 0) removeBroken(parts, bundle, broken);
+      }
+      if (found.length === 0) paths.expectPresent(tileSet.layer, level.path);
+      return found;
+    },
+
+    changes(pyramid, z, sinceMs) {
+      paths.expectPresent(pyramid.layer);
+      return changesOf(paths.pyramidPath(pyramid), paths.levelsAt(pyramid, z), sinceMs);
+    },
+
+    async *regions(pyramid, z, after) {
+      const levels = paths.levelsAt(pyramid, z);
+      yield* regionsOf(levels, levels.map(bundlesIn), after);
+    },
+
+    removeEmptied(tileSet: TileSet, rect: TileRect) {
+      const level = paths.level(tileSet, rect.z);
+      removeEmptyBundles(parts, level, bundlesOfRect(level, rect));
+    },
+  };
+}
+
+/** Returns the tiles of a bundle in a rectangle, and the indexes of entries without their record. */
+function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, afterReboot: boolean) {
+  const tiles: FoundTile[] = [];
+  const broken: number[] = [];
+  const count = (file: number): void => {
+    const index = readIndex(file);
+    for (let i = 0; i < SIDE * SIDE; i++) {
+      const entry = index.entry(i);
+      if (entry === undefined) continue;
+      const { x, y } = tileAt(rows ?? 0, bundle, i);
+      if (!rectHolds(rect, x, y)) continue;
+      const record = readRecord(file, entry, afterReboot ? "whole" : "head");
+      if (record === undefined || (afterReboot && isBroken(record, format))) broken.push(i);
+      else tiles.push({ x, y, bytes: entry.size, modifiedMs: record.modifiedMs });
+    }
+  };
+  withBundle(bundle.path, count, "a bundle cannot be read");
+  return { tiles, broken };
+}
+
+/** Returns whether a power loss has lost bytes of a tile. Records of other programs have no checksum to tell. */
+const isBroken = (record: FoundRecord, format: string): boolean =>
+  record.checksum === undefined
+    ? isCutOff(
+        (position, length) => Buffer.concat([record.tile.subarray(position, position + length)], length),
+        record.tile.length,
+        format,
+      )
+    : !isIntact(record);
+
+function removeBroken({ writer, paths }: CompactParts, { path }: BundleAt, indexes: readonly number[]): void {
+  writer.run(() => writer.remove(path, indexes, paths.fsync));
+}
+
+/** Blocks of the ledger, whose rows count from the bottom, by their keys. A bundle may belong to two of them. */
+function blocksOf(
+  levels: readonly LevelAt[],
+  bundles: readonly (readonly BundleAt[])[],
+): ReadonlyMap<string, TileRect> {
+  const blocks = new Map<string, TileRect>();
+  for (const [n, level] of levels.entries()) {
+    if (level.rows === undefined) continue;
+    for (const bundle of bundles[n] ?? []) {
+      const { minX, minY, maxY } = rectOfBundle(level, bundle);
+      const [first, last] = [Math.floor(Math.max(0, minY) / BLOCK_SIDE), Math.floor(Math.max(0, maxY) / BLOCK_SIDE)];
+      for (const by of new Set([first, last])) {
+        const key = `${String(by).padStart(10, "0")}_${String(minX / BLOCK_SIDE).padStart(10, "0")}`;
+        const y = by * BLOCK_SIDE;
+        blocks.set(key, { z: level.z, minX, minY: y, maxX: minX + BLOCK_SIDE - 1, maxY: y + BLOCK_SIDE - 1 });
+      }
+    }
+  }
+  return new Map([...blocks].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Yields the blocks that the bundles of some levels touch, with the tiles of all formats. */
+async function* regionsOf(
+  levels: readonly LevelAt[],
+  bundles: readonly (readonly BundleAt[])[],
+  after: string | undefined,
+): AsyncGenerator<Region> {
+  for (const [key, rect] of blocksOf(levels, bundles)) {
+    if (after !== undefined && key <= after) continue;
+    const tiles = new Map<string, readonly { readonly x: number; readonly y: number }[]>();
+    for (const level of levels) {
+      const inside = bundlesOfRect(level, rect).flatMap((bundle) => listIn(level, bundle, rect));
+      if (inside.length > 0) tiles.set(level.format, inside);
+    }
+    yield { key, rect, tiles };
+  }
+}
+
+function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: number; y: number }[] {
+  const index = withBundle(bundle.path, readIndex, "a bundle cannot be read");
+  if (index === undefined || rows === undefined) return [];
+  const inside: { x: number; y: number }[] = [];
+  for (let i = 0; i < SIDE * SIDE; i++) {
+    if (index.entry(i) === undefined) continue;
+    const tile = tileAt(rows, bundle, i);
+    if (rectHolds(rect, tile.x, tile.y)) inside.push(tile);
+  }
+  return inside;
+}
+
+/** Returns the changes to a level at or after a time, by the change times of its bundles and directories. */
+function changesOf(pyramid: string, levels: readonly LevelAt[], sinceMs: number): LevelChanges {
+  const changed = (path: string): boolean => (statOf(path, "the store cannot be read")?.ctimeMs ?? sinceMs) >= sinceMs;
+  // A format whose directory was removed leaves no other trace.
+  const hasLostFormat = changed(pyramid);
+  return {
+    hasLost: levels.length === 0 || hasLostFormat || levels.some(({ path }) => changed(path)),
+    async holds(cell) {
+      if (hasLostFormat) return false;
+      return levels.every((level) => bundlesOfRect(level, cell).every(({ path }) => existsSync(path)));
+    },
+    async *regions() {
+      const bundles = await Promise.all(
+        levels.map(async (level) => {
+          const all = bundlesIn(level);
+          const times = await Promise.all(all.map(({ path }) => changedMs(path)));
+          return all.filter((_, n) => (times[n] ?? 0) >= sinceMs);
+        }),
+      );
+      yield* regionsOf(levels, bundles, undefined);
+    },
+  };
+}
+
+/** Returns the change time of a file; 0: the file does not exist any more. */
+const changedMs = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ ctimeMs }) => ctimeMs,
+    () => 0,
+  );

@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { threadId } from "node:worker_threads";
+import type { TileRect } from "../../../grid/grid-set.ts";
+import { formatOf, formatOfExtension } from "../../../layer/format.ts";
+import type { TileSet } from "../../../layer/tile-set.ts";
+import { directoryName } from "../../file/file-layout.ts";
+import type { GridSets } from "../../grid-sets.ts";
+import { expectPresent, namesIn } from "../../internal/directories.ts";
+import type { StoredPyramid } from "../../inventory-store.ts";
+import { SIDE } from "./bundle.ts";
+
+/*
+ * LAYER/GRIDSET[_PARAMETERSID]/EXTENSION/_alllayers/LZZ/RrrrrCcccc.bundle
+ *
+ * The directory of a format is a cache as ArcGIS lays it out, with `conf.xml`. The name of a bundle has the row, from
+ * the top, and the column of its upper left tile, in hexadecimal digits.
+ */
+
+/** The name that ArcGIS gives the directory of all levels. */
+export const LEVELS = "_alllayers";
+/** The file in a level that has the number of its rows: the grid set may leave the configuration before the tiles do. */
+export const ROWS_FILE = ".nuthatch-rows";
+let temporaries = 0;
+
+export interface CompactStoreOptions {
+  readonly root: string;
+  /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
+  readonly fsync: boolean;
+  /** One per process. */
+  readonly instance: string;
+  readonly gridSets: GridSets;
+}
+
+/** A bundle. Row and column of its upper left tile; rows count from the top. */
+export interface BundleAt {
+  readonly path: string;
+  readonly row: number;
+  readonly column: number;
+}
+
+/** The directory of a level of one format. */
+export interface LevelAt {
+  readonly path: string;
+  readonly format: string;
+  readonly z: number;
+  /** The rows of the level. Undefined: neither the configuration nor the store knows them, and no tile can be found. */
+  readonly rows: number | undefined;
+}
+
+const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+const hex = (n: number): string => n.toString(16).padStart(4, "0");
+
+/** The directories of a compact store. */
+export class CompactPaths {
+  readonly root: string;
+  readonly fsync: boolean;
+  readonly gridSets: GridSets;
+  readonly #instance: string;
+
+  constructor({ root, fsync, instance, gridSets }: CompactStoreOptions) {
+    this.root = root;
+    this.fsync = fsync;
+    this.gridSets = gridSets;
+    this.#instance = instance;
+    mkdirSync(root, { recursive: true });
+  }
+
+  /** Returns the name of a new temporary file. */
+  temporaryName(): string {
+    return `.nuthatch-${this.#instance}-${process.pid}-${threadId}-${temporaries++}`;
+  }
+
+  layerPath(layer: string): string {
+    return `${this.root}/${directoryName(layer)}`;
+  }
+
+  pyramidPath(pyramid: StoredPyramid): string {
+    return `${this.layerPath(pyramid.layer)}/${pyramidDirectory(pyramid)}`;
+  }
+
+  /** Returns the directory of a format of a pyramid. */
+  formatPath(tileSet: TileSet): string {
+    return `${this.pyramidPath(tileSet)}/${extensionOf(tileSet.format)}`;
+  }
+
+  levelPath(tileSet: TileSet, z: number): string {
+    return `${this.formatPath(tileSet)}/${LEVELS}/${levelDirectory(z)}`;
+  }
+
+  /** Returns a level of one format. */
+  level(tileSet: TileSet, z: number): LevelAt {
+    const path = this.levelPath(tileSet, z);
+    return { path, format: tileSet.format, z, rows: this.#rowsOf(tileSet.gridSet, z, path) };
+  }
+
+  #rowsOf(gridSet: string, z: number, path: string): number | undefined {
+    const configured = this.gridSets(gridSet)?.matrices[z]?.matrixHeight;
+    if (configured !== undefined) return configured;
+    const file = join(path, ROWS_FILE);
+    const rows = existsSync(file) ? Number(readFileSync(file, "utf8")) : Number.NaN;
+    return Number.isSafeInteger(rows) && rows > 0 ? rows : undefined;
+  }
+
+  /** Returns the formats of a pyramid that have a directory, by extension. */
+  formats(pyramid: StoredPyramid): readonly string[] {
+    const names = namesIn(this.pyramidPath(pyramid));
+    return names.flatMap((name) => {
+      const format = formatOfExtension(name);
+      return format?.extension === name ? [format.mimeType] : [];
+    });
+  }
+
+  /** Returns a level in all formats that have a directory for it. */
+  levelsAt(pyramid: StoredPyramid, z: number): readonly LevelAt[] {
+    return this.formats(pyramid)
+      .map((format) => this.level({ ...pyramid, format }, z))
+      .filter(({ path }) => existsSync(path));
+  }
+
+  /** @throws StoreError when the directory of the layer, or another one below it, is away */
+  expectPresent(layer: string, ...directories: readonly string[]): void {
+    for (const directory of [this.layerPath(layer), ...directories]) expectPresent(this.root, directory);
+  }
+
+  /** Returns the names in a layer's directory. */
+  namesInLayer(layer: string): string[] {
+    const names = namesIn(this.layerPath(layer));
+    if (names.length === 0) this.expectPresent(layer);
+    return names;
+  }
+}
+
+export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
+  `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
+
+/** Takes the name of a pyramid's directory apart; undefined: the name is that of another file of a layer. */
+export function parsePyramidDirectory(
+  name: string,
+): { readonly gridSetDirectory: string; readonly parametersId: string } | undefined {
+  if (/^parameters-.*\.properties$/.test(name) || name.startsWith(".")) return undefined;
+  const [, gridSetDirectory = name, parametersId = ""] = /^(.+)_([0-9a-f]{40})$/.exec(name) ?? [];
+  return { gridSetDirectory, parametersId };
+}
+
+export const levelDirectory = (z: number): string => `L${String(z).padStart(2, "0")}`;
+
+/** Returns the level with this directory; undefined: the name is none of a level. */
+export function parseLevelDirectory(name: string): number | undefined {
+  const z = /^L(\d{2,3})$/.exec(name)?.[1];
+  return z === undefined ? undefined : Number(z);
+}
+
+const bundleAt = (level: string, row: number, column: number): BundleAt => ({
+  path: `${level}/R${hex(row)}C${hex(column)}.bundle`,
+  row,
+  column,
+});
+
+/** Returns the bundle of a tile and the index of the tile in it; undefined: the level has no such tile. */
+export function placeOf(
+  { path, rows }: LevelAt,
+  x: number,
+  y: number,
+): { readonly bundle: BundleAt; readonly index: number } | undefined {
+  if (rows === undefined || y < 0 || y >= rows) return undefined;
+  const row = rows - 1 - y;
+  const bundle = bundleAt(path, row - (row % SIDE), x - (x % SIDE));
+  return { bundle, index: (row % SIDE) * SIDE + (x % SIDE) };
+}
+
+/** Returns the position of a tile in the level; y counts from the bottom. */
+export const tileAt = (rows: number, { row, column }: BundleAt, index: number): { x: number; y: number } => ({
+  x: column + (index % SIDE),
+  y: rows - 1 - (row + Math.floor(index / SIDE)),
+});
+
+/** Returns the rectangle of a bundle's tiles. Its lower rows may lie below the level. */
+export const rectOfBundle = ({ rows, z }: LevelAt, { row, column }: BundleAt): TileRect => ({
+  z,
+  minX: column,
+  maxX: column + SIDE - 1,
+  minY: (rows ?? 0) - row - SIDE,
+  maxY: (rows ?? 0) - 1 - row,
+});
+
+export const touches = (a: TileRect, b: TileRect): boolean =>
+  a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
+
+/** Up to this many bundles are looked for by name. For a larger rectangle the directory is listed. */
+const FEW_BUNDLES = 64;
+
+/** Returns the bundles that may hold tiles of a rectangle. They need not exist. */
+export function bundlesOfRect(level: LevelAt, rect: TileRect): readonly BundleAt[] {
+  const { rows, path } = level;
+  if (rows === undefined) return [];
+  const top = Math.max(0, rows - 1 - rect.maxY);
+  const bottom = Math.min(rows - 1, rows - 1 - rect.minY);
+  const [firstRow, firstColumn] = [top - (top % SIDE), rect.minX - (rect.minX % SIDE)];
+  const count = (Math.floor((bottom - firstRow) / SIDE) + 1) * (Math.floor((rect.maxX - firstColumn) / SIDE) + 1);
+  if (count > FEW_BUNDLES) return bundlesIn(level).filter((bundle) => touches(rectOfBundle(level, bundle), rect));
+  const bundles: BundleAt[] = [];
+  for (let row = firstRow; row <= bottom; row += SIDE)
+    for (let column = firstColumn; column <= rect.maxX; column += SIDE) bundles.push(bundleAt(path, row, column));
+  return bundles;
+}
+
+/** Returns the bundles of a level. Skips other files. */
+export function bundlesIn({ path }: Pick<LevelAt, "path">): readonly BundleAt[] {
+  return namesIn(path).flatMap((name) => {
+    const found = /^R([0-9a-fA-F]{4,})C([0-9a-fA-F]{4,})\.bundle$/.exec(name);
+    if (found === null) return [];
+    const [row, column] = [Number.parseInt(found[1] ?? "", 16), Number.parseInt(found[2] ?? "", 16)];
+    return row % SIDE === 0 && column % SIDE === 0 && bundleAt(path, row, column).path === `${path}/${name}`
+      ? [bundleAt(path, row, column)]
+      : [];
+  });
+}

@@ -1,0 +1,189 @@
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
+import type { TileAddress } from "../../../layer/tile-set.ts";
+import { codeOf } from "../../../lib/error-code.ts";
+import { diskSpaceOf } from "../../internal/directories.ts";
+import { storeError } from "../../internal/faults.ts";
+import { parametersFilesOf } from "../../internal/parameters-files.ts";
+import { type PutOutcome, StoreError, type TileStore } from "../../tile-store.ts";
+import {
+  encodeEntry,
+  entryAt,
+  MAX_TILE_BYTES,
+  newRecord,
+  newTime,
+  readEntry,
+  readRecord,
+  recordBytes,
+  unusedBytes,
+} from "./bundle.ts";
+import { syncIf, writeAll } from "./bundle-file.ts";
+import type { BundleReader } from "./bundle-reader.ts";
+import type { BundleWriter, OpenBundle } from "./bundle-writer.ts";
+import { describeCache } from "./cache-description.ts";
+import { type CompactPaths, placeOf } from "./compact-paths.ts";
+
+/** What the parts of a compact store share. */
+export interface CompactParts {
+  readonly paths: CompactPaths;
+  readonly reader: BundleReader;
+  readonly writer: BundleWriter;
+}
+
+/** Returns a store of tiles in bundles. */
+export const compactTiles = (parts: CompactParts): TileStore => ({
+  ...readsOf(parts),
+  ...writesOf(parts),
+  ...parametersFilesOf(parts.paths),
+});
+
+const placeIn = (paths: CompactPaths, { tileSet, x, y, z }: TileAddress) => placeOf(paths.level(tileSet, z), x, y);
+
+function readsOf({
+  paths,
+  reader,
+}: CompactParts): Pick<TileStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
+  const read = (at: TileAddress, part: "whole" | "head") => {
+    const place = placeIn(paths, at);
+    if (place === undefined) return undefined;
+    return reader.read(place.bundle.path, (file) => {
+      const entry = readEntry(file, place.index);
+      const record = entry && readRecord(file, entry, part);
+      return entry && record && { entry, record };
+    });
+  };
+  return {
+    keyOf(at) {
+      const place = placeIn(paths, at);
+      const tile = `${at.z}/${at.x}/${at.y}`;
+      return `${(place?.bundle.path ?? paths.levelPath(at.tileSet, at.z)).slice(paths.root.length + 1)}#${tile}`;
+    },
+
+    get(at) {
+      const found = read(at, "whole");
+      return found && { bytes: found.record.tile, modifiedMs: found.record.modifiedMs };
+    },
+
+    stat(at) {
+      const found = read(at, "head");
+      if (found === undefined) return undefined;
+      const { modifiedMs, confirmedMs } = found.record;
+      return { bytes: found.entry.size, modifiedMs, confirmedMs };
+    },
+
+    allocated: recordBytes,
+    diskSpace: () => diskSpaceOf(paths.root),
+  };
+}
+
+function writesOf({ paths, writer }: CompactParts): Pick<TileStore, "put" | "confirm" | "delete" | "check"> {
+  return {
+    /**
+     * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
+     * on.
+     */
+    async put(at, bytes, guard) {
+      const { tileSet, z, x, y } = at;
+      const level = paths.level(tileSet, z);
+      const place = placeOf(level, x, y);
+      if (place === undefined || level.rows === undefined)
+        throw new StoreError("corrupt", `the grid set ${tileSet.gridSet} has no tile ${z}/${x}/${y}`, undefined);
+      if (bytes.byteLength > MAX_TILE_BYTES)
+        throw new StoreError("corrupt", `a bundle has no place for a tile of ${bytes.byteLength} bytes`, undefined);
+      if (!guard()) return { stored: false };
+      const { rows } = level;
+      try {
+        return writer.run(() => {
+          const bundle = writer.open(place.bundle.path, rows);
+          if (bundle === undefined) throw new Error("a bundle has not been made");
+          if (bundle.isNew) describeCache(paths, tileSet);
+          return append({ bundle, index: place.index, bytes, guard, fsync: paths.fsync });
+        });
+      } catch (error) {
+        paths.expectPresent(tileSet.layer, level.path);
+        throw error instanceof StoreError ? error : storeError(error, "a tile cannot be written");
+      }
+    },
+
+    confirm(at, bytes, time, guard) {
+      const place = placeIn(paths, at);
+      if (place === undefined || !guard()) return false;
+      try {
+        return writer.run(() => {
+          const file = writer.open(place.bundle.path, undefined)?.file;
+          const entry = file === undefined ? undefined : readEntry(file, place.index);
+          if (file === undefined || entry === undefined || entry.size !== bytes.byteLength) return false;
+          const record = readRecord(file, entry, "whole");
+          if (record === undefined || Buffer.compare(record.tile, bytes) !== 0 || !guard()) return false;
+          // A record of another program has no place for times.
+          if (record.checksum === undefined) return time === "keep";
+          const now = Date.now();
+          for (const of of time === "renew" ? (["modified", "confirmed"] as const) : (["confirmed"] as const)) {
+            const { bytes: written, position } = newTime(entry, of, now);
+            writeAll(file, written, position);
+          }
+          return true;
+        });
+      } catch {
+        // The put reports the fault.
+        return false;
+      }
+    },
+
+    delete(at) {
+      const level = paths.level(at.tileSet, at.z);
+      const place = placeOf(level, at.x, at.y);
+      if (place === undefined) return undefined;
+      try {
+        return writer.run(() => {
+          const [size] = writer.remove(place.bundle.path, [place.index], paths.fsync);
+          if (size === undefined) paths.expectPresent(at.tileSet.layer, level.path);
+          return size;
+        });
+      } catch (error) {
+        if (codeOf(error) === "ENOTDIR") return undefined;
+        throw error instanceof StoreError ? error : storeError(error, "a tile cannot be removed");
+      }
+    },
+
+    async check(layer) {
+      const directory = paths.layerPath(layer);
+      try {
+        await mkdir(directory, { recursive: true });
+        await access(directory, constants.W_OK | constants.X_OK);
+      } catch (error) {
+        throw storeError(error, "a tile cannot be written");
+      }
+    },
+  };
+}
+
+interface Append {
+  readonly bundle: OpenBundle;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+  readonly guard: () => boolean;
+  readonly fsync: boolean;
+}
+
+/**
+ * Appends a tile to a bundle: first the record, then its entry. A kill between them leaves unused bytes and the old
+ * tile.
+ */
+function append({ bundle, index, bytes, guard, fsync }: Append): PutOutcome {
+  const { file, counts } = bundle;
+  const before = readEntry(file, index);
+  const now = Date.now();
+  const record = newRecord(bytes, { modifiedMs: now, confirmedMs: now }, counts.end);
+  const end = record.position + record.bytes.byteLength;
+  writeAll(file, record.bytes, record.position);
+  const largestTile = Math.max(counts.largestTile, bytes.byteLength);
+  bundle.counts = { largestTile, unused: counts.unused + unusedBytes(record.entry), fileBytes: end, end };
+  syncIf(fsync, file);
+  if (!guard()) return { stored: false };
+  writeAll(file, encodeEntry(record.entry), entryAt(index));
+  syncIf(fsync, file);
+  const unused = counts.unused + (before === undefined ? 0 : unusedBytes(before));
+  bundle.counts = { ...bundle.counts, unused };
+  return { stored: true, replaced: before?.size };
+}

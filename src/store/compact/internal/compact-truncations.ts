@@ -1,0 +1,135 @@
+import { lstatSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { directoryName } from "../../file/file-layout.ts";
+import { namesIn } from "../../internal/directories.ts";
+import { storeError } from "../../internal/faults.ts";
+import { renamesIn } from "../../internal/renames.ts";
+import { StoreError } from "../../tile-store.ts";
+import type { Deleted, TruncationStore } from "../../truncation-store.ts";
+import { readIndex, SIDE } from "./bundle.ts";
+import { withBundle } from "./bundle-file.ts";
+import {
+  type BundleAt,
+  bundlesOfRect,
+  LEVELS,
+  type LevelAt,
+  levelDirectory,
+  parseLevelDirectory,
+  pyramidDirectory,
+  tileAt,
+} from "./compact-paths.ts";
+import type { CompactParts } from "./compact-tiles.ts";
+import { defragment } from "./defragment.ts";
+import { removeEmptyBundles } from "./empty-bundles.ts";
+
+/** Tiles in one call of the listener. */
+const CHUNK = 512;
+
+/** Returns a store that truncates by renames of directories, and deletes ranges by clearing entries of bundles. */
+export function compactTruncations(parts: CompactParts): TruncationStore {
+  const { paths, writer } = parts;
+  const { sweepLock, wasteful } = writer;
+  const renames = renamesIn(paths.root);
+  return {
+    ...renames,
+
+    plan(scope) {
+      const layer = directoryName(scope.layer);
+      // A link can be moved even if its volume is not mounted.
+      if (scope.kind === "layer")
+        return lstatSync(paths.layerPath(scope.layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
+      const directory = pyramidDirectory(scope);
+      if (!paths.namesInLayer(scope.layer).includes(directory)) return [];
+      const { zooms } = scope;
+      if (zooms === undefined) return [`${layer}/${directory}`];
+      return namesIn(paths.pyramidPath(scope)).flatMap((format) =>
+        namesIn(`${paths.pyramidPath(scope)}/${format}/${LEVELS}`)
+          .map(parseLevelDirectory)
+          .filter((z) => z !== undefined)
+          .filter((z) => z >= zooms.first && z <= zooms.last)
+          .map((z) => `${layer}/${directory}/${format}/${LEVELS}/${levelDirectory(z)}`),
+      );
+    },
+
+    // A writer appends to a bundle and then makes the tile readable. It does both in the same place.
+    truncate: (id, names, remains) => writer.runAlone(() => renames.truncate(id, names, remains)),
+    restore: (id, names) => writer.runAlone(() => renames.restore(id, names)),
+
+    async deleteRange(scope, rect, listener, signal) {
+      const { format, chosen = () => true } = scope;
+      const levels = paths.levelsAt(scope, rect.z).filter((level) => format === undefined || level.format === format);
+      for (const level of levels) {
+        for (const bundle of bundlesOfRect(level, rect)) {
+          signal.throwIfAborted();
+          const tiles = tilesIn(level, bundle, rect, chosen);
+          for (let from = 0; from < tiles.length; from += CHUNK) {
+            signal.throwIfAborted();
+            const some = tiles.slice(from, from + CHUNK);
+            await listener.willDelete(some.map(({ deleted }) => deleted));
+            signal.throwIfAborted();
+            const removed = remove(parts, bundle, some);
+            for (const deleted of removed) listener.onDeleted(deleted);
+          }
+          if (tiles.length > 0) removeEmptyBundles(parts, level, [bundle]);
+          await nextTurn();
+        }
+      }
+      signal.throwIfAborted();
+    },
+
+    needsSweep: () => renames.needsSweep() || !wasteful.isEmpty,
+
+    async sweep(signal) {
+      await renames.sweep(signal);
+      const release = sweepLock.tryAcquire();
+      // Another process sweeps, such as the renderer of a server that was killed.
+      if (release === undefined) return;
+      try {
+        for (const bundle of wasteful.list()) {
+          if (signal.aborted) return;
+          await defragment(writer, bundle, signal);
+        }
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+interface Candidate {
+  readonly index: number;
+  readonly deleted: Deleted;
+}
+
+/** Returns the tiles of a bundle in a rectangle. */
+function tilesIn(
+  { format, z, rows }: LevelAt,
+  bundle: BundleAt,
+  rect: TileRect,
+  chosen: (x: number, y: number) => boolean,
+): readonly Candidate[] {
+  if (rows === undefined) return [];
+  const index = withBundle(bundle.path, readIndex, "a bundle cannot be read");
+  if (index === undefined) return [];
+  const found: Candidate[] = [];
+  for (let i = 0; i < SIDE * SIDE; i++) {
+    const entry = index.entry(i);
+    if (entry === undefined) continue;
+    const { x, y } = tileAt(rows, bundle, i);
+    if (rectHolds(rect, x, y) && chosen(x, y))
+      found.push({ index: i, deleted: { format, x, y, z, bytes: entry.size } });
+  }
+  return found;
+}
+
+/** Removes tiles of a bundle. Returns those that were there. */
+function remove({ writer, paths }: CompactParts, { path }: BundleAt, tiles: readonly Candidate[]): readonly Deleted[] {
+  try {
+    const indexes = tiles.map(({ index }) => index);
+    const sizes = writer.run(() => writer.remove(path, indexes, paths.fsync));
+    return tiles.filter((_, n) => sizes[n] !== undefined).map(({ deleted }) => deleted);
+  } catch (error) {
+    throw error instanceof StoreError ? error : storeError(error, "a tile cannot be removed");
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { storeError } from "../../internal/faults.ts";
+import {
+  type Counts,
+  DATA_START,
+  type Entry,
+  encodeEntry,
+  entryAt,
+  isIntact,
+  newHeader,
+  newRecord,
+  newTime,
+  readEntry,
+  readIndex,
+  readRecord,
+  SIDE,
+  unusedBytes,
+} from "./bundle.ts";
+import { writeAll, writeCounts } from "./bundle-file.ts";
+import type { BundleWriter } from "./bundle-writer.ts";
+
+/** Tiles copied in one turn of the event loop. */
+const CHUNK = 256;
+
+/** The copy of a bundle in the making. */
+interface Copy {
+  readonly file: number;
+  /** Each tile that has been copied, by index: its entry in the bundle, its entry in the copy, and its times. */
+  readonly copied: Map<number, { readonly from: Entry; readonly to: Entry; readonly confirmedMs: number }>;
+  end: number;
+  largestTile: number;
+}
+
+/**
+ * Writes a bundle anew without its unused bytes. Tiles are copied while others read and write the bundle. Under the lock
+ * the changes since are copied, and the copy is renamed over the bundle: a reader sees all tiles at every moment. A kill
+ * leaves a copy that the next attempt overwrites.
+ */
+export async function defragment(writer: BundleWriter, path: string, signal: AbortSignal): Promise<void> {
+  const copyPath = `${path}.copy`;
+  let bundle: number | undefined;
+  let file: number | undefined;
+  try {
+    if (!existsSync(path)) {
+      rmSync(copyPath, { force: true });
+      writer.wasteful.delete(path);
+      return;
+    }
+    bundle = openSync(path, "r");
+    const beganMs = fstatSync(bundle).mtimeMs;
+    file = openSync(copyPath, "w+");
+    const copy: Copy = { file, copied: new Map(), end: DATA_START, largestTile: 0 };
+    ftruncateSync(file, DATA_START);
+    writeAll(file, newHeader(), 0);
+    for (let from = 0; from < SIDE * SIDE; from += CHUNK) {
+      if (signal.aborted) return;
+      copyTiles(bundle, copy, from, from + CHUNK);
+      await nextTurn();
+    }
+    fdatasyncSync(file);
+    const [from, to] = [bundle, file];
+    writer.runAlone(() => {
+      copyTiles(from, copy, 0, SIDE * SIDE);
+      // A confirmation replaces the times of a tile in place.
+      if (fstatSync(from).mtimeMs !== beganMs) copyTimes(from, copy);
+      writeCounts(to, countsOfCopy(copy));
+      fdatasyncSync(to);
+      // A truncation takes the copy away with the bundle, and a later writer may have made another bundle.
+      if (isAt(copyPath, to) && isAt(path, from)) renameSync(copyPath, path);
+      writer.wasteful.delete(path);
+    });
+  } catch (error) {
+    throw storeError(error, "a bundle cannot be defragmented");
+  } finally {
+    if (bundle !== undefined) closeSync(bundle);
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Copies the tiles that have changed since they were copied, or have not been copied yet. */
+function copyTiles(bundle: number, copy: Copy, first: number, end: number): void {
+  const { file, copied } = copy;
+  const index = readIndex(bundle);
+  for (let i = first; i < end; i++) {
+    const entry = index.entry(i);
+    const before = copied.get(i);
+    if (entry?.offset === before?.from.offset && entry?.size === before?.from.size) continue;
+    const record = entry && readRecord(bundle, entry, "whole");
+    if (entry === undefined || record === undefined || !isIntact(record)) {
+      copied.delete(i);
+      writeAll(file, encodeEntry(undefined), entryAt(i));
+      continue;
+    }
+    const written = newRecord(record.tile, record, copy.end);
+    writeAll(file, written.bytes, written.position);
+    writeAll(file, encodeEntry(written.entry), entryAt(i));
+    copy.end = written.position + written.bytes.byteLength;
+    copy.largestTile = Math.max(copy.largestTile, record.tile.byteLength);
+    copied.set(i, { from: entry, to: written.entry, confirmedMs: record.confirmedMs });
+  }
+}
+
+/** Copies the times of the tiles that have been confirmed since they were copied. */
+function copyTimes(bundle: number, { file, copied }: Copy): void {
+  for (const { from, to, confirmedMs } of copied.values()) {
+    const head = readRecord(bundle, from, "head");
+    if (head?.checksum === undefined || head.confirmedMs === confirmedMs) continue;
+    for (const [of, ms] of [["modified", head.modifiedMs] as const, ["confirmed", head.confirmedMs] as const]) {
+      const { bytes, position } = newTime(to, of, ms);
+      writeAll(file, bytes, position);
+    }
+  }
+}
+
+/** Returns whether an open file is the one at a path. */
+const isAt = (path: string, file: number): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
+
+/** Returns the counts of a finished copy. Tiles that changed during the copying have left unused bytes. */
+function countsOfCopy({ file, end, largestTile }: Copy): Counts {
+  let used = 0;
+  for (let i = 0; i < SIDE * SIDE; i++) {
+    const entry = readEntry(file, i);
+    if (entry !== undefined) used += unusedBytes(entry);
+  }
+  return { largestTile, unused: Math.max(0, end - DATA_START - used), fileBytes: end };
+}

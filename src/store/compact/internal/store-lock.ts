@@ -1,0 +1,99 @@
+import { statSync } from "node:fs";
+import Sqlite from "libsql";
+import { codeOf } from "../../../lib/error-code.ts";
+import { storeError } from "../../internal/faults.ts";
+import { StoreError } from "../../tile-store.ts";
+
+/** A holder writes the tiles of a metatile, or renames a few directories. */
+const LONGEST_WAIT_MS = 10_000;
+const PAUSE_MS = 0.2;
+
+interface Opened {
+  readonly db: InstanceType<typeof Sqlite>;
+  readonly begin: { run(): unknown };
+  readonly end: { run(): unknown };
+  /** The lock counts only while the file is in its place: somebody may have emptied the directory of the store. */
+  readonly inode: number;
+}
+
+/**
+ * A lock of one process, or one thread, at a time. It is a write transaction on an empty database: the lock of a killed
+ * process ends with it, and no stale lock file can remain.
+ */
+export class StoreLock {
+  readonly #file: string;
+  readonly #pause = new Int32Array(new SharedArrayBuffer(4));
+  #opened: Opened | undefined;
+  #release: (() => void) | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /**
+   * Blocks the thread until it has the lock. The thread keeps the lock until its present turn of the event loop has
+   * ended: taking it costs more than writing a tile. Has no effect if the thread has the lock already.
+   * @param ending is called right before the lock is released, and must not throw
+   * @throws StoreError when the lock cannot be had
+   */
+  take(ending: () => void): void {
+    if (this.#release !== undefined) return;
+    const untilMs = performance.now() + LONGEST_WAIT_MS;
+    let release = this.tryAcquire();
+    while (release === undefined) {
+      if (performance.now() > untilMs)
+        throw new StoreError("unavailable", "another process has locked the store for writing for too long", undefined);
+      Atomics.wait(this.#pause, 0, 0, PAUSE_MS);
+      release = this.tryAcquire();
+    }
+    const acquired = release;
+    this.#release = () => {
+      this.#release = undefined;
+      ending();
+      acquired();
+    };
+    setImmediate(() => this.#release?.());
+  }
+
+  /**
+   * Returns the function that releases the lock; undefined: another process or thread has the lock.
+   * @throws StoreError when the lock cannot be had at all
+   */
+  tryAcquire(): (() => void) | undefined {
+    try {
+      this.#opened ??= this.#open();
+      const opened = this.#opened;
+      opened.begin.run();
+      if (statSync(this.#file, { throwIfNoEntry: false })?.ino === opened.inode) return () => void opened.end.run();
+      opened.end.run();
+      opened.db.close();
+      this.#opened = undefined;
+    } catch (error) {
+      if (!/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error)))
+        throw storeError(error, "the store cannot be locked for writing");
+    }
+    return undefined;
+  }
+
+  #open(): Opened {
+    const db = new Sqlite(this.#file);
+    try {
+      const begin = db.prepare("BEGIN IMMEDIATE");
+      const end = db.prepare("ROLLBACK");
+      // SQLite makes the file with the first lock.
+      begin.run();
+      end.run();
+      return { db, begin, end, inode: statSync(this.#file).ino };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  /** Releases the lock, and closes its file. */
+  close(): void {
+    this.#release?.();
+    this.#opened?.db.close();
+    this.#opened = undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { lstatSync, readdirSync, rmdirSync, type Stats, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { relative } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import { type DiskSpace, StoreError } from "../tile-store.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/** Returns the names in a directory; none when there is no such directory. @throws StoreError */
+export function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw storeError(error, "a directory cannot be listed");
+  }
+}
+
+/** Returns the status of a path; undefined: nothing is there. @throws StoreError */
+export function statOf(path: string, what: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
+/**
+ * Checks that a directory is present or absent. A link to a volume that is not mounted, or a file in its place, says
+ * nothing of the tiles.
+ * @throws StoreError when something else is in its place
+ */
+export function expectPresent(root: string, directory: string): void {
+  if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) return;
+  if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
+    throw new StoreError("unavailable", `${relative(root, directory)} is away from the store`, undefined);
+}
+
+/**
+ * Removes a directory that is empty. The system refuses to remove one that holds a file, so that a writer loses
+ * nothing.
+ * @returns false: the directory is still there, as it holds something, is a link, or cannot be removed
+ */
+export function removeIfEmpty(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "ENOENT";
+  }
+}
+
+/** Returns the space of the disk of a directory. */
+export async function diskSpaceOf(directory: string): Promise<DiskSpace> {
+  const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
+  const uncounted = files === 0;
+  return {
+    freeBytes: bavail * bsize,
+    totalBytes: blocks * bsize,
+    freeInodes: uncounted ? Number.POSITIVE_INFINITY : ffree,
+    totalInodes: uncounted ? Number.POSITIVE_INFINITY : files,
+  };
+}

@@ -1,0 +1,35 @@
+import { utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import type { InventoryStore } from "../inventory-store.ts";
+import { statOf } from "./directories.ts";
+import { storeError } from "./faults.ts";
+
+/** The change time of this file is the time at which the owner of the store was last alive. */
+const ALIVE = ".nuthatch-alive";
+/** The resolution of a file system's clock, which may be that of another machine. */
+const CLOCK_STEP_MS = 1_000;
+
+/** Returns the methods by which the owner of a store in a directory records that it is alive. */
+export function ownerMarkIn(root: string): Pick<InventoryStore, "noteAlive" | "lastAliveMs"> {
+  const path = join(root, ALIVE);
+  return {
+    async noteAlive() {
+      const now = new Date();
+      try {
+        await utimes(path, now, now).catch((error: unknown) => {
+          if (codeOf(error) !== "ENOENT") throw error;
+          return writeFile(path, "", { mode: 0o600 });
+        });
+      } catch (error) {
+        throw storeError(error, "the store cannot be marked as in use");
+      }
+    },
+
+    lastAliveMs() {
+      const ms = statOf(path, "the store cannot be read")?.ctimeMs;
+      // A time in the future means that the clock was set back: changes since then cannot be found by their times.
+      return ms === undefined || ms > Date.now() + CLOCK_STEP_MS ? undefined : ms;
+    },
+  };
+}

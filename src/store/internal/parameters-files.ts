@@ -1,0 +1,39 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
+import type { TileStore } from "../tile-store.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/** The directories of a store that describes parameters ids in its layers' directories, as GWC does. */
+export interface DescribedPaths {
+  layerPath(layer: string): string;
+  /** Returns the name of a new temporary file. */
+  temporaryName(): string;
+}
+
+/** Returns the methods that keep the values behind parameters ids. */
+export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "describeParameters" | "parametersOf"> {
+  return {
+    async describeParameters(layer, id, values) {
+      const file = join(paths.layerPath(layer), parametersFileName(id));
+      // Checked each time: the file is removed with the last tile that has these parameters, also by other processes.
+      if (existsSync(file)) return;
+      try {
+        const temporary = join(dirname(file), paths.temporaryName());
+        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+        renameSync(temporary, file);
+      } catch (error) {
+        if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
+      }
+    },
+
+    parametersOf(layer, id) {
+      try {
+        return decodeParametersFile(readFileSync(join(paths.layerPath(layer), parametersFileName(id)), "latin1"));
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw storeError(error, "a parameters file cannot be read");
+      }
+    },
+  };
+}

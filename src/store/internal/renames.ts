@@ -1,0 +1,103 @@
+import { mkdirSync, renameSync } from "node:fs";
+import { readdir, rmdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import type { TruncationStore } from "../truncation-store.ts";
+import { namesIn } from "./directories.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/** GWC's directory for tiles to be deleted. */
+const TRASH = "_gwc_in_progress_deletes_";
+/**
+ * The directory for tiles that a truncation has set aside. Each part has the number of its truncation and its own
+ * number in its name. A directory for each truncation would have to be made while the client waits for the answer.
+ */
+const ASIDE = "_gwc_set_aside_";
+/** Files deleted in parallel. The sweep shares its thread with rendering, and may get only one turn per metatile. */
+const UNLINKS_AT_ONCE = 128;
+
+/** The methods of a truncation store that rename directories under its root. */
+export type Renames = Omit<TruncationStore, "plan" | "deleteRange">;
+
+/** Returns the methods of a store whose names are paths of directories, relative to its root. */
+export function renamesIn(root: string): Renames {
+  const trash = join(root, TRASH);
+  for (const directory of [trash, join(root, ASIDE)]) makeAhead(directory);
+  const asideParts = (): string[] => namesIn(join(root, ASIDE));
+  const asideOf = (id: string): string[] => asideParts().filter((part) => part.startsWith(`${id}-`));
+
+  /** Renames a name under the root into a directory there. Appends a number if the new name is taken. */
+  function moveAway(name: string, directory: string, as: string): void {
+    const to = join(root, directory);
+    mkdirSync(to, { recursive: true });
+    for (let again = 0; ; again++) {
+      try {
+        renameSync(join(root, name), join(to, `${as}${again === 0 ? "" : `.${again}`}`));
+        return;
+      } catch (error) {
+        if (isAbsent(error)) return;
+        if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST")
+          throw storeError(error, "the tiles cannot be set aside");
+      }
+    }
+  }
+
+  function discard(id: string): void {
+    for (const part of asideOf(id)) moveAway(join(ASIDE, part), TRASH, `aside-${part}`);
+  }
+
+  return {
+    truncate(id, names, remains) {
+      const directory = remains === "keep" ? ASIDE : TRASH;
+      for (const [n, name] of names.entries()) moveAway(name, directory, `${id}-${n}`);
+    },
+
+    restore(id, names) {
+      const parts = new Set(asideOf(id));
+      for (const [n, name] of names.entries()) {
+        const part = `${id}-${n}`;
+        if (!parts.has(part)) continue;
+        moveAway(name, TRASH, `restored-${part}`);
+        const live = join(root, name);
+        try {
+          mkdirSync(dirname(live), { recursive: true });
+          renameSync(join(root, ASIDE, part), live);
+        } catch (error) {
+          throw storeError(error, "truncated tiles cannot be brought back");
+        }
+      }
+      // An interrupted truncation has more parts if a writer stored tiles before its second attempt.
+      discard(id);
+    },
+
+    discard,
+    asideIds: () => [...new Set(asideParts().map((part) => part.split("-", 1)[0] ?? part))],
+
+    needsSweep: () => namesIn(trash).length > 0,
+    sweep: (signal) => clear(trash, trash, signal),
+  };
+}
+
+/** Makes a directory that truncations need before the disk is full: a truncation must work on a full disk. */
+function makeAhead(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    // Tiles are readable without the directory. The truncation tries again to make it, and throws if that fails.
+    const { code } = storeError(error, "a directory cannot be made");
+    if (code !== "full" && code !== "read_only") throw error;
+  }
+}
+
+/** Removes everything in a directory under the trash. The next sweep tries again what could not be removed. */
+async function clear(directory: string, trash: string, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(directory, entry.name));
+  for (const entry of entries) if (entry.isDirectory()) await clear(join(directory, entry.name), trash, signal);
+  for (let from = 0; from < files.length && !signal.aborted; from += UNLINKS_AT_ONCE) {
+    const some = files.slice(from, from + UNLINKS_AT_ONCE);
+    await Promise.all(some.map((path) => unlink(path).catch(() => undefined)));
+  }
+  if (!signal.aborted && directory !== trash) await rmdir(directory).catch(() => undefined);
+}
