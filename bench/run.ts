@@ -14,6 +14,7 @@ import { benchQuota } from "./quota.ts";
 import { benchSeed } from "./seed.ts";
 import { benchSeedPeers } from "./seed-peers.ts";
 import { benchSkip } from "./skip.ts";
+import { benchStores } from "./stores.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
 /*
@@ -31,6 +32,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["memory", benchMemory],
   ["seed", benchSeed],
   ["skip", benchSkip],
+  ["stores", benchStores],
   ["ledger", benchLedger],
   ["coverage", benchCoverage],
   ["quota", benchQuota],

@@ -88,8 +88,7 @@ export class ServingPool implements ServingProcesses {
   #start(): Promise<Member> {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
-      const hello = async (): Promise<void> => {
-        await channel.call("prepare", this.#configuration.stores);
+      const begin = (): void => {
         channel.note("begin", [
           {
             ...this.#data,
@@ -105,6 +104,7 @@ export class ServingPool implements ServingProcesses {
         watch.begin();
         resolve(member);
       };
+      const hello = (): void => void channel.call("prepare", this.#configuration.stores).then(begin, reject);
       const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,

@@ -132,7 +132,7 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   quota.enforcer.attach({
     seedRanges: () => jobs.runner.active.seedRanges(),
     giveUpTruncated: (layer) => truncations.service.giveUp(layer),
-    isReclaiming: () => truncations.reclaim.isSweeping,
+    isReclaiming: () => truncations.reclaim.sweepWaste(),
   });
   const serviceContext = { ...jobContext, jobs };
   const { services, schedules } = buildServices(serviceContext);

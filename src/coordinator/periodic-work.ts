@@ -65,6 +65,7 @@ export class PeriodicWork {
     if (isDue) {
       this.#lastTrimMs = steadyMs;
       state.write(() => trend.sample(ledger.total, ledger.byLayer, nowMs));
+      truncations.reclaim.sweepWaste();
       void this.#once("disk", async () => this.#diskFull.look(await quota.disk.last()));
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);

@@ -146,6 +146,10 @@ export class StoreRouter implements Store {
     return this.#stores.some(({ store }) => store.needsSweep());
   }
 
+  isWasteful(): boolean {
+    return this.#stores.some(({ store }) => store.isWasteful?.() === true);
+  }
+
   async sweep(signal: AbortSignal): Promise<void> {
     for (const { store } of this.#stores) await store.sweep(signal);
   }

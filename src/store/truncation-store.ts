@@ -73,6 +73,11 @@ export interface TruncationStore {
   ): Promise<void>;
   /** Returns whether truncations have left something to reclaim. */
   needsSweep(): boolean;
+  /**
+   * Returns whether replaced and removed tiles take much space that a sweep would free. Absent: in this store they take
+   * none.
+   */
+  isWasteful?(): boolean;
   /** Reclaims what truncations and interrupted puts have left, a few files in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { TruncationStore } from "../store/truncation-store.ts";
 
 export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
-  readonly store: Pick<TruncationStore, "needsSweep">;
+  readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful">;
   readonly gate: RenderGate;
   readonly log: Logger;
   /** Aborted when the server shuts down: the sweep stops at its next step, and the next start continues it. */
@@ -47,6 +47,12 @@ export class Reclaim {
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });
     }
+  }
+
+  /** Sweeps if replaced and removed tiles take much space. Returns whether a sweep is running then. */
+  sweepWaste(): boolean {
+    if (!this.isSweeping && this.#parts.store.isWasteful?.() === true) this.sweep();
+    return this.isSweeping;
   }
 
   /** Whether a sweep is running. */

@@ -10,7 +10,8 @@ import { createGridSet } from "../../src/grid/create-grid-set.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
 
-const hasGdal = existsSync("/usr/bin/gdal_translate");
+const gdal = { translate: "/usr/bin/gdal_translate", info: "/usr/bin/gdalinfo" };
+const hasGdal = existsSync(gdal.translate);
 const hasMapProxy = existsSync("/usr/lib/python3/dist-packages/mapproxy/cache/compact.py");
 if (!hasGdal || !hasMapProxy)
   console.warn("SKIPPED: the tests of compact stores with other programs need Debian's gdal-bin and python3-mapproxy");
@@ -73,10 +74,10 @@ describe.skipIf(!hasGdal)("GDAL's driver ESRIC", () => {
     const description = join(root, "ws_roads", gridSet.id.replace(":", "_"), "png", "conf.xml");
     const out = join(directory, `${z}.png`);
     const size = ["-outsize", String(width), String(height)];
-    execFileSync("gdal_translate", ["-q", "-of", "PNG", ...size, description, out], { timeout: 30_000 });
+    execFileSync(gdal.translate, ["-q", "-of", "PNG", ...size, description, out], { timeout: 30_000 });
     const read = await sharp(out, { limitInputPixels: false }).ensureAlpha().raw().toBuffer();
     expect(read.equals(stored)).toBe(true);
-    const info = execFileSync("gdalinfo", ["-json", description], { encoding: "utf8", timeout: 30_000 });
+    const info = execFileSync(gdal.info, ["-json", description], { encoding: "utf8", timeout: 30_000 });
     const { minX, maxY } = gridSet.extent;
     const { cornerCoordinates } = JSON.parse(info);
     expect(cornerCoordinates.upperLeft[0]).toBeCloseTo(minX, 2);

@@ -208,7 +208,7 @@ export function bundlesOfRect(level: LevelAt, rect: TileRect): readonly BundleAt
 /** Returns the bundles of a level. Skips other files. */
 export function bundlesIn({ path }: Pick<LevelAt, "path">): readonly BundleAt[] {
   return namesIn(path).flatMap((name) => {
-    const found = /^R([0-9a-fA-F]{4,})C([0-9a-fA-F]{4,})\.bundle$/.exec(name);
+    const found = /^R([0-9a-f]{4,})C([0-9a-f]{4,})\.bundle$/.exec(name);
     if (found === null) return [];
     const [row, column] = [Number.parseInt(found[1] ?? "", 16), Number.parseInt(found[2] ?? "", 16)];
     return row % SIDE === 0 && column % SIDE === 0 && bundleAt(path, row, column).path === `${path}/${name}`

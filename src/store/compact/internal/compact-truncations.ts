@@ -78,6 +78,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
       signal.throwIfAborted();
     },
 
+    isWasteful: () => !wasteful.isEmpty,
     needsSweep: () => renames.needsSweep() || !wasteful.isEmpty,
 
     async sweep(signal) {

@@ -10,6 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { codeOf } from "../../../lib/error-code.ts";
 import { storeError } from "../../internal/faults.ts";
 import {
   type Counts,
@@ -81,10 +82,16 @@ export async function defragment(writer: BundleWriter, path: string, signal: Abo
       writer.wasteful.delete(path);
     });
   } catch (error) {
+    // A truncation has moved the bundle away. The next sweep removes the note.
+    if (codeOf(error) === "ENOENT") return;
     throw storeError(error, "a bundle cannot be defragmented");
   } finally {
     if (bundle !== undefined) closeSync(bundle);
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined) {
+      // Not renamed: for lack of space, or as the sweep was aborted.
+      if (isAt(copyPath, file)) rmSync(copyPath, { force: true });
+      closeSync(file);
+    }
   }
 }
 
