@@ -12,6 +12,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["config", async () => (await import("./commands/config-command.ts")).configCommand()],
   ["doctor", async () => (await import("./commands/doctor-command.ts")).doctorCommand()],
   ["import", async () => (await import("./commands/import-command.ts")).importCommand()],
+  ["export", async () => (await import("./commands/export-command.ts")).exportCommand()],
   ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
   ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],
   ["status", async () => (await import("./commands/status-command.ts")).statusCommand()],

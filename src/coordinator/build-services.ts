@@ -6,16 +6,20 @@ import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
 import { CoverageService } from "./coverage-service.ts";
 import { EstimateService } from "./estimate-service.ts";
+import { ExportService } from "./export-service.ts";
+import { ImportService } from "./import-service.ts";
 import { JobService } from "./job-service.ts";
 import { MetricsService } from "./metrics-service.ts";
 import type { Services } from "./operations.ts";
 import { QuotaService } from "./quota-service.ts";
 import { TileChanges } from "./tile-changes.ts";
 import { UsageService } from "./usage-service.ts";
+import type { UserWrites } from "./user-writes.ts";
 
 /** The parts that services use. */
 export interface ServiceContext extends JobContext {
   readonly jobs: JobParts;
+  readonly userWrites: UserWrites;
 }
 
 /** Builds the services behind the operations, and the schedules. */
@@ -61,6 +65,8 @@ export function buildServices(context: ServiceContext): {
       softTimes: () => truncations.service.softTimes,
     }),
     tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
+    exports: new ExportService({ ...context, ...counted }),
+    imports: new ImportService({ ...context, ...quota, truncations: truncations.ledgerTruncations }),
     sessions,
     activity: new ActivityService({
       ...context,

@@ -134,10 +134,11 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
     giveUpTruncated: (layer) => truncations.service.giveUp(layer),
     isReclaiming: () => truncations.reclaim.sweepWaste(),
   });
-  const serviceContext = { ...jobContext, jobs };
+  const userWrites = buildUserWrites(context, quota);
+  const serviceContext = { ...jobContext, jobs, userWrites };
   const { services, schedules } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
   const lifecycle = { ...serviceContext, schedules, periodicWork };
-  return new Coordinator(lifecycle, closing, services, buildUserWrites(context, quota));
+  return new Coordinator(lifecycle, closing, services, userWrites);
 }

@@ -6,6 +6,8 @@ import type { ScheduleService } from "../schedule/schedule-service.ts";
 import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import type { CoverageService } from "./coverage-service.ts";
 import type { EstimateService } from "./estimate-service.ts";
+import type { ExportService } from "./export-service.ts";
+import type { ImportService } from "./import-service.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
 import type { QuotaService } from "./quota-service.ts";
@@ -23,6 +25,8 @@ export interface Services {
   readonly metrics: MetricsService;
   readonly coverage: CoverageService;
   readonly tiles: TileChanges;
+  readonly exports: ExportService;
+  readonly imports: ImportService;
   readonly sessions: SessionService;
   readonly accounts: AccountService;
   readonly activity: ActivityService;
@@ -99,6 +103,8 @@ export const OPERATIONS = {
   metrics: { jobMetrics: CALL },
   coverage: { coverage: UNTIL, coverageLevels: UNTIL, evictedAt: CALL },
   tiles: { tileChanges: UNTIL },
+  exports: { exportTiles: UNTIL },
+  imports: { importTiles: CALL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },
   accounts: {
@@ -129,6 +135,8 @@ export interface Operations
     Offered<"metrics">,
     Offered<"coverage">,
     Offered<"tiles">,
+    Offered<"exports">,
+    Offered<"imports">,
     Offered<"activity">,
     Offered<"sessions">,
     Offered<"accounts"> {}

@@ -22,6 +22,8 @@ export interface AnsweredChange {
   readonly refusal: Refusal | undefined;
   /** The job that was made. */
   readonly jobId: number | undefined;
+  /** As of `Answer`. Absent: the request is a change of its own. */
+  readonly repeats?: string | undefined;
   readonly ms: number;
 }
 
@@ -65,6 +67,9 @@ const MOST_ADDRESSES = 1_000;
 const MOST_REASON = 500;
 const MOST_NAME = 100;
 
+/** After this time another request for the same work is logged again. */
+const REPEATS_MS = 10 * MINUTE_MS;
+
 /** Logs requests for changes and refused log-ins, and passes them on to the record of activity. */
 export class ChangeLog {
   readonly #log: Logger;
@@ -72,6 +77,8 @@ export class ChangeLog {
   readonly #more: RepeatedLog;
   /** Lines of refused requests in the current minute, by address. */
   readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
+  /** Work of which a request was logged, by user, address and name. */
+  readonly #repeated = new LRUCache<string, true>({ max: MOST_ADDRESSES, ttl: REPEATS_MS });
   #allLines = 0;
   #minute = 0;
 
@@ -88,6 +95,12 @@ export class ChangeLog {
 
   /** Logs an answer in a later turn, so that the client does not wait for the log. */
   answered(change: AnsweredChange): void {
+    const { repeats, refusal, user, address } = change;
+    if (repeats !== undefined && refusal === undefined) {
+      const work = `${user}\n${address}\n${repeats}`;
+      if (this.#repeated.has(work)) return;
+      this.#repeated.set(work, true);
+    }
     setImmediate(() => this.#write(change));
   }
 

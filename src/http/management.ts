@@ -78,6 +78,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
         status: answer.status,
         refusal,
         jobId: answer.jobId,
+        repeats: answer.repeats,
         ms: performance.now() - beganMs,
       });
     }
@@ -129,8 +130,8 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       by: outcome.user,
       signal: requested.signal,
       isStillPermitted: () => isStillPermitted(caller.value, handler.need, options.authenticator),
-      async body(decode) {
-        const bytes = await readBody(request);
+      async body(decode, limit) {
+        const bytes = await readBody(request, limit);
         return bytes.ok ? decode(bytes.value) : bytes;
       },
     };

@@ -12,6 +12,11 @@ export interface Answer {
   readonly signedIn?: string;
   /** True: the request asked what a change would do, and nothing was changed, so it is not recorded as a change. */
   readonly isPreview?: true;
+  /**
+   * Names the work of which the request is a part: thousands of requests of a client that have the same name are
+   * recorded as one change.
+   */
+  readonly repeats?: string;
   /** The first job that the request has made, for the log and the record of activity. */
   readonly jobId?: number;
   /** Fields of the request that the resource does not know and has ignored, for the log. */

@@ -97,11 +97,11 @@ export const clientAddress = (request: IncomingMessage, { trustProxy }: Pick<Ser
   forwardedBy(request, trustProxy).client ?? request.socket.remoteAddress ?? "";
 
 /**
- * Reads the whole body. Refuses one that is longer than `BODY_LIMIT`.
+ * Reads the whole body. Refuses one that is longer than `limit` bytes.
  * @throws ClientGone if the client disconnects
  */
-export async function readBody(request: IncomingMessage): Promise<Result<Uint8Array, Refusal>> {
-  const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${BODY_LIMIT} bytes.` };
+export async function readBody(request: IncomingMessage, limit = BODY_LIMIT): Promise<Result<Uint8Array, Refusal>> {
+  const tooLarge: Refusal = { code: "too_large", message: `The body is larger than ${limit} bytes.` };
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
     return refuse({
@@ -109,13 +109,13 @@ export async function readBody(request: IncomingMessage): Promise<Result<Uint8Ar
       message: `Content-Encoding: expected identity, got ${JSON.stringify(encoding.slice(0, 100))}`,
     });
   }
-  if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) return refuse(tooLarge);
+  if (Number(request.headers["content-length"] ?? 0) > limit) return refuse(tooLarge);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const collect = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= BODY_LIMIT) chunks.push(chunk);
+      if (size <= limit) chunks.push(chunk);
       else {
         request.off("data", collect);
         resolve(refuse(tooLarge));

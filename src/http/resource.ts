@@ -98,8 +98,8 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Returns whether the caller may still do what it was permitted to do, for an answer that lasts. */
   readonly isStillPermitted: () => boolean;
-  /** Reads the whole body and decodes it. */
-  body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>): Promise<Result<T, Refusal>>;
+  /** Reads the whole body and decodes it. `limit`: its most bytes, if not those of the management interface. */
+  body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>, limit?: number): Promise<Result<T, Refusal>>;
 }
 
 /** What a handler returns: an answer, or a refusal, which gets the form of the route: text or problem+json. */

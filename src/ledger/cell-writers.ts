@@ -130,6 +130,11 @@ export class CellWriters {
     this.#observer?.(open.cells);
   }
 
+  /** Returns whether another writer has one of the cells open, too. */
+  isShared(open: OpenCells): boolean {
+    return open.cells.some((position) => (this.#in.cells.find(position)?.block.writers[position.cell] ?? 0) > 1);
+  }
+
   /** Puts the cells of a dead writer in doubt: the writer may have written tiles without reporting them. */
   lost(open: OpenCells): void {
     for (const position of open.cells) {

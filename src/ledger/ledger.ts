@@ -12,7 +12,7 @@ import { CellEviction } from "./cell-eviction.ts";
 import { CellWriters } from "./cell-writers.ts";
 import { buildLedgerInternals, type LedgerInternals, type LedgerParts } from "./ledger-internals.ts";
 import { Marks } from "./marks.ts";
-import { type StoredCell, storedCells } from "./stored-cells.ts";
+import { type StoredCell, storedCells, storedCellsFrom, type TilePosition } from "./stored-cells.ts";
 import { countStored, StoredMetatiles } from "./stored-tiles.ts";
 import { addTo, blocksId, emptySum, type Sum, type TileSetScope } from "./tile-set-record.ts";
 import { TruncatedRecords } from "./truncated-records.ts";
@@ -225,6 +225,13 @@ export class Ledger {
     this.flush();
     const record = this.#in.tileSets.find(tileSet);
     if (record !== undefined) yield* storedCells(this.#in.blocks, blocksId(record, rect.z), rect);
+  }
+
+  /** Yields the cells of a rectangle with stored tiles, beginning with the cell of a tile, in an order that lasts. */
+  *storedCellsFrom(tileSet: TileSet, rect: TileRect, from: TilePosition): Generator<StoredCell, void> {
+    this.flush();
+    const record = this.#in.tileSets.find(tileSet);
+    if (record !== undefined) yield* storedCellsFrom(this.#in.blocks, blocksId(record, rect.z), rect, from);
   }
 
   /** Returns whether the ledger has a tile. */

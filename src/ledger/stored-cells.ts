@@ -1,6 +1,6 @@
 import { intersectRects, type TileRect } from "../grid/grid-set.ts";
-import { CELL_SIDE } from "../layer/tile-set.ts";
-import { type BlockAddress, cellRectOf } from "./block.ts";
+import { BLOCK_SIDE, CELL_SIDE } from "../layer/tile-set.ts";
+import { type BlockAddress, blockOf, blockRect, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
@@ -61,3 +61,38 @@ export function* storedCells(
       yield cells;
     }
 }
+
+/** A tile of a known level. */
+export interface TilePosition {
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * Yields the cells of a rectangle with stored tiles in an order that does not change, beginning with the cell of `from`:
+ * by rows of blocks, then by blocks, then by the numbers of the cells. The walk can end anywhere and be resumed.
+ */
+export function* storedCellsFrom(
+  blocks: BlockTable,
+  tileSetId: number,
+  rect: TileRect,
+  from: TilePosition,
+): Generator<StoredCell, void> {
+  const block = blockRect({ z: rect.z, bx: blockOf(from.x), by: blockOf(from.y) });
+  const row = intersectRects(rect, { ...rect, minX: block.minX, minY: block.minY, maxY: block.maxY });
+  const above = intersectRects(rect, { ...rect, minY: block.maxY + 1 });
+  const first = cellNumber(from);
+  for (const part of [row, above]) {
+    if (part === undefined) continue;
+    for (const page of storedCells(blocks, tileSetId, part))
+      for (const cell of page) {
+        const { minX, minY } = cell.rect;
+        const isInBlock = minX <= block.maxX && minY <= block.maxY;
+        if (!isInBlock || cellNumber({ x: minX, y: minY }) >= first) yield cell;
+      }
+  }
+}
+
+/** Returns the number of a tile's cell in its block. */
+const cellNumber = ({ x, y }: TilePosition): number =>
+  Math.floor((y % BLOCK_SIDE) / CELL_SIDE) * (BLOCK_SIDE / CELL_SIDE) + Math.floor((x % BLOCK_SIDE) / CELL_SIDE);

@@ -207,6 +207,11 @@ export class LedgerTruncations {
     this.#ledger.truncated.truncateVanished(layer);
   }
 
+  /** Runs `work` while no truncation and no undo of the layer runs. A truncation that comes meanwhile waits. */
+  withoutTruncation<T>(layer: string, work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(layer, work);
+  }
+
   /** Runs `work` alone in its layer: an undo yields, and no other undo or truncation may run in between. */
   async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
     const turns = this.#turns.get(layer) ?? new PQueue({ concurrency: 1 });

@@ -7,8 +7,15 @@ const PAUSE_MS = 1_000;
 /** Statuses of a proxy whose server is down, or of a server that is starting. */
 const AWAY = [502, 503, 504];
 
-/** Repeats a request until the server answers, for about two minutes. Passes each failure to `report`. */
-export async function retryWhileBusy<T>(request: () => Promise<T>, report: (text: string) => void): Promise<T> {
+/**
+ * Repeats a request until the server answers, for about two minutes. Passes each failure to `report`. The signal ends the
+ * requests and their repetition.
+ */
+export async function retryWhileBusy<T>(
+  request: () => Promise<T>,
+  report: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<T> {
   const sinceMs = performance.now();
   for (;;) {
     try {
@@ -16,9 +23,9 @@ export async function retryWhileBusy<T>(request: () => Promise<T>, report: (text
     } catch (error) {
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));
-      if (!isAway || performance.now() - sinceMs > LIMIT_MS) throw error;
+      if (!isAway || signal?.aborted === true || performance.now() - sinceMs > LIMIT_MS) throw error;
       report(`${error.message}; waiting for the server`);
     }
-    await sleep(PAUSE_MS);
+    await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

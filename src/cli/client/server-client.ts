@@ -29,6 +29,9 @@ export interface RequestOptions {
   readonly idempotencyKey?: string;
 }
 
+/** Bytes that `fetch` can send. */
+type Bytes = Uint8Array<ArrayBuffer>;
+
 const TIMEOUT_MS = 60_000;
 
 /** The server did not answer: the address is wrong, or the server is down. */
@@ -99,6 +102,31 @@ export class ServerClient {
       const text = await response.text();
       if (!response.ok) throw await this.#refusal(address, response.status, text);
       return text;
+    };
+    return this.#reached(exchange());
+  }
+
+  /**
+   * Sends bytes or a document, and returns the bytes of a successful answer. Each request times out after a minute.
+   * @throws ServerRefusal and ServerUnreachable, as `request` does
+   */
+  async exchangeBytes(
+    path: string,
+    { query = {}, document, bytes }: Pick<RequestOptions, "query" | "document"> & { readonly bytes?: Bytes },
+  ): Promise<Uint8Array> {
+    const address = `${this.#base}${path}${queryText(query)}`;
+    const headers = {
+      ...this.#authorization(),
+      "Content-Type": bytes === undefined ? "application/json" : "application/octet-stream",
+    };
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = this.#signal === undefined ? timeout : AbortSignal.any([this.#signal, timeout]);
+    const exchange = async (): Promise<Uint8Array> => {
+      const body = bytes ?? JSON.stringify(document);
+      const response = await fetch(address, { method: "POST", headers, body, signal });
+      const answer = Buffer.from(await response.arrayBuffer());
+      if (!response.ok) throw await this.#refusal(address, response.status, answer.toString("utf8"));
+      return answer;
     };
     return this.#reached(exchange());
   }

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { Interruption } from "../interruption.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { bytesText } from "../output/text-table.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadOrPrint } from "./configuration-flags.ts";
@@ -6,36 +7,8 @@ import { addConfigurationFlags, type ConfigurationFlags, loadOrPrint } from "./c
 /** Progress of smaller databases is not shown: their copy takes less than a second. */
 const BIG_BYTES = 64 * 1024 * 1024;
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 interface BackupFlags extends ConfigurationFlags {
   readonly force?: boolean;
-}
-
-/**
- * Aborts its signal when the user interrupts the program, so that no unfinished copy stays on the disk. When disposed, it
- * ends the program as the user's signal does where nobody handles it.
- */
-class Interruption implements Disposable {
-  readonly #abort = new AbortController();
-  #by: NodeJS.Signals | undefined;
-  readonly #interrupt = (by: NodeJS.Signals): void => {
-    this.#by = by;
-    this.#abort.abort();
-  };
-
-  constructor() {
-    for (const signal of SIGNALS) process.once(signal, this.#interrupt);
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  [Symbol.dispose](): void {
-    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
-    if (this.#by !== undefined) process.kill(process.pid, this.#by);
-  }
 }
 
 /** `nuthatch backup`: copies the state database of this machine's server, whether or not the server runs. */

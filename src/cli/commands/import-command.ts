@@ -6,12 +6,22 @@ import { stringify } from "yaml";
 import type { ConfigurationProblem } from "../../config/problem.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
+import { serverCommand } from "../client/answer.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { GROUPS } from "../help-groups.ts";
 import { answerText } from "./answer-text.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
 import { importedGrids } from "./import-grids.ts";
+import type { ImportTilesFlags } from "./import-tiles.ts";
+import { addOneTileSetFlags } from "./job-flags.ts";
 
 const TIMEOUT_MS = 60_000;
+
+const EXAMPLES = `
+Examples:
+  nuthatch import roads.mbtiles ws:roads
+  nuthatch import /srv/gwc/mbtiles ws:roads --grid-set EPSG:900913 --format image/png --zoom 0-12
+  nuthatch import wms http://127.0.0.1:9000/wms -o nuthatch.yaml`;
 
 interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly layer?: readonly string[];
@@ -19,7 +29,10 @@ interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly force?: boolean;
 }
 
-/** `nuthatch import …`: creates a configuration from an upstream's description of itself. */
+/**
+ * `nuthatch import FILE LAYER`: stores tiles. `nuthatch import wms URL`: creates a configuration from an upstream's
+ * description of itself.
+ */
 export function importCommand(): Command {
   const wms = new Command("wms")
     .description("writes the layers of a WMS as configuration, from its capabilities")
@@ -48,8 +61,17 @@ export function importCommand(): Command {
       );
       process.exitCode = EXIT.configuration;
     });
-  return new Command("import")
-    .description("writes configurations from the capabilities of an upstream")
+  const command = serverCommand("import", "stores the tiles of MBTiles in a layer; import wms writes a configuration")
+    .argument("<file>", "MBTiles, or a directory of GeoWebCache's MBTiles store")
+    .argument("<layer>", "the name of a layer");
+  return addOneTileSetFlags(command)
+    .optionsGroup(GROUPS.how)
+    .option("--keep", "leave tiles that are stored already as they are: continues an import that was interrupted")
+    .addHelpText("after", EXAMPLES)
+    .action(async (file: string, layer: string, flags: ImportTilesFlags) => {
+      const { importTiles } = await import("./import-tiles.ts");
+      await importTiles(file, layer, flags);
+    })
     .addCommand(wms);
 }
 

@@ -57,7 +57,9 @@ export interface WindowFlag {
   readonly end: string;
 }
 
-export const addRangeFlags = (command: Command): Command =>
+export const addRangeFlags = (command: Command): Command => addWhereFlags(addTileSetFlags(command));
+
+const addTileSetFlags = (command: Command): Command =>
   command
     .optionsGroup(GROUPS.what)
     .option("--grid-set <grid-set>", "a grid set of the layer; may be repeated", collect)
@@ -89,7 +91,23 @@ export const addRangeFlags = (command: Command): Command =>
         "--all-parameters",
         "every value that the parameter filters list; for a truncate every value with stored tiles",
       ).conflicts([...PARAMETER_FLAGS]),
-    )
+    );
+
+/** Adds the flags of one tile set and of a range in it. `rangeFields` reads them. */
+export const addOneTileSetFlags = (command: Command): Command =>
+  addWhereFlags(
+    command
+      .optionsGroup(GROUPS.what)
+      .option("--grid-set <grid-set>", "a grid set of the layer (EPSG:900913, else its first)", alone)
+      .option("--format <format>", "a format of the layer, such as image/png (its first)", alone)
+      .option("--parameter <parameter=value>", "the value of a parameter filter; may be repeated", parseParameter),
+  );
+
+/** Parses an option that has one value, and that other commands allow to be repeated. */
+const alone = (value: string): readonly string[] => [value];
+
+const addWhereFlags = (command: Command): Command =>
+  command
     .optionsGroup(GROUPS.where)
     .option("--zoom <levels>", "one level or a range, such as 0-6", parseZoom)
     .option("--bounds <minx,miny,maxx,maxy>", "a box, in the units of the grid set", parseBounds)

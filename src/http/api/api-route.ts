@@ -20,6 +20,8 @@ import { serverResource } from "./server/server-route.ts";
 import { sessionResource } from "./session/session-route.ts";
 import { statsResource } from "./stats/stats-route.ts";
 import { statusResource } from "./status/status-route.ts";
+import { exportResource } from "./tiles/export-route.ts";
+import { importResource } from "./tiles/import-route.ts";
 import { tokenResource, tokensResource } from "./tokens/tokens-route.ts";
 import { truncationResource, truncationsResource, undoResource } from "./truncations/truncations-route.ts";
 import { probeResource, upstreamResource, upstreamsResource } from "./upstreams/upstreams-route.ts";
@@ -34,12 +36,16 @@ const openApiResource = reader(async ({ base }) => {
 
 /** Returns the route of `/api/v1`, the interface by resource. */
 export function apiRoute(parts: RouteOptions): Route {
-  // One resource of each serves all requests: they count the estimates and tests in progress, and share requests for
-  // changes and looks at file systems.
+  // One resource of each serves all requests: they count the estimates, tests, exports and imports in progress, and share
+  // requests for changes and looks at file systems.
   const estimates = estimateResource(parts);
   const events = eventsResource(parts);
   const testOf = layerTests(parts);
   const server = serverResource(parts);
+  const ofTiles: ReadonlyMap<string, Resource> = new Map([
+    ["export", exportResource(parts)],
+    ["import", importResource(parts)],
+  ]);
   const collections: ReadonlyMap<string, () => Resource> = new Map([
     ["jobs", () => jobsResource(parts)],
     ["schedules", () => schedulesResource(parts)],
@@ -67,6 +73,7 @@ export function apiRoute(parts: RouteOptions): Route {
     resourceAt: ([api, version, name = "", key, action, ...more]) => {
       if (api !== "api" || version !== "v1" || more.length > 0) return undefined;
       if (name === "layers" && key !== undefined && action === "test") return testOf(key);
+      if (name === "tiles" && key !== undefined && action === undefined) return ofTiles.get(key);
       return key === undefined ? collections.get(name)?.() : itemAt(parts, name, key, action);
     },
   };

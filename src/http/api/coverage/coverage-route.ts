@@ -1,23 +1,17 @@
 import * as z from "zod";
 import { type Extent, extentText, intersectRects, rectCount, rectOf, type TileRect } from "../../../grid/grid-set.ts";
-import { coverageAt, defaultSubset, findSubset, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
-import { parseParameters } from "../../../layer/parameter-filter.ts";
-import type { TileSet } from "../../../layer/tile-set.ts";
-import { badField, type Refusal, unknownJob, unknownLayer } from "../../../lib/refusal.ts";
+import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/layer.ts";
+import { badField, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { type Exchange, type Handler, type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { type Handler, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { text } from "../documents/fields.ts";
 import { decodeQuery, id } from "../query-fields.ts";
+import { tileSetFields, tileSetOf } from "./requested-tile-set.ts";
 
 /** The most tiles of one map: more than any screen shows, and at most 65,536 cells. */
 const MOST_TILES = 16_777_216n;
 
-const tileSetFields = {
-  layer: text.meta({ description: "The layer. Further keys of the query are its parameters, such as STYLES" }),
-  gridSet: text.exactOptional().meta({ description: "Absent: EPSG:900913 where the layer has it, else its first" }),
-  format: text.exactOptional().meta({ description: "Absent: the layer's first" }),
-};
 export const levelsQuery = z.object(tileSetFields);
 export const coverageQuery = z.object({
   ...tileSetFields,
@@ -58,35 +52,6 @@ export const coveragePartResource = ({ operations }: RouteOptions, part: string)
         const levels = await operations.coverageLevels(requested.value.tileSet, exchange.signal);
         return documentAnswer("CoverageLevels", { levels });
       });
-
-interface RequestedTileSet {
-  readonly tileSet: TileSet;
-  readonly subset: GridSubset;
-}
-
-/** Returns the tile set that a query names. Keys that the schema does not have are parameters of the layer. */
-function tileSetOf(
-  given: z.output<typeof levelsQuery>,
-  { shape }: { readonly shape: object },
-  { query, catalogue }: Exchange,
-): Result<RequestedTileSet, Refusal> {
-  const layer = catalogue.layers.get(given.layer);
-  if (layer === undefined) return refuse(unknownLayer(given.layer, catalogue.layers));
-  const subset = given.gridSet === undefined ? defaultSubset(layer) : findSubset(layer, given.gridSet);
-  if (subset === undefined) {
-    const known = layer.gridSubsets.map(({ gridSet }) => gridSet.id).join(", ");
-    return refuse(badField("gridSet", `a grid set of the layer: ${known}`, given.gridSet));
-  }
-  const formats = layer.formats.map(({ mimeType }) => mimeType);
-  const format = given.format ?? formats[0] ?? "";
-  if (!formats.includes(format))
-    return refuse(badField("format", `a format of the layer: ${formats.join(", ")}`, format));
-  const others = new Map([...query].filter(([key]) => !(key in shape)));
-  const parameters = parseParameters(layer.parameterFilters, others, "refuse");
-  if (!parameters.ok) return parameters;
-  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format, parametersId: parameters.value.id };
-  return ok({ subset, tileSet });
-}
 
 /** Returns the tiles of a box on a level, inside the layer's coverage. */
 function rectangle({ z: level, bbox }: z.output<typeof coverageQuery>, subset: GridSubset): Result<TileRect, Refusal> {

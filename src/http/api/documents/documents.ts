@@ -27,6 +27,7 @@ import {
   verification,
 } from "./server-documents.ts";
 import { stats } from "./stats-documents.ts";
+import { tileImport } from "./tile-documents.ts";
 import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
@@ -75,6 +76,7 @@ export const documents = {
   ActivityEntry: activityEntry,
   Coverage: coverage,
   CoverageLevels: coverageLevels,
+  TileImport: tileImport,
   Session: session,
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,

@@ -6,12 +6,14 @@ import { layerTestSchema } from "../layers/layer-test-route.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { signInSchema } from "../session/session-document.ts";
+import { tileExportSchema } from "../tiles/export-route.ts";
 import { tokenRequestSchema } from "../tokens/token-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
 import { userChangeSchema, userRequestSchema } from "../users/user-document.ts";
 import { documentsJson, requestJson } from "./openapi-json.ts";
 import { operation, ref } from "./openapi-parts.ts";
 import { paths } from "./openapi-paths.ts";
+import { tilePaths } from "./openapi-tiles.ts";
 
 const scheduleRequest = requestJson(scheduleRequestSchema);
 
@@ -39,6 +41,7 @@ const schemas = {
   TokenRequest: requestJson(tokenRequestSchema),
   UserRequest: requestJson(userRequestSchema),
   UserChange: requestJson(userChangeSchema),
+  TileExportRequest: requestJson(tileExportSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 
@@ -82,5 +85,5 @@ export const openApi = (base: string): unknown => ({
   components: { schemas, securitySchemes },
   security: [{ basic: [] }, { token: [] }, { session: [] }, {}],
   webhooks,
-  paths,
+  paths: { ...paths, ...tilePaths },
 });

@@ -1,0 +1,174 @@
+import { statSync } from "node:fs";
+import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { type AnswerFlags, print } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { isWebGrid } from "../exchange/archive-fault.ts";
+import { type MbtilesTile, mbtilesFilesAt, openMbtilesFile } from "../exchange/mbtiles-file.ts";
+import { type PlannedRange, plannedRange } from "../exchange/planned-range.ts";
+import { type RemoteTileSet, remoteTileSet } from "../exchange/remote-tile-set.ts";
+import { type ImportResult, MOST_REASONS, TileBatches } from "../exchange/tile-batches.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { Interruption } from "../interruption.ts";
+import { progressLine } from "../output/progress-line.ts";
+import { tileProgress } from "../output/tile-progress.ts";
+import { type RangeFlags, rangeFields } from "./job-flags.ts";
+
+export interface ImportTilesFlags extends RangeFlags, AnswerFlags {
+  readonly keep?: boolean;
+}
+
+/** The tiles that were read, apart from those that were sent. */
+interface Read {
+  tiles: number;
+  bytes: number;
+  /** Tiles outside of the range, or of what the layer offers. */
+  outside: number;
+}
+
+/** `nuthatch import FILE LAYER`: stores the tiles of MBTiles in a layer of a server. */
+export async function importTiles(path: string, name: string, flags: ImportTilesFlags): Promise<void> {
+  using interruption = new Interruption();
+  const { signal } = interruption;
+  const client = new ServerClient(flags, { signal });
+  const line = progressLine();
+  const read: Read = { tiles: 0, bytes: 0, outside: 0 };
+  let batches: TileBatches | undefined;
+  try {
+    const tileSet = await remoteTileSet(client, name, flags, (formats) => formatIn(path, formats));
+    const document = documentOf(name, tileSet, flags);
+    const range = plannedRange(document, tileSet.layer);
+    const files = filesAt(path, tileSet, range);
+    const { layer, gridSet, format, parameters } = document;
+    const query = { layer, gridSet, format, ...parameters, existing: flags.keep === true ? "keep" : "replace" };
+    batches = new TileBatches({ client, query, report: (text) => line.show(text), signal });
+    const show = tileProgress(line, countOf(files));
+    for (const file of files) {
+      using archive = openMbtilesFile(file);
+      for (const tile of archive.tiles()) {
+        signal.throwIfAborted();
+        await take(tile, { batches, range, tileSet, read });
+        show(read.tiles, read.bytes);
+      }
+    }
+    await batches.end();
+    line.close();
+    report(batches.result, read, { path, layer: name, json: flags.json === true });
+  } catch (error) {
+    line.close();
+    const { stored = 0 } = batches?.result ?? {};
+    const rest = `${stored} tiles were stored before; the same command with --keep stores the others`;
+    if (signal.aborted) process.stderr.write(`The import was interrupted: ${rest}.\n`);
+    else if (batches === undefined) throw error;
+    else {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new CommandFailure(`${why} (${rest})`, EXIT.failure, { cause: error });
+    }
+  }
+}
+
+/** Sends one tile, or counts why it is not sent. */
+async function take(
+  { z, x, row, bytes }: MbtilesTile,
+  {
+    batches,
+    range,
+    tileSet: { subset },
+    read,
+  }: {
+    readonly batches: TileBatches;
+    readonly range: PlannedRange;
+    readonly tileSet: RemoteTileSet;
+    readonly read: Read;
+  },
+): Promise<void> {
+  read.tiles++;
+  read.bytes += bytes?.byteLength ?? 0;
+  const height = subset.gridSet.matrices[z]?.matrixHeight ?? 0;
+  const tile = `${z}/${x}/${height - 1 - row}`;
+  if (!range.holds(z, x, row)) read.outside++;
+  else if (bytes === undefined) batches.refuse(tile, "the tile has no bytes, or too many");
+  // libsql may use the memory of a row again.
+  else await batches.add({ name: tile, bytes: Uint8Array.from(bytes) });
+}
+
+function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: ImportTilesFlags) {
+  const { parameter = [], ...range } = flags;
+  const parameters: Record<string, string> = {};
+  for (const { key, choice } of parameter) if (typeof choice === "string") parameters[key] = choice;
+  return {
+    ...rangeFields(range),
+    layer,
+    gridSet: subset.gridSet.id,
+    format: format.mimeType,
+    parameters,
+  };
+}
+
+/** Returns the format of the layer that a file has according to its metadata; the first one if they tell none. */
+function formatIn(path: string, formats: readonly TileFormat[]): TileFormat | undefined {
+  if (statSync(path).isDirectory()) return formats[0];
+  using archive = openMbtilesFile(path);
+  const name = archive.format()?.toLowerCase();
+  if (name === undefined) return formats[0];
+  const format = formatOfExtension(name) ?? formatOf(name);
+  const found = formats.find(
+    (known) => known.mimeType === format?.mimeType || (known.contentType ?? "") === format?.contentType,
+  );
+  if (found !== undefined) return found;
+  const known = formats.map(({ mimeType }) => mimeType).join(", ");
+  throw new CommandFailure(
+    `the tiles of ${path} are ${JSON.stringify(name)}, the layer has ${known}: nothing was stored`,
+    EXIT.usage,
+  );
+}
+
+function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { request }: PlannedRange): readonly string[] {
+  const { gridSet } = subset;
+  const names = {
+    layer: layer.name,
+    gridSet: gridSet.id,
+    format: format.mimeType,
+    parametersId: request.parametersId ?? "",
+  };
+  const files = mbtilesFilesAt(path, names);
+  // GeoWebCache numbers the rows of any grid set from the bottom. Other programs know web mercator alone.
+  if (files[0] === path && !isWebGrid(gridSet, subset.zoomStop))
+    throw new CommandFailure(
+      `MBTiles has only web mercator in tiles of 256 x 256, and the grid set ${gridSet.id} is another: name another with --grid-set, or a directory of GeoWebCache`,
+      EXIT.usage,
+    );
+  return files;
+}
+
+function countOf(files: readonly string[]): number | undefined {
+  // To count the tiles of thousands of files takes longer than the number is worth.
+  if (files.length > 1) return undefined;
+  let count = 0;
+  for (const file of files) {
+    using archive = openMbtilesFile(file);
+    count += archive.count();
+  }
+  return count;
+}
+
+function report(
+  { stored, unchanged, kept, refused, reasons }: ImportResult,
+  { tiles, outside }: Read,
+  { path, layer, json }: { readonly path: string; readonly layer: string; readonly json: boolean },
+): void {
+  if (json)
+    print(`${JSON.stringify({ layer, from: path, tiles, stored, unchanged, kept, refused, outside, reasons })}\n`);
+  else {
+    for (const { tile, reason } of reasons) process.stderr.write(`warning: ${tile}: ${reason}\n`);
+    if (refused > reasons.length) process.stderr.write(`warning: and ${refused - MOST_REASONS} more\n`);
+    const counts = [
+      `${stored} stored`,
+      ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
+      ...(kept > 0 ? [`${kept} kept`] : []),
+      ...(outside > 0 ? [`${outside} outside`] : []),
+      ...(refused > 0 ? [`${refused} refused`] : []),
+    ];
+    print(`${path}: ${tiles} tiles; of ${layer}: ${counts.join(", ")}\n`);
+  }
+  if (refused > 0) process.exitCode = EXIT.failedTiles;
+}

@@ -1,0 +1,84 @@
+/** A tile of an export: y from the top. */
+export interface ExportTile {
+  readonly z: number;
+  readonly x: number;
+  readonly fromTop: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The columns and rows of a level that have tiles: first and last column, first and last row from the top. */
+export type LevelBox = readonly [minX: number, minY: number, maxX: number, maxY: number];
+
+/** What an export has done so far. A continued export begins with it. */
+export interface ExportProgress {
+  /** The last tile that was looked at; null: none. */
+  readonly after: string | null;
+  readonly tiles: number;
+  readonly bytes: number;
+  readonly missing: number;
+  /** False: the server was still counting the layer. */
+  readonly complete: boolean;
+  /** By level. */
+  readonly levels: Readonly<Record<string, LevelBox>>;
+}
+
+export const NOTHING_DONE: ExportProgress = {
+  after: null,
+  tiles: 0,
+  bytes: 0,
+  missing: 0,
+  complete: true,
+  levels: {},
+};
+
+/** What an archive tells about itself. */
+export interface ExportFacts {
+  readonly name: string;
+  readonly description: string;
+  /** West, south, east, north. */
+  readonly bounds: readonly [number, number, number, number];
+  readonly minZoom: number;
+  readonly maxZoom: number;
+  /** The layers of vector tiles, as TileJSON has them; undefined: pictures. */
+  readonly vectorLayers: readonly unknown[] | undefined;
+}
+
+/**
+ * Where an export goes. Nothing appears under the name of an archive before it is complete.
+ *
+ *     open ──add()*──► finish() ──► close()
+ */
+export interface ExportTarget {
+  /** The progress of an interrupted export that this one continues. */
+  readonly begun: ExportProgress | undefined;
+  /** Writes the tiles of a page together with the progress after it. */
+  add(tiles: readonly ExportTile[], progress: ExportProgress): void;
+  /** Completes the target. @throws the reason of the signal */
+  finish(facts: ExportFacts, signal: AbortSignal): Promise<void>;
+  /** Removes what is unfinished, or keeps it for an export that continues. */
+  close(unfinished: "keep" | "remove"): void;
+}
+
+/** Adds the tiles of a page to the progress. */
+export function progressAfter(
+  before: ExportProgress,
+  tiles: readonly ExportTile[],
+  page: { readonly next: string | null; readonly missing: number; readonly complete: boolean },
+): ExportProgress {
+  const levels: Record<string, LevelBox> = { ...before.levels };
+  let bytes = before.bytes;
+  for (const tile of tiles) {
+    const { z, x, fromTop: y } = tile;
+    const [minX, minY, maxX, maxY] = levels[z] ?? [x, y, x, y];
+    levels[z] = [Math.min(minX, x), Math.min(minY, y), Math.max(maxX, x), Math.max(maxY, y)];
+    bytes += tile.bytes.byteLength;
+  }
+  return {
+    after: page.next,
+    tiles: before.tiles + tiles.length,
+    bytes,
+    missing: before.missing + page.missing,
+    complete: before.complete && page.complete,
+    levels,
+  };
+}

@@ -1,0 +1,40 @@
+import { formatOf, type TileFormat } from "../../layer/format.ts";
+import { defaultSubset, findSubset, type GridSubset, type Layer } from "../../layer/layer.ts";
+import { didYouMean } from "../../lib/nearest.ts";
+import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
+import type { ServerClient } from "../client/server-client.ts";
+import type { RangeFlags } from "../commands/job-flags.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+
+/** A layer of a server, in one grid set and format. */
+export interface RemoteTileSet {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
+}
+
+/** Finds what the flags name. @throws CommandFailure that lists what there is */
+export async function remoteTileSet(
+  client: ServerClient,
+  name: string,
+  { gridSet: [gridSet] = [], format: [format] = [] }: Pick<RangeFlags, "gridSet" | "format">,
+  /** Chooses the format if the flags name none. */
+  choose: (formats: readonly TileFormat[]) => TileFormat | undefined = ([first]) => first,
+): Promise<RemoteTileSet> {
+  const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
+  const { layers } = remoteCatalogue(answer);
+  const layer = layers.get(name);
+  if (layer === undefined)
+    throw new CommandFailure(`Unknown layer: ${name}${didYouMean(name, [...layers.keys()])}`, EXIT.usage);
+  const subset = gridSet === undefined ? defaultSubset(layer) : findSubset(layer, gridSet);
+  if (subset === undefined) {
+    const known = layer.gridSubsets.map((one) => one.gridSet.id).join(", ");
+    throw new CommandFailure(`--grid-set: expected a grid set of the layer (${known}), got ${gridSet}`, EXIT.usage);
+  }
+  const known = layer.formats.map(({ mimeType }) => mimeType).join(", ");
+  const named = format === undefined ? choose(layer.formats) : formatOf(format);
+  const found = layer.formats.find(({ mimeType }) => mimeType === named?.mimeType);
+  if (found === undefined)
+    throw new CommandFailure(`--format: expected a format of the layer (${known}), got ${format}`, EXIT.usage);
+  return { layer, subset, format: found };
+}

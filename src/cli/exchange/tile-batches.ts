@@ -1,0 +1,84 @@
+import type { Documents } from "../../http/api/documents/documents.ts";
+import { encodePack, type PackedTile } from "../../http/api/tiles/tile-pack.ts";
+import type { Answered } from "../client/answer.ts";
+import { parseAnswer } from "../client/answer.ts";
+import { retryWhileBusy } from "../client/retry-wait.ts";
+import type { ServerClient } from "../client/server-client.ts";
+
+/** Below the limits of one request, which are those of the server. */
+const MOST_TILES = 1_000;
+const MOST_BYTES = 12 * 1024 * 1024;
+
+export interface ImportResult {
+  stored: number;
+  unchanged: number;
+  kept: number;
+  refused: number;
+  readonly reasons: { readonly tile: string; readonly reason: string }[];
+}
+
+/** Reasons that are shown. */
+export const MOST_REASONS = 20;
+
+export interface BatchOptions {
+  readonly client: ServerClient;
+  /** The tile set and what happens to stored tiles, as the query of `/api/v1/tiles/import`. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly report: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Sends tiles in batches. One batch is on its way while the next one is being filled. */
+export class TileBatches {
+  readonly #options: BatchOptions;
+  readonly result: ImportResult = { stored: 0, unchanged: 0, kept: 0, refused: 0, reasons: [] };
+  #batch: PackedTile[] = [];
+  #bytes = 0;
+  #sending: Promise<void> | undefined;
+
+  constructor(options: BatchOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a tile. Waits while two batches are full. */
+  async add(tile: PackedTile): Promise<void> {
+    if (this.#batch.length >= MOST_TILES || this.#bytes + tile.bytes.byteLength > MOST_BYTES) await this.#next();
+    this.#batch.push(tile);
+    this.#bytes += tile.bytes.byteLength;
+  }
+
+  /** Counts a tile that is not sent. */
+  refuse(tile: string, reason: string): void {
+    this.result.refused++;
+    if (this.result.reasons.length < MOST_REASONS) this.result.reasons.push({ tile, reason });
+  }
+
+  /** Sends what is left, and waits for all answers. */
+  async end(): Promise<void> {
+    await this.#next();
+    await this.#sending;
+  }
+
+  async #next(): Promise<void> {
+    await this.#sending;
+    if (this.#batch.length === 0) return;
+    const body = encodePack(this.#batch);
+    this.#batch = [];
+    this.#bytes = 0;
+    this.#sending = this.#send(body);
+    // The next call, or `end`, gets a failure.
+    this.#sending.catch(() => undefined);
+  }
+
+  async #send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { client, query, report, signal } = this.#options;
+    const request = (): Promise<Uint8Array> => client.exchangeBytes("/api/v1/tiles/import", { query, bytes });
+    const text = Buffer.from(await retryWhileBusy(request, report, signal)).toString("utf8");
+    const { stored, unchanged, kept, refused, reasons }: Answered<Documents["TileImport"]> = parseAnswer(text);
+    this.result.stored += stored;
+    this.result.unchanged += unchanged;
+    this.result.kept += kept;
+    this.result.refused += refused;
+    this.result.reasons.push(...reasons.slice(0, MOST_REASONS - this.result.reasons.length));
+  }
+}

@@ -1,0 +1,68 @@
+import { decodePack, type PackedTile, parseTileName } from "../../http/api/tiles/tile-pack.ts";
+import { retryWhileBusy } from "../client/retry-wait.ts";
+import type { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import type { ExportTile } from "./export-target.ts";
+
+/** A page of stored tiles, as `/api/v1/tiles/export` answers. */
+export interface TilePage {
+  readonly tiles: readonly PackedTile[];
+  /** The last tile that was looked at; null: no tile is left. */
+  readonly next: string | null;
+  /** Tiles that the server's ledger has and its store does not. */
+  readonly missing: number;
+  /** False: the server is still counting the layer. */
+  readonly complete: boolean;
+}
+
+export interface PageSource {
+  readonly client: ServerClient;
+  /** The range, as the fields of a job request. */
+  readonly document: object;
+  readonly report: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Yields the pages behind a tile. Requests the next page while the caller handles the present one. */
+export async function* tilePages(source: PageSource, after: string | null): AsyncGenerator<TilePage, void> {
+  let coming = requestPage(source, after);
+  for (;;) {
+    const page = await coming;
+    if (page.next === null) {
+      yield page;
+      return;
+    }
+    coming = requestPage(source, page.next);
+    // The next turn of the loop gets a failure. If the caller ends the loop before, no one waits for this page.
+    coming.catch(() => undefined);
+    yield page;
+  }
+}
+
+/** As many tiles as one answer may have. */
+const MOST_TILES = Number.MAX_SAFE_INTEGER;
+
+async function requestPage({ client, document, report, signal }: PageSource, after: string | null): Promise<TilePage> {
+  const range = { ...document, ...(after === null ? {} : { after }) };
+  const request = (): Promise<Uint8Array> => client.exchangeBytes("/api/v1/tiles/export", { document: range });
+  const body = await retryWhileBusy(request, report, signal);
+  const pack = decodePack(body, MOST_TILES);
+  if (!pack.ok) throw new CommandFailure(`the server's answer is no page of tiles: ${pack.error}`, EXIT.failure);
+  const { tiles, head } = pack.value;
+  const { next, missing, complete } = head;
+  return {
+    tiles,
+    next: typeof next === "string" ? next : null,
+    missing: typeof missing === "number" ? missing : 0,
+    complete: complete === true,
+  };
+}
+
+/** Returns the tiles of a page by their positions. */
+export function exportTilesOf({ tiles }: TilePage): readonly ExportTile[] {
+  return tiles.map(({ name, bytes }) => {
+    const at = parseTileName(name);
+    if (at === undefined) throw new CommandFailure(`the server named a tile ${JSON.stringify(name)}`, EXIT.failure);
+    return { ...at, bytes };
+  });
+}

@@ -1,0 +1,37 @@
+import { importQuery } from "../tiles/import-route.ts";
+import { PACK_TYPE } from "../tiles/tile-pack.ts";
+import { queryParameters } from "./openapi-json.ts";
+import { answer, operation } from "./openapi-parts.ts";
+
+/** Tiles with their bytes: a line of JSON with their names and sizes, then the tiles one after the other. */
+const pack = (description: string) => ({
+  description,
+  content: { [PACK_TYPE]: { schema: { type: "string", format: "binary" } } },
+});
+
+export const tilePaths = {
+  "/tiles/export": {
+    post: operation("exportTiles", "A page of the stored tiles of a range, with their bytes; renders nothing", {
+      body: "TileExportRequest",
+      answers: {
+        200: pack(
+          'A line of JSON, {"tiles": [["z/x/y", bytes], …], "next": "z/x/y" or null, "missing", "complete"}, then the bytes',
+        ),
+      },
+      failures: [400, 404, 413, 422, 503],
+    }),
+  },
+  "/tiles/import": {
+    post: {
+      ...operation("importTiles", "Stores tiles in a layer", {
+        parameters: queryParameters(importQuery),
+        answers: { 200: answer("TileImport") },
+        failures: [400, 404, 413, 503, 507],
+      }),
+      requestBody: {
+        required: true,
+        ...pack('A line of JSON, {"tiles": [["z/x/y", bytes], …]}, then the bytes; 1,000 tiles and 16 MiB at most'),
+      },
+    },
+  },
+};

@@ -1,0 +1,83 @@
+import * as z from "zod";
+import { EXISTING, type ImportedTile } from "../../../coordinator/import-service.ts";
+import { rectHolds } from "../../../grid/grid-set.ts";
+import { coverageAt } from "../../../layer/layer.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { atMost } from "../../at-most.ts";
+import { administering, type Exchange, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
+import { decodeQuery } from "../query-fields.ts";
+import { receivedTile } from "./received-tile.ts";
+import { decodePack, type PackedTile, parseTileName } from "./tile-pack.ts";
+
+/** The limits of one request. */
+export const MOST_IMPORTED_TILES = 1_000;
+export const MOST_IMPORTED_BYTES = 16 * 1024 * 1024;
+/** The requests of one process at the same time: each holds its body in memory. */
+const MOST_AT_ONCE = 4;
+/** Reasons that one answer has. Further refused tiles are counted. */
+const MOST_REASONS = 100;
+
+export const importQuery = z.object({
+  ...tileSetFields,
+  existing: z
+    .enum(EXISTING)
+    .default("replace")
+    .meta({ description: "keep: a tile that is stored already stays as it is", default: "replace" }),
+});
+
+/**
+ * `tiles/import`: POST stores the tiles of its body in a layer. A tile that is not valid is named in the answer, and the
+ * others are stored.
+ */
+export function importResource({ operations }: Pick<RouteOptions, "operations">): Resource {
+  const bounded = atMost(MOST_AT_ONCE, "imports are being stored");
+  return {
+    methods: { POST: administering((exchange) => bounded(() => answerTo(exchange, operations))) },
+  };
+}
+
+async function answerTo(exchange: Exchange, operations: RouteOptions["operations"]): Promise<Reply> {
+  const query = decodeQuery(importQuery, exchange);
+  if (!query.ok) return query;
+  const requested = tileSetOf(query.value, importQuery, exchange);
+  if (!requested.ok) return requested;
+  const packed = await exchange.body(packOf, MOST_IMPORTED_BYTES);
+  if (!packed.ok) return packed;
+  const { tileSet, parameters } = requested.value;
+  const { tiles, refused } = sort(packed.value, requested.value);
+  const { existing } = query.value;
+  const imported = await operations.importTiles({ tileSet, parameters: parameters.values, tiles, existing });
+  if (!imported.ok) return imported;
+  const reasons = refused.slice(0, MOST_REASONS);
+  const answer = documentAnswer("TileImport", { ...imported.value, refused: refused.length, reasons });
+  return { ...answer, repeats: `import ${tileSet.layer}` };
+}
+
+function packOf(body: Uint8Array): Result<readonly PackedTile[], Refusal> {
+  const pack = decodePack(body, MOST_IMPORTED_TILES);
+  return pack.ok ? ok(pack.value.tiles) : refuse({ code: "malformed", message: `body: ${pack.error}` });
+}
+
+/** Splits tiles into those that can be stored, and those that cannot with the reason. */
+function sort(packed: readonly PackedTile[], { subset, format }: RequestedTileSet) {
+  const tiles: ImportedTile[] = [];
+  const refused: { readonly tile: string; readonly reason: string }[] = [];
+  for (const { name, bytes } of packed) {
+    const at = parseTileName(name);
+    const rect = at === undefined ? undefined : coverageAt(subset, at.z);
+    const y = at === undefined ? 0 : (subset.gridSet.matrices[at.z]?.matrixHeight ?? 0) - 1 - at.fromTop;
+    const tile = name.slice(0, 40);
+    if (at === undefined) refused.push({ tile, reason: "expected z/x/y with y from the top" });
+    else if (rect === undefined || !rectHolds(rect, at.x, y))
+      refused.push({ tile, reason: `the layer does not offer it in ${subset.gridSet.id}` });
+    else {
+      const received = receivedTile(bytes, format, subset.gridSet);
+      if (received.ok) tiles.push({ z: at.z, x: at.x, y, bytes: received.value });
+      else refused.push({ tile, reason: received.error });
+    }
+  }
+  return { tiles, refused };
+}
