@@ -5,8 +5,8 @@ export const EXIT = { ok: 0, failure: 1, usage: 2, failedTiles: 3, configuration
 export class CommandFailure extends Error {
   override readonly name: string = "CommandFailure";
   readonly exitCode: number;
-  constructor(message: string, exitCode: number, options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, exitCode: number) {
+    super(message);
     this.exitCode = exitCode;
   }
 }

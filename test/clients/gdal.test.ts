@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
+import { runProgram } from "../support/run-program.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 import { colours, difference, pixels, rendered } from "./pixels.ts";
 
@@ -68,6 +69,17 @@ layers:
   test("read the document of a TMS tile map as it is sent, and MapServer's pixels", async () => {
     const address = `${server.url}/service/tms/1.0.0/ws%3Aroads@EPSG%3A900913@png`;
     await isMapServersMap(written("tilemap.xml", await (await fetch(address)).text()));
+  });
+
+  test("read an exported MBTiles, and MapServer's pixels", async () => {
+    const range = { gridSetId: "EPSG:900913", format: "image/png", zoomStart: 3, zoomStop: 3, type: "seed" };
+    await ended(server, await seed(server, "ws:roads", range));
+    const env = { NUTHATCH_URL: server.url };
+    const to = join(directory, "roads.mbtiles");
+    const exported = await runProgram(["export", "ws:roads", "--to", to, "--zoom", "3"], { env });
+    expect([exported.code, exported.stderr]).toEqual([0, ""]);
+    expect(await run("gdalinfo", to)).toContain("Driver: MBTiles/MBTiles");
+    await isMapServersMap(to);
   });
 
   test("list the tile maps of the TMS service", async () => {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { defined } from "../../lib/defined.ts";
 import { type AnswerFlags, print } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { isWebGrid } from "../exchange/archive-fault.ts";
@@ -33,6 +34,7 @@ export async function importTiles(path: string, name: string, flags: ImportTiles
   const line = progressLine();
   const read: Read = { tiles: 0, bytes: 0, outside: 0 };
   let batches: TileBatches | undefined;
+  let why: string;
   try {
     const tileSet = await remoteTileSet(client, name, flags, (formats) => formatIn(path, formats));
     const document = documentOf(name, tileSet, flags);
@@ -53,17 +55,18 @@ export async function importTiles(path: string, name: string, flags: ImportTiles
     await batches.end();
     line.close();
     report(batches.result, read, { path, layer: name, json: flags.json === true });
+    return;
   } catch (error) {
+    if (batches === undefined && !signal.aborted) throw error;
+    why = signal.aborted ? "the import was interrupted" : error instanceof Error ? error.message : String(error);
+  } finally {
     line.close();
-    const { stored = 0 } = batches?.result ?? {};
-    const rest = `${stored} tiles were stored before; the same command with --keep stores the others`;
-    if (signal.aborted) process.stderr.write(`The import was interrupted: ${rest}.\n`);
-    else if (batches === undefined) throw error;
-    else {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new CommandFailure(`${why} (${rest})`, EXIT.failure, { cause: error });
-    }
   }
+  const { stored = 0 } = batches?.result ?? {};
+  throw new CommandFailure(
+    `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`,
+    EXIT.failure,
+  );
 }
 
 /** Sends one tile, or counts why it is not sent. */
@@ -96,7 +99,7 @@ function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: Imp
   const parameters: Record<string, string> = {};
   for (const { key, choice } of parameter) if (typeof choice === "string") parameters[key] = choice;
   return {
-    ...rangeFields(range),
+    ...defined(rangeFields(range)),
     layer,
     gridSet: subset.gridSet.id,
     format: format.mimeType,

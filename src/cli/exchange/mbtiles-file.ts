@@ -5,6 +5,7 @@ import Sqlite from "libsql";
 import { codeOf } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { blobOf } from "./blob.ts";
 
 /** A row of `tiles`. The row counts from the bottom; undefined bytes: there are none, or more than `MOST_TILE_BYTES`. */
 export interface MbtilesTile {
@@ -38,13 +39,14 @@ export interface MbtilesFile extends Disposable {
 /** @throws CommandFailure with the path, if the file is no MBTiles */
 export function openMbtilesFile(path: string): MbtilesFile {
   const guarded = <T>(work: () => T): T => {
+    let why: string;
     try {
       return work();
     } catch (error) {
       if (!codeOf(error).startsWith("SQLITE_")) throw error;
-      const why = error instanceof Error ? error.message : codeOf(error);
-      throw new CommandFailure(`${path} is no MBTiles, or is damaged: ${why}`, EXIT.failure, { cause: error });
+      why = error instanceof Error ? error.message : codeOf(error);
     }
+    throw new CommandFailure(`${path} is no MBTiles, or is damaged: ${why}`, EXIT.failure);
   };
   const db = guarded(() => new Sqlite(`${pathToFileURL(path).href}?mode=ro`));
   const first = (sql: string): Readonly<Record<string, unknown>> | undefined => {
@@ -62,8 +64,8 @@ export function openMbtilesFile(path: string): MbtilesFile {
   return {
     format() {
       const { n } = first("SELECT count(*) AS n FROM sqlite_master WHERE name = 'metadata'") ?? {};
-      const data = n === 0 ? undefined : first(FORMAT)?.["data"];
-      return data instanceof Uint8Array ? Buffer.from(data).toString("utf8").trim() : undefined;
+      const data = n === 0 ? undefined : blobOf(first(FORMAT)?.["data"]);
+      return data === undefined ? undefined : Buffer.from(data).toString("utf8").trim();
     },
     count: () => Number(first(COUNT)?.["n"] ?? 0),
     *tiles() {
@@ -72,7 +74,7 @@ export function openMbtilesFile(path: string): MbtilesFile {
         const step = guarded(() => rows.next());
         if (step.done === true) return;
         const { z, x, y, data } = isMap(step.value) ? step.value : {};
-        yield { z: whole(z), x: whole(x), row: whole(y), bytes: data instanceof Uint8Array ? data : undefined };
+        yield { z: whole(z), x: whole(x), row: whole(y), bytes: blobOf(data) };
       }
     },
     [Symbol.dispose]: () => void db.close(),

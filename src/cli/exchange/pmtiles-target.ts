@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { zxyToTileId } from "pmtiles";
 import type { TileFormat } from "../../layer/format.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { blobOf } from "./blob.ts";
 import type { ExportFacts, ExportTarget } from "./export-target.ts";
 import { type ArchiveOptions, packedFor, unfinishedName } from "./mbtiles-target.ts";
 import { HEADER_BYTES, type PmtilesEntry, ROOT_END, writeDirectories } from "./pmtiles-directory.ts";
@@ -169,8 +170,9 @@ async function writeTiles(
 
 function hilbertRow(row: unknown): { readonly id: number; readonly image: number; readonly data: Uint8Array } {
   const { id, image, data } = isMap(row) ? row : {};
-  if (!(data instanceof Uint8Array)) throw new TypeError("the unfinished export is damaged: a tile has no bytes");
-  return { id: Number(id), image: Number(image), data };
+  const bytes = blobOf(data);
+  if (bytes === undefined) throw new TypeError("the unfinished export is damaged: a tile has no bytes");
+  return { id: Number(id), image: Number(image), data: bytes };
 }
 
 /** Returns a function that reads the noted entries, in order. */
