@@ -63,10 +63,10 @@ export async function importTiles(path: string, name: string, flags: ImportTiles
     line.close();
   }
   const { stored = 0 } = batches?.result ?? {};
-  throw new CommandFailure(
-    `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`,
-    EXIT.failure,
-  );
+  const message = `${why}; ${stored} tiles were stored before, and the same command with --keep stores the others`;
+  if (!signal.aborted) throw new CommandFailure(message, EXIT.failure);
+  // The end of this function ends the program.
+  process.stderr.write(`nuthatch: ${message}\n`);
 }
 
 /** Sends one tile, or counts why it is not sent. */
