@@ -74,7 +74,9 @@ export class StagedTiles {
       const row: unknown = this.db.prepare("SELECT value FROM nuthatch_export WHERE name = ?").get([name]);
       return isMap(row) ? row["value"] : undefined;
     };
-    if (storedValue("purpose") !== purpose)
+    // A file without the table was killed while it was being completed.
+    const table: unknown = this.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'nuthatch_export'").get([]);
+    if (table === undefined || storedValue("purpose") !== purpose)
       throw new CommandFailure(
         `${this.#file} is of another export: remove it, or name the same layer and range as before`,
         EXIT.failure,
