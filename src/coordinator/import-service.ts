@@ -113,11 +113,12 @@ export class ImportService {
     tiles: readonly ImportedTile[],
   ): Promise<Refusal | undefined> {
     const { store, enforcer, disk } = this.#parts;
+    const allocated = (size: number): number => store.allocated(size, tileSet.layer);
     const growth = { bytes: 0, allocated: 0, files: 0 };
     for (const { bytes, ...at } of tiles) {
       const before = store.stat({ tileSet, x: at.x, y: at.y, z: at.z })?.bytes;
       growth.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
-      growth.allocated += Math.max(0, store.allocated(bytes.byteLength) - store.allocated(before ?? 0));
+      growth.allocated += Math.max(0, allocated(bytes.byteLength) - allocated(before ?? 0));
       if (before === undefined) growth.files++;
     }
     const size: StoredSize = growth;
