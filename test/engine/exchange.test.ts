@@ -314,7 +314,7 @@ test("the interface gives pages that follow one another, and an import beside a 
   const reseed = await seed(server, "racing", {
     gridSetId: "EPSG:900913",
     format: "image/webp",
-    zoomStop: 2,
+    zoomStop: 1,
     type: "reseed",
     threadCount: 2,
   });
