@@ -71,7 +71,7 @@ export class AccountService {
     if (gone.length > 0 && this.#allUsers().length > 0)
       try {
         db.transaction(() => {
-          for (const user of gone) db.prepare("DELETE FROM api_token WHERE user = ?").run(user);
+          for (const user of gone) db.prepare('DELETE FROM api_token WHERE "user" = ?').run(user);
         });
       } catch (error) {
         // A full disk does not stop a reload: a token without its user is refused, and the next call deletes it.
@@ -121,7 +121,9 @@ export class AccountService {
         conflict(`The user ${JSON.stringify(user.name)} is there already, in ${placeText(before.keptIn)}.`),
       );
     const { name, passwordHash, roles } = user;
-    this.#change(() => db.prepare("INSERT INTO user VALUES (?, ?, ?)").run(name, passwordHash, JSON.stringify(roles)));
+    this.#change(() =>
+      db.prepare('INSERT INTO "user" VALUES (?, ?, ?)').run(name, passwordHash, JSON.stringify(roles)),
+    );
     return ok(null);
   }
 
@@ -138,7 +140,7 @@ export class AccountService {
     if (!roles.includes("admin") && this.#isLastAdministrator(name)) return refuse(lastAdministrator(name));
     const { db, sessions } = this.#parts;
     this.#change(() => {
-      db.prepare("UPDATE user SET password_hash = ?, roles = ? WHERE name = ?").run(
+      db.prepare('UPDATE "user" SET password_hash = ?, roles = ? WHERE name = ?').run(
         passwordHash,
         JSON.stringify(roles),
         name,
@@ -155,8 +157,8 @@ export class AccountService {
     if (this.#isLastAdministrator(name)) return refuse(lastAdministrator(name));
     const { db, sessions } = this.#parts;
     this.#change(() => {
-      db.prepare("DELETE FROM user WHERE name = ?").run(name);
-      db.prepare("DELETE FROM api_token WHERE user = ?").run(name);
+      db.prepare('DELETE FROM "user" WHERE name = ?').run(name);
+      db.prepare('DELETE FROM api_token WHERE "user" = ?').run(name);
       sessions.endSessionsOf(name);
     });
     return ok(null);
@@ -182,7 +184,7 @@ export class AccountService {
    */
   async apiTokens(user: string | undefined): Promise<readonly ApiTokenView[]> {
     return this.#parts.db
-      .prepare("SELECT * FROM api_token WHERE ? IS NULL OR user = ? ORDER BY id DESC")
+      .prepare('SELECT * FROM api_token WHERE CAST(? AS TEXT) IS NULL OR "user" = ? ORDER BY id DESC')
       .all(user ?? null, user ?? null)
       .map(viewOf);
   }
@@ -199,7 +201,7 @@ export class AccountService {
     if (!this.#hasUser(user)) return refuse(conflict(`The user ${JSON.stringify(user)} is not there any more.`));
     const nowMs = now();
     const made = db.prepare(
-      "SELECT count(*) AS n FROM api_token WHERE user = ? AND (expires_ms IS NULL OR expires_ms >= ?)",
+      'SELECT count(*) AS n FROM api_token WHERE "user" = ? AND (expires_ms IS NULL OR expires_ms >= ?)',
     );
     const count = made.get(user, nowMs - EXPIRED_LISTED_MS)?.["n"];
     if (Number(count) >= MOST_TOKENS)
@@ -207,14 +209,9 @@ export class AccountService {
     const tokenText = newTokenText();
     this.#change(() => {
       db.prepare("DELETE FROM api_token WHERE expires_ms < ?").run(nowMs - EXPIRED_LISTED_MS);
-      db.prepare("INSERT INTO api_token (digest, name, user, role, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)").run(
-        digestOfToken(tokenText),
-        name,
-        user,
-        role,
-        nowMs,
-        expiresMs,
-      );
+      db.prepare(
+        'INSERT INTO api_token (digest, name, "user", role, made_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      ).run(digestOfToken(tokenText), name, user, role, nowMs, expiresMs);
     });
     const row = db.prepare("SELECT * FROM api_token WHERE digest = ?").get(digestOfToken(tokenText));
     if (row === undefined) throw new Error("a token that was made is not there");
@@ -227,7 +224,7 @@ export class AccountService {
    */
   async deleteApiToken(id: number, user: string | undefined): Promise<Result<null, Refusal>> {
     const { db } = this.#parts;
-    const row = db.prepare("SELECT user FROM api_token WHERE id = ?").get(id);
+    const row = db.prepare('SELECT "user" FROM api_token WHERE id = ?').get(id);
     if (row === undefined || (user !== undefined && text(row, "user") !== user)) return refuse(unknownToken(id));
     this.#change(() => db.prepare("DELETE FROM api_token WHERE id = ?").run(id));
     return ok(null);
@@ -246,7 +243,8 @@ export class AccountService {
  */
 export const storedAccounts = (db: Database): Accounts => ({ users: storedUsers(db), tokens: storedTokens(db) });
 
-const storedUsers = (db: Database): readonly User[] => db.prepare("SELECT * FROM user ORDER BY name").all().map(userOf);
+const storedUsers = (db: Database): readonly User[] =>
+  db.prepare('SELECT * FROM "user" ORDER BY name').all().map(userOf);
 
 const storedTokens = (db: Database): readonly ApiToken[] => db.prepare("SELECT * FROM api_token").all().map(tokenOf);
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Database, type Migrations, type Row, text } from "../state/database.ts";
+import { NO_LIMIT } from "../state/dialect.ts";
 
 export const sessionMigrations: Migrations = {
   module: "session",
@@ -52,7 +53,7 @@ export class SessionService {
       this.#db.prepare(`DELETE FROM session WHERE ${ENDED}`).run(...endedBefore(now));
       this.#db
         .prepare(
-          "DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session ORDER BY used_ms DESC LIMIT -1 OFFSET ?)",
+          `DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session ORDER BY used_ms DESC LIMIT ${NO_LIMIT} OFFSET ?)`,
         )
         .run(MOST_SESSIONS - 1);
       this.#db
@@ -86,7 +87,7 @@ export class SessionService {
 
   /** Ends the sessions of a user. Runs inside the caller's transaction. */
   endSessionsOf(user: string): void {
-    this.#db.prepare("DELETE FROM session WHERE user = ?").run(user);
+    this.#db.prepare('DELETE FROM session WHERE "user" = ?').run(user);
   }
 
   /** Ends the session of a token, if there is one. */

@@ -1,5 +1,6 @@
 import { Slices } from "../lib/slices.ts";
-import { type Database, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
+import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
+import type { Dialect } from "../state/dialect.ts";
 
 export const activityMigrations: Migrations = {
   module: "activity",
@@ -16,6 +17,7 @@ export const activityMigrations: Migrations = {
 const WRITE_MS = 250;
 /** The most entries that wait to be written. */
 const MOST_WAITING = 10_000;
+const INSERTED_AT_ONCE = 100;
 const MOST_ENTRIES = 50_000;
 const LONGEST_MS = 90 * 86_400_000;
 
@@ -88,7 +90,9 @@ export class ActivityService {
     let before = after ?? Number.MAX_SAFE_INTEGER;
     while (found.length < limit) {
       const last = this.#db
-        .prepare(`SELECT min(id) AS id FROM (SELECT id FROM activity WHERE id < ? ORDER BY id DESC LIMIT ${SLICE})`)
+        .prepare(
+          `SELECT min(id) AS id FROM (SELECT id FROM activity WHERE id < ? ORDER BY id DESC LIMIT ${SLICE}) AS slice`,
+        )
         .get(before)?.["id"];
       if (typeof last !== "number") break;
       found.push(...this.#slice(last, before, limit - found.length, filter));
@@ -99,7 +103,7 @@ export class ActivityService {
   }
 
   #slice(from: number, before: number, limit: number, filter: ActivityFilter): readonly ActivityRow[] {
-    const conditions = conditionsOf(filter);
+    const conditions = conditionsOf(filter, this.#db.dialect);
     const sql = ["id >= ?", "id < ?", ...conditions.map(([condition]) => condition)].join(" AND ");
     const values = conditions.flatMap(([, ...one]) => one);
     return this.#db
@@ -123,15 +127,9 @@ export class ActivityService {
   }
 
   #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
-    const insert = this.#db.prepare(
-      `INSERT INTO activity (time_ms, user, address, method, path, status, reason, job_id, request_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    const rows = entries.map((entry) => {
-      const { timeMs, user, address, method, path, status, reason, jobId, requestId } = entry;
-      const values: SqlValue[] = [timeMs, user, address, method, path, status, reason, jobId, requestId];
-      return { ...entry, id: insert.run(...values).lastInsertRowid };
-    });
+    const rows: ActivityRow[] = [];
+    for (let from = 0; from < entries.length; from += INSERTED_AT_ONCE)
+      rows.push(...this.#insert(entries.slice(from, from + INSERTED_AT_ONCE)));
     // By their number, not by their ids: after a restore of the database the next id is far above the last one.
     this.#db
       .prepare(
@@ -141,18 +139,45 @@ export class ActivityService {
       .run(this.#now() - LONGEST_MS);
     return rows;
   }
+
+  /** Inserts entries with one statement, as a database on another machine takes a round trip for each. */
+  #insert(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
+    const row = `(${COLUMNS.split(",")
+      .map(() => "?")
+      .join(", ")})`;
+    const ids = this.#db
+      .prepare(`INSERT INTO activity (${COLUMNS}) VALUES ${entries.map(() => row).join(", ")} RETURNING id`)
+      .all(...entries.flatMap(valuesOf))
+      .map((added) => int(added, "id"))
+      .sort((a, b) => a - b);
+    return entries.map((entry, n) => ({ ...entry, id: ids[n] ?? 0 }));
+  }
 }
 
+/** The columns of an entry, in the order of the values of `valuesOf`. */
+const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, request_id';
+
+const valuesOf = (entry: ActivityEntry): SqlValue[] => {
+  const { timeMs, user, address, method, path, status, reason, jobId, requestId } = entry;
+  return [timeMs, user, address, method, path, status, reason, jobId, requestId];
+};
+
 /** Returns the conditions of a filter, each with its values. */
-function conditionsOf({ user, method, refused, text: part }: ActivityFilter): (readonly [string, ...SqlValue[]])[] {
-  const all = "coalesce(user, '') || char(10) || path || char(10) || address || char(10) || coalesce(reason, '')";
+function conditionsOf(
+  { user, method, refused, text: part }: ActivityFilter,
+  dialect: Dialect,
+): (readonly [string, ...SqlValue[]])[] {
+  const all = `coalesce("user", '') || '\n' || path || '\n' || address || '\n' || coalesce(reason, '')`;
   return [
-    ...(user === undefined ? [] : [["user = ?", user] as const]),
+    ...(user === undefined ? [] : [['"user" = ?', user] as const]),
     ...(method === undefined ? [] : [["method = ?", method] as const]),
     ...(refused === undefined ? [] : [[refused ? "reason IS NOT NULL" : "reason IS NULL"] as const]),
-    ...(part === undefined ? [] : [[`instr(lower(${all}), lower(?)) > 0`, part] as const]),
+    ...(part === undefined ? [] : [[dialect.contains(`lower(${all})`), lowerAscii(part)] as const]),
   ];
 }
+
+/** Returns a text in lower case as the database's `lower` does: only letters of ASCII change. */
+const lowerAscii = (part: string): string => part.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 const textOrNull = (value: SqlValue | undefined): string | null => (typeof value === "string" ? value : null);
 

@@ -14,6 +14,7 @@ import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { type Database, int, openDatabase } from "../state/database.ts";
+import { sqliteStep } from "../state/dialect.ts";
 import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import { JobHistory } from "./job-history.ts";
 import { jobMigrations } from "./job-migrations.ts";
@@ -203,9 +204,10 @@ test("a database of an older version is rewritten once, keeps its areas, and the
   const old = new Sqlite(file());
   old.exec("PRAGMA journal_mode = WAL");
   old.exec("CREATE TABLE migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
-  const steps = jobMigrations.steps.findIndex((sql) => sql.includes("RENAME TO selection_body"));
+  const sqliteSteps = jobMigrations.steps.map(sqliteStep);
+  const steps = sqliteSteps.findIndex((sql) => sql.includes("RENAME TO selection_body"));
   for (let step = 0; step < steps; step++) {
-    old.exec(jobMigrations.steps[step] ?? "");
+    old.exec(sqliteSteps[step] ?? "");
     old.prepare("INSERT INTO migration VALUES ('jobs', ?)").run([step]);
   }
   const [common, other] = [area(), tileList([{ z: 1, x: 1, y: 0 }])];

@@ -9,7 +9,7 @@ import {
 } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { conditionsOf } from "../state/conditions.ts";
-import { bytes, type Database, int, type Row, text, wordOf } from "../state/database.ts";
+import { bytes, type Database, int, newId, type Row, text, wordOf } from "../state/database.ts";
 import { type FailedTile, type FailedTilePage, failedTileOf } from "./failed-tile.ts";
 import { JobTimeline } from "./job-timeline.ts";
 import { type NewSelection, SelectionStore } from "./selection-store.ts";
@@ -73,12 +73,12 @@ export class JobStore {
     const { selection, hot, terms, ...request } = whole;
     const text = JSON.stringify(request);
     const search = [request.layer, schedule, by].map((one) => one?.toLowerCase() ?? "").join("\n");
-    const { lastInsertRowid: id } = this.#db
+    const added = this.#db
       .prepare(
         `INSERT INTO job (layer, type, state, request, progress, created_ms, created_by, retry_of, schedule, hold, paused, terms, search)
-         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
       )
-      .run(
+      .get(
         request.layer,
         request.type,
         text,
@@ -92,6 +92,7 @@ export class JobStore {
         terms === undefined ? null : JSON.stringify(terms),
         search,
       );
+    const id = newId(added);
     if (selection !== undefined) this.#grow(this.#selections.add(id, selection));
     if (hot !== undefined)
       this.#db
@@ -205,17 +206,26 @@ export class JobStore {
   }
 
   #addTasks(job: number, count: number): StoredTask[] {
-    const addTask = this.#db.prepare("INSERT INTO task (job, state) VALUES (?, 'live')");
-    return Array.from({ length: count }, () => ({
-      id: addTask.run(job).lastInsertRowid,
-      state: "live",
-      processed: 0n,
-    }));
+    if (count === 0) return [];
+    // One statement, as a database on another machine takes a round trip for each.
+    const rows = Array.from({ length: count }, () => "(?, 'live')").join(", ");
+    return this.#db
+      .prepare(`INSERT INTO task (job, state) VALUES ${rows} RETURNING id`)
+      .all(...Array.from({ length: count }, () => job))
+      .map((row) => int(row, "id"))
+      .sort((a, b) => a - b)
+      .map((id) => ({ id, state: "live", processed: 0n }));
   }
 
   /** Changes the number of tasks that a retry of the job has, and adds tasks to it. */
   setThreadCount(id: number, count: number, added: number): readonly StoredTask[] {
-    this.#db.prepare("UPDATE job SET request = json_set(request, '$.threadCount', ?) WHERE id = ?").run(count, id);
+    const row = this.#db.prepare("SELECT request FROM job WHERE id = ?").get(id);
+    if (row !== undefined) {
+      // This file has written the text, so it needs no check.
+      const request: JobRequest = JSON.parse(text(row, "request"));
+      const changed = JSON.stringify({ ...request, threadCount: count });
+      this.#db.prepare("UPDATE job SET request = ? WHERE id = ?").run(changed, id);
+    }
     this.#growJob(id, ROW_BYTES * added);
     return this.#addTasks(id, added);
   }
@@ -284,7 +294,7 @@ export class JobStore {
     return this.#db
       .prepare(
         `SELECT id, ended_ms, outcome FROM job
-         WHERE id IN (SELECT value FROM json_each(?)) AND ended_ms IS NOT NULL`,
+         WHERE ${this.#db.dialect.inIntegers("id")} AND ended_ms IS NOT NULL`,
       )
       .all(JSON.stringify(ids))
       .map((row) => ({ id: int(row, "id"), outcome: text(row, "outcome"), endedMs: int(row, "ended_ms") }));
@@ -324,6 +334,7 @@ export class JobStore {
 
   #conditions(filter: JobFilter & JobIds): ReturnType<typeof conditionsOf> {
     const { requestedWith: requested, paused, text: searched } = filter;
+    const inIds = this.#db.dialect.inIntegers("id");
     const batch = requested === undefined ? undefined : JSON.stringify(this.#requestedWith(requested));
     return conditionsOf([
       ["layer = ?", filter.layer],
@@ -335,9 +346,9 @@ export class JobStore {
       ["created_by = ?", filter.createdBy],
       ["created_ms >= ?", filter.sinceMs],
       ["created_ms < ?", filter.untilMs],
-      ["instr(search || char(10) || id, ?) > 0", searched?.toLowerCase()],
-      ["id IN (SELECT value FROM json_each(?))", filter.ids && JSON.stringify(filter.ids)],
-      ["id IN (SELECT value FROM json_each(?))", batch],
+      [this.#db.dialect.contains("search || '\n' || id"), searched?.toLowerCase()],
+      [inIds, filter.ids && JSON.stringify(filter.ids)],
+      [inIds, batch],
       ["id >= ?", filter.from],
       ["id < ?", filter.after],
     ]);
@@ -400,7 +411,7 @@ export class JobStore {
     const tasks = new Map<number, StoredTask[]>(rows.map((row) => [int(row, "id"), []]));
     const found = this.#db
       .prepare(
-        "SELECT job, id, state, processed FROM task WHERE job IN (SELECT value FROM json_each(?)) ORDER BY job, id",
+        `SELECT job, id, state, processed FROM task WHERE ${this.#db.dialect.inIntegers("job")} ORDER BY job, id`,
       )
       .all(JSON.stringify([...tasks.keys()]));
     for (const task of found) {
@@ -419,11 +430,12 @@ export class JobStore {
 
   /** Returns the first job of the batch for each job that belongs to one. */
   #firsts(ids: readonly number[]): ReadonlyMap<number, number> {
+    const { dialect } = this.#db;
     const requested = JSON.stringify(ids);
     const rows = this.#db
       .prepare(
-        `SELECT job, first FROM job_together WHERE job IN (SELECT value FROM json_each(?))
-         UNION SELECT first, first FROM job_together WHERE first IN (SELECT value FROM json_each(?))`,
+        `SELECT job, first FROM job_together WHERE ${dialect.inIntegers("job")}
+         UNION SELECT first, first FROM job_together WHERE ${dialect.inIntegers("first")}`,
       )
       .all(requested, requested);
     return new Map(rows.map((row) => [int(row, "job"), int(row, "first")]));

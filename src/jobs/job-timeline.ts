@@ -1,4 +1,5 @@
 import { type Database, int, textOrNull, wordOf } from "../state/database.ts";
+import { NO_LIMIT } from "../state/dialect.ts";
 
 /** What happens to a job between its creation and its end. */
 const EVENTS = ["running", "paused", "resumed", "waiting", "restarted"] as const;
@@ -36,7 +37,7 @@ export class JobTimeline {
       .run(job, entry.atMs, entry.event, entry.by, entry.reason);
     const deleted = this.#db
       .prepare(
-        `DELETE FROM job_event WHERE id IN (SELECT id FROM job_event WHERE job = ? ORDER BY id DESC LIMIT -1 OFFSET ${MOST_EVENTS})
+        `DELETE FROM job_event WHERE id IN (SELECT id FROM job_event WHERE job = ? ORDER BY id DESC LIMIT ${NO_LIMIT} OFFSET ${MOST_EVENTS})
          RETURNING account, reason`,
       )
       .all(job)

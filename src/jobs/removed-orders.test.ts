@@ -4,6 +4,7 @@ import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { openDatabase } from "../state/database.ts";
+import { sqliteStep } from "../state/dialect.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
 
@@ -36,7 +37,7 @@ test("a job of an older version in an order that was removed begins again by zoo
   store.save({ id: ended, state: "aborted", progress: { ...begun, outcome: "aborted" }, ...end });
 
   // The store writes the tables of this version, so the step that removes the orders runs again on them.
-  const step = jobMigrations.steps.findIndex((sql) => sql.includes("'depth-first'"));
+  const step = jobMigrations.steps.findIndex((one) => sqliteStep(one).includes("'depth-first'"));
   db.prepare("DELETE FROM migration WHERE floor = 'jobs' AND step = ?").run(step);
   db.migrate([jobMigrations]);
   const again = store.find(unfinished);

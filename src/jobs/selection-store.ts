@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { deserialize, serialize } from "node:v8";
 import { inflateSync } from "node:zlib";
 import type { Selection } from "../grid/selection.ts";
-import { bytes, type Database, int, wordOf } from "../state/database.ts";
+import { bytes, type Database, int, newId, wordOf } from "../state/database.ts";
 
 /** `new`: not compressed yet. `plain`: compression would not make it smaller. */
 const FORMS = ["new", "plain", "deflated"] as const;
@@ -61,9 +61,10 @@ export class SelectionStore {
       return 0;
     }
     const body = serialize(selection);
-    const { lastInsertRowid: id } = this.#db
-      .prepare("INSERT INTO selection (digest, bytes, form) VALUES (?, ?, 'new')")
-      .run(digest, body.byteLength);
+    const added = this.#db
+      .prepare("INSERT INTO selection (digest, bytes, form) VALUES (?, ?, 'new') RETURNING id")
+      .get(digest, body.byteLength);
+    const id = newId(added);
     this.#db.prepare("INSERT INTO selection_body (id, body) VALUES (?, ?)").run(id, body);
     this.#link(job, id);
     return body.byteLength;

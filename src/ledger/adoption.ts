@@ -1,5 +1,6 @@
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { Ledger } from "./ledger.ts";
@@ -14,6 +15,8 @@ export const adoptionMigrations: Migrations = {
        PRIMARY KEY (layer, grid_set, parameters_id));`,
   ],
 };
+
+const PYRAMID = ["layer", "grid_set", "parameters_id"];
 
 /** A layer, with the ids of its grid sets, by which the store splits directory names. */
 export interface AdoptedLayer {
@@ -245,7 +248,7 @@ export class Adoption {
     this.#db.transaction(() => {
       this.#ledger.writeAll();
       this.#db
-        .prepare("INSERT OR REPLACE INTO adoption VALUES (?, ?, ?, ?, ?)")
+        .prepare(`INSERT INTO adoption VALUES (?, ?, ?, ?, ?) ${replacing(PYRAMID, ["z", "after"])}`)
         .run(layer, gridSet, parametersId, z, after);
     });
   }

@@ -9,6 +9,7 @@ import {
   type Statement,
   text,
 } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 import { type AgedCell, decodeAges } from "./cell-ages.ts";
 
@@ -31,6 +32,10 @@ export const BLOCKS_IN_MEMORY = 2048;
 const PINNED_LOOKS = 64;
 /** Blocks of which only the use has changed are written this much later than other changed blocks. */
 const USE_FLUSH_MS = 5_000;
+
+/** The columns that identify a block, and the others. */
+const BLOCK = ["tile_set", "z", "bx", "by"];
+const CONTENT = ["tiles", "presence", "cells", "unknown", "lru", "lfu", "checksum", "ages"];
 
 export interface BlockTableParts {
   /** Returns whether a block without a row is known to be empty in a tile set. */
@@ -78,13 +83,15 @@ export class BlockTable {
            ORDER BY ${column}, z, bx, by LIMIT ?`,
       );
     // Without the name of the index, SQLite takes the primary key and reads all rows between the two columns.
-    const inRow =
-      "FROM block INDEXED BY block_row WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?";
+    const table = `block ${db.dialect.indexedBy("block_row")}`;
+    const inRow = `FROM ${table} WHERE tile_set = ? AND z = ? AND by = ? AND bx BETWEEN ? AND ? ORDER BY bx LIMIT ?`;
     this.#sql = {
       get: db.prepare(
         "SELECT tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
       ),
-      put: db.prepare("INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      put: db.prepare(
+        `INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replacing(BLOCK, CONTENT)}`,
+      ),
       delete: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       sum: db.prepare(
         "SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",

@@ -1,4 +1,5 @@
 import { type Database, int, type Statement, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import { type Block, type BlockAddress, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 
@@ -34,7 +35,10 @@ export class Marks {
     this.#now = now;
     this.#monotonicNow = monotonicNow;
     this.#sql = {
-      put: db.prepare("INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      put: db.prepare(
+        `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)
+         ${replacing(["tile_set", "z", "bx", "by"], ["active", "settling", "settled_ms"])}`,
+      ),
       get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       move: db.prepare("UPDATE mark SET tile_set = ? WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       deleteEnded: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),

@@ -1,5 +1,6 @@
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
-import { bigInt, type Database, int, type Row, text } from "../state/database.ts";
+import { bigInt, type Database, int, newId, type Row, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import {
@@ -152,10 +153,10 @@ export class TileSetTable {
     if (found !== undefined) return found;
     return this.#db.transaction(() => {
       const complete = this.isComplete(tileSet) ?? this.#begin(tileSet);
-      const { lastInsertRowid } = this.#db
-        .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?)")
-        .run(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
-      return this.#adopt(lastInsertRowid, tileSet, complete);
+      const added = this.#db
+        .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?) RETURNING id")
+        .get(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
+      return this.#adopt(newId(added), tileSet, complete);
     });
   }
 
@@ -175,7 +176,8 @@ export class TileSetTable {
 
   #setComplete({ layer, gridSet, parametersId }: StoredPyramid, complete: boolean): void {
     this.#db
-      .prepare("INSERT OR REPLACE INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)")
+      .prepare(`INSERT INTO pyramid (layer, grid_set, parameters_id, complete) VALUES (?, ?, ?, ?)
+         ${replacing(["layer", "grid_set", "parameters_id"], ["complete"])}`)
       .run(layer, gridSet, parametersId, complete ? 1 : 0);
   }
 
@@ -251,14 +253,14 @@ export class TileSetTable {
       const deleteSum = this.#db.prepare("DELETE FROM zoom_sum WHERE tile_set = ? AND z = ?");
       const truncate = this.#db.prepare("UPDATE tile_set SET dead = ? WHERE id = ?");
       const add = this.#db.prepare(
-        "INSERT INTO tile_set (layer, grid_set, format, parameters_id, level) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO tile_set (layer, grid_set, format, parameters_id, level) VALUES (?, ?, ?, ?, ?) RETURNING id",
       );
       const added = levels.map(({ record: { id, tileSet, levelIds }, z }) => {
         deleteSum.run(id, z);
         const old = levelIds.get(z);
         if (old !== undefined) truncate.run(GONE, old);
         const { layer, gridSet, format, parametersId } = tileSet;
-        return add.run(layer, gridSet, format, parametersId, z).lastInsertRowid;
+        return newId(add.get(layer, gridSet, format, parametersId, z));
       });
       also(added);
       return added;
@@ -381,7 +383,9 @@ export class TileSetTable {
 
   /** Writes the changed sums of one zoom of a tile set, or of all. Inside the caller's transaction. */
   write(zoom?: { readonly tileSetId: number; readonly z: number }): void {
-    const put = this.#db.prepare("INSERT OR REPLACE INTO zoom_sum VALUES (?, ?, ?, ?, ?)");
+    const put = this.#db.prepare(
+      `INSERT INTO zoom_sum VALUES (?, ?, ?, ?, ?) ${replacing(["tile_set", "z"], ["tiles", "bytes", "allocated"])}`,
+    );
     const dirty = [...this.#dirty].filter(
       ([, { record, z }]) => zoom === undefined || (blocksId(record, z) === zoom.tileSetId && z === zoom.z),
     );

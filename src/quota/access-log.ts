@@ -86,7 +86,8 @@ export class AccessLog {
     this.#db
       .prepare(
         `DELETE FROM access_batch WHERE id <=
-           (SELECT MAX(id) FROM (SELECT id, SUM(reads) OVER (ORDER BY id DESC) AS newer FROM access_batch) WHERE newer > ?)`,
+           (SELECT MAX(id) FROM (SELECT id, SUM(reads) OVER (ORDER BY id DESC) AS newer FROM access_batch) AS batch
+             WHERE newer > ?)`,
       )
       .run(MOST_READS);
     this.#db.onRollback(() => this.#reads.unshift(...reads));

@@ -1,4 +1,5 @@
 import { type Database, type Migrations, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import type { QuotaConfiguration } from "./quota-configuration.ts";
 
 export const quotaMigrations: Migrations = {
@@ -32,7 +33,9 @@ export class QuotaStore {
 
   /** Saves a configuration. It is persisted when this returns. */
   save(configuration: QuotaConfiguration): QuotaConfiguration {
-    this.#db.prepare("INSERT OR REPLACE INTO quota_configuration VALUES (1, ?)").run(JSON.stringify(configuration));
+    this.#db
+      .prepare(`INSERT INTO quota_configuration VALUES (1, ?) ${replacing(["one"], ["document"])}`)
+      .run(JSON.stringify(configuration));
     this.#current = configuration;
     return configuration;
   }

@@ -1,4 +1,5 @@
 import { bigInt, bigIntOrNull, type Database, int, type Migrations } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
 import { countedSize, type QuotaCount } from "./quota-count.ts";
 
 export const usageTrendMigrations: Migrations = {
@@ -70,7 +71,8 @@ export class UsageTrend {
     this.#lastMs = nowMs;
     const layers = nowMs - this.#lastLayersMs < LAYERS_MS ? null : this.#sampleLayers(byLayer, nowMs);
     this.#db
-      .prepare("INSERT OR REPLACE INTO usage_sample (at_ms, tiles, bytes, allocated, layers) VALUES (?, ?, ?, ?, ?)")
+      .prepare(`INSERT INTO usage_sample (at_ms, tiles, bytes, allocated, layers) VALUES (?, ?, ?, ?, ?)
+         ${replacing(["at_ms"], ["tiles", "bytes", "allocated", "layers"])}`)
       .run(nowMs, tiles, bytes, allocated, layers);
     for (const table of ["usage_sample", "usage_layer_sample"])
       this.#db.prepare(`DELETE FROM ${table} WHERE at_ms < ?`).run(nowMs - STORED_MS);
@@ -83,7 +85,10 @@ export class UsageTrend {
       .filter(([, { tiles }]) => tiles > 0n)
       .sort(([, a], [, b]) => Number(b.bytes - a.bytes))
       .slice(0, MOST_LAYERS);
-    const insert = this.#db.prepare("INSERT OR REPLACE INTO usage_layer_sample VALUES (?, ?, ?, ?, ?)");
+    const insert = this.#db.prepare(
+      `INSERT INTO usage_layer_sample VALUES (?, ?, ?, ?, ?)
+       ${replacing(["at_ms", "layer"], ["tiles", "bytes", "allocated"])}`,
+    );
     for (const [layer, { tiles, bytes, allocated }] of largest) insert.run(nowMs, layer, tiles, bytes, allocated);
     return largest.length;
   }
@@ -94,26 +99,20 @@ export class UsageTrend {
    * @param layer undefined: all layers together
    */
   samples(layer: string | undefined, sinceMs: number, stepMs: number): readonly UsageSample[] {
-    // The row of a group is the one of the greatest at_ms, as SQLite has it for max().
-    const step = "GROUP BY at_ms / CAST(? AS INTEGER) ORDER BY at_ms";
-    const rows =
-      layer === undefined
-        ? this.#db
-            .prepare(`SELECT max(at_ms) AS at_ms, tiles, bytes, allocated FROM usage_sample WHERE at_ms >= ? ${step}`, {
-              bigints: true,
-            })
-            .all(sinceMs, stepMs)
-        : this.#db
-            .prepare(
-              `SELECT max(at_ms) AS at_ms, tiles, bytes, allocated FROM (
-                SELECT s.at_ms, coalesce(l.tiles, 0) AS tiles, coalesce(l.bytes, 0) AS bytes,
-                  coalesce(l.allocated, 0) AS allocated
-                FROM usage_sample s LEFT JOIN usage_layer_sample l ON l.at_ms = s.at_ms AND l.layer = ?
-                WHERE s.at_ms >= ? AND (l.layer IS NOT NULL OR s.layers < ${MOST_LAYERS})
-              ) ${step}`,
-              { bigints: true },
-            )
-            .all(layer, sinceMs, stepMs);
+    const last = "max(at_ms) OVER (PARTITION BY at_ms / CAST(? AS BIGINT)) AS last_ms";
+    const ofLayer = `SELECT s.at_ms AS at_ms, coalesce(l.tiles, 0) AS tiles, coalesce(l.bytes, 0) AS bytes,
+        coalesce(l.allocated, 0) AS allocated
+      FROM usage_sample s LEFT JOIN usage_layer_sample l ON l.at_ms = s.at_ms AND l.layer = ?
+      WHERE s.at_ms >= ? AND (l.layer IS NOT NULL OR s.layers < ${MOST_LAYERS})`;
+    const ofAll = "SELECT at_ms, tiles, bytes, allocated FROM usage_sample WHERE at_ms >= ?";
+    const rows = this.#db
+      .prepare(
+        `SELECT at_ms, tiles, bytes, allocated
+         FROM (SELECT at_ms, tiles, bytes, allocated, ${last} FROM (${layer === undefined ? ofAll : ofLayer}) AS sampled) AS steps
+         WHERE at_ms = last_ms ORDER BY at_ms`,
+        { bigints: true },
+      )
+      .all(stepMs, ...(layer === undefined ? [] : [layer]), sinceMs);
     return rows.map((row) => ({
       atMs: int(row, "at_ms"),
       tiles: bigIntOrNull(row, "tiles"),

@@ -1,4 +1,5 @@
 import { type Database, int, intOrNull, type Migrations, type Row, text, textOrNull } from "../state/database.ts";
+import { postgresStep, replacing } from "../state/dialect.ts";
 import { MOST_RUNS, type Schedule, type ScheduledJob, type SchedulePlan, type ScheduleRun } from "./schedule.ts";
 import { readScheduledJob, writeScheduledJob } from "./scheduled-job-codec.ts";
 
@@ -13,7 +14,8 @@ export const scheduleMigrations: Migrations = {
      CREATE INDEX schedule_run_schedule ON schedule_run (schedule, id);`,
     // A schedule may ask for several jobs, in an area. The hours are read for each of the jobs, the place for a run
     // alone.
-    `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
+    {
+      sqlite: `ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
      ALTER TABLE schedule ADD COLUMN place TEXT;
      UPDATE schedule SET
        job = json_object(
@@ -25,9 +27,18 @@ export const scheduleMigrations: Migrations = {
      ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
      UPDATE schedule_run SET jobs = json_array(job) WHERE job IS NOT NULL;
      ALTER TABLE schedule_run DROP COLUMN job;`,
+      postgres: postgresStep(`ALTER TABLE schedule ADD COLUMN job TEXT NOT NULL DEFAULT '';
+     ALTER TABLE schedule ADD COLUMN place TEXT;
+     ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
+     ALTER TABLE schedule_run DROP COLUMN job;`),
+    },
     // Orders that were removed.
-    `UPDATE schedule SET job = json_remove(job, '$.request.order')
+    {
+      sqlite: `UPDATE schedule SET job = json_remove(job, '$.request.order')
        WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
+      // No version with these orders kept its state in PostgreSQL.
+      postgres: "",
+    },
   ],
 };
 
@@ -66,7 +77,7 @@ export class ScheduleStore {
     return this.#db
       .prepare(
         `SELECT name, plan, job, created_by, created_ms, next_ms, last_due_ms,
-           CASE WHEN place IS NOT NULL THEN json_extract(place, '$.tiles') IS NOT NULL END AS of_tiles
+           CASE WHEN place LIKE '{"tiles":%' THEN 1 WHEN place IS NOT NULL THEN 0 END AS of_tiles
          FROM schedule ORDER BY name`,
       )
       .all()
@@ -104,8 +115,9 @@ export class ScheduleStore {
     const { job, selection } = writeScheduledJob(scheduledJob);
     this.#db
       .prepare(
-        `INSERT OR REPLACE INTO schedule (name, plan, created_by, created_ms, next_ms, last_due_ms, job, place)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO schedule (name, plan, created_by, created_ms, next_ms, last_due_ms, job, place)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ${replacing(["name"], ["plan", "created_by", "created_ms", "next_ms", "last_due_ms", "job", "place"])}`,
       )
       .run(name, JSON.stringify(timing), createdBy, createdMs, nextMs, lastDueMs, job, selection);
   }

@@ -1,4 +1,5 @@
 import { type Database, int, type Migrations } from "./database.ts";
+import { replacing } from "./dialect.ts";
 
 export const clockMigrations: Migrations = {
   module: "clock",
@@ -40,7 +41,7 @@ export class ClockRecord {
       this.#isStored = false;
     } else if (!this.#isStored) {
       this.#latestMs += NOTE_MARGIN_MS;
-      this.#db.prepare("INSERT OR REPLACE INTO clock VALUES (1, ?)").run(this.#latestMs);
+      this.#db.prepare(`INSERT INTO clock VALUES (1, ?) ${replacing(["id"], ["latest_ms"])}`).run(this.#latestMs);
       this.#isStored = true;
     }
   }

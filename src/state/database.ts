@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "libsql";
 import { codeOf } from "../lib/error-code.ts";
-import { ownVersion } from "../lib/version.ts";
-import { inUse, isBusy, StateError } from "./data-directory.ts";
+import { inUse, isBusy } from "./data-directory.ts";
+import { type Dialect, type MigrationStep, sqliteDialect } from "./dialect.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
+import { migrate } from "./migrate.ts";
 import { copiesOf, copyBeforeMigration } from "./state-copies.ts";
 
 /** A value that can be bound or read. Integers come as numbers, or as bigints from a statement made with `bigints`. */
@@ -12,7 +13,11 @@ export type SqlValue = number | bigint | string | Uint8Array | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
 export interface Statement {
-  run(...values: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  /**
+   * Runs the statement. PostgreSQL may run it later in the transaction: at the latest when `changes` is read, at the
+   * next read of the database, or at the end of the transaction, which then throws the error of the statement.
+   */
+  run(...values: SqlValue[]): { readonly changes: number };
   get(...values: SqlValue[]): Row | undefined;
   all(...values: SqlValue[]): Row[];
 }
@@ -20,11 +25,12 @@ export interface Statement {
 /** The steps that create a module's tables, in order. A released step is never changed. */
 export interface Migrations {
   readonly module: string;
-  readonly steps: readonly string[];
+  readonly steps: readonly MigrationStep[];
 }
 
 /** The only connection to the state database. It belongs to the coordinator, and no other process or thread uses it. */
 export interface Database {
+  readonly dialect: Dialect;
   prepare(sql: string, options?: { readonly bigints: boolean }): Statement;
   exec(sql: string): void;
   /**
@@ -34,7 +40,8 @@ export interface Database {
   transaction<T>(body: () => T): T;
   /**
    * Runs `body` in one transaction without the sync. A kill of the process loses none of its changes. A loss of power
-   * can lose them until the next `transaction`.
+   * can lose them until the next `transaction`. In PostgreSQL this is the same as `transaction`: a kill of PostgreSQL
+   * would lose them, and this process would go on without noticing.
    */
   unsynced<T>(body: () => T): T;
   /** Registers a function that restores values in memory if the current transaction is rolled back. */
@@ -94,11 +101,10 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
       undos = [];
     }
   };
+  const database = { dialect: sqliteDialect, prepare, exec: (sql: string) => void db.exec(sql), transaction };
   return {
-    prepare,
+    ...database,
     onRollback: (undo) => void undos.push(undo),
-    exec: (sql) => void db.exec(sql),
-    transaction,
     unsynced(body) {
       db.exec("PRAGMA synchronous = NORMAL");
       try {
@@ -107,7 +113,16 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
         db.exec("PRAGMA synchronous = FULL");
       }
     },
-    migrate: (migrations) => migrate({ db, file, prepare, transaction }, migrations),
+    migrate: (migrations) =>
+      migrate(
+        {
+          db: database,
+          name: file,
+          beforeSteps: (version) => file !== IN_MEMORY && copyBeforeMigration({ prepare }, file, version),
+          copy: () => (file === IN_MEMORY ? undefined : copiesOf(file)[0]),
+        },
+        migrations,
+      ),
     close() {
       try {
         // Statements that were not garbage-collected keep SQLite from making a checkpoint when it closes.
@@ -178,8 +193,7 @@ function statementCache(db: Sqlite.Database, beforeWrite: () => void): Prepare {
       run(...values) {
         checkOpen();
         if (!db.inTransaction) beforeWrite();
-        const { changes, lastInsertRowid } = statement.run(values);
-        return { changes, lastInsertRowid: Number(lastInsertRowid) };
+        return { changes: statement.run(values).changes };
       },
       // libsql takes bigints only inside an array of parameters.
       get(...values) {
@@ -204,73 +218,6 @@ function statementCache(db: Sqlite.Database, beforeWrite: () => void): Prepare {
   };
 }
 
-interface Migrating {
-  readonly db: Sqlite.Database;
-  readonly file: string;
-  readonly prepare: Prepare;
-  readonly transaction: (body: () => void) => void;
-}
-
-interface Step {
-  readonly module: string;
-  readonly step: number;
-}
-
-function migrate({ db, file, prepare, transaction }: Migrating, migrations: readonly Migrations[]): void {
-  db.exec("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))");
-  db.exec("CREATE TABLE IF NOT EXISTS written_by (id INTEGER PRIMARY KEY CHECK (id = 1), version TEXT NOT NULL)");
-  const version = ownVersion();
-  const row = prepare("SELECT version FROM written_by").get();
-  const lastVersion = row === undefined ? undefined : text(row, "version");
-  // The column `floor` has the name of the module.
-  const done = prepare("SELECT floor, step FROM migration ORDER BY floor, step")
-    .all()
-    .map((found): Step => ({ module: text(found, "floor"), step: int(found, "step") }));
-  refuseNewer(done, migrations, { file, lastVersion, version });
-  const isDone = new Set(done.map(({ module, step }) => `${module} ${step}`));
-  const missing = migrations.flatMap(({ module, steps }) =>
-    steps.map((sql, step) => ({ module, step, sql })).filter(({ step }) => !isDone.has(`${module} ${step}`)),
-  );
-  if (missing.length > 0 && done.length > 0 && file !== IN_MEMORY) copyBeforeMigration({ prepare }, file, version);
-  for (const { module, step, sql } of missing)
-    transaction(() => {
-      db.exec(sql);
-      prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
-    });
-  if (lastVersion !== version) prepare("INSERT OR REPLACE INTO written_by VALUES (1, ?)").run(version);
-}
-
-interface Versions {
-  readonly file: string;
-  /** The version that opened the database last; undefined: it did not record itself. */
-  readonly lastVersion: string | undefined;
-  readonly version: string;
-}
-
-/**
- * Refuses a database of a newer version. A version that does not know a step would write data that the newer version
- * does not expect.
- * @throws StateError
- */
-function refuseNewer(
-  done: readonly Step[],
-  migrations: readonly Migrations[],
-  { file, lastVersion, version }: Versions,
-): void {
-  const known = new Map(migrations.map(({ module, steps }) => [module, steps.length]));
-  const unknown = done
-    .filter(({ module, step }) => step >= (known.get(module) ?? 0))
-    .map(({ module, step }) => `${module} ${step}`);
-  if (unknown.length === 0) return;
-  const last = lastVersion === undefined ? "" : `, last written by Nuthatch ${lastVersion}`;
-  const copy = file === IN_MEMORY ? undefined : copiesOf(file)[0];
-  const older = copy === undefined ? "a copy of this version" : `a copy of this version (such as ${copy})`;
-  throw new StateError(
-    "newer_version",
-    `the state database ${file} was written by a newer version of Nuthatch (steps unknown to this one, Nuthatch ${version}: ${unknown.join(", ")}${last}): start that version, or put ${older} in its place`,
-  );
-}
-
 function rowOf(row: unknown): Row | undefined {
   if (typeof row !== "object" || row === null) return undefined;
   const out: Record<string, SqlValue> = {};
@@ -283,6 +230,9 @@ function rowOf(row: unknown): Row | undefined {
   }
   return out;
 }
+
+/** Returns the id of an inserted row, which the statement returns as `id`. */
+export const newId = (row: Row | undefined): number => int(row ?? {}, "id");
 
 /** Returns the value of a column that the schema makes an integer below 2^53. */
 export function int(row: Row, column: string): number {

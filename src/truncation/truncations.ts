@@ -4,7 +4,7 @@ import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { type Database, int, type Migrations, newId, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
@@ -141,8 +141,10 @@ export class LedgerTruncations {
       const aside = record(targets, names);
       if (targets.length === 0) return undefined;
       const planned: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
-      const added = this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?)").run(JSON.stringify(planned));
-      return { id: added.lastInsertRowid, ...planned };
+      const added = this.#db
+        .prepare("INSERT INTO store_drop (plan) VALUES (?) RETURNING id")
+        .get(JSON.stringify(planned));
+      return { id: newId(added), ...planned };
     });
   }
 

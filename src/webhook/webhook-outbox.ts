@@ -83,14 +83,15 @@ export class WebhookOutbox {
   removeOldest(webhook: string): void {
     this.#db
       .prepare(
-        // The plus sign keeps SQLite from sorting all deliveries of the webhook by way of the index.
-        "DELETE FROM webhook_delivery WHERE number = (SELECT number FROM webhook_delivery WHERE +webhook = ? ORDER BY number LIMIT 1)",
+        // The expression keeps SQLite from sorting all deliveries of the webhook by way of the index.
+        "DELETE FROM webhook_delivery WHERE number = (SELECT number FROM webhook_delivery WHERE webhook || '' = ? ORDER BY number LIMIT 1)",
       )
       .run(webhook);
   }
 
   /** Removes the deliveries to all other webhooks. @returns the number of removed deliveries */
   removeOthers(webhooks: readonly string[]): number {
+    if (webhooks.length === 0) return this.#db.prepare("DELETE FROM webhook_delivery").run().changes;
     const values = webhooks.map(() => "?").join(", ");
     return this.#db.prepare(`DELETE FROM webhook_delivery WHERE webhook NOT IN (${values})`).run(...webhooks).changes;
   }

@@ -1,0 +1,84 @@
+import { ownVersion } from "../lib/version.ts";
+import { StateError } from "./data-directory.ts";
+import { type Database, int, type Migrations, text } from "./database.ts";
+import { postgresStep, replacing, sqliteStep } from "./dialect.ts";
+
+interface Step {
+  readonly module: string;
+  readonly step: number;
+}
+
+/** The parts of a migration that depend on where the database is. */
+export interface Migrating {
+  readonly db: Pick<Database, "dialect" | "prepare" | "exec" | "transaction">;
+  /** The name of the database in messages. */
+  readonly name: string;
+  /** Called before the first step if the database is of an older version, with this version. */
+  readonly beforeSteps: (version: string) => void;
+  /** Returns the copy of the database that may replace one of a newer version; undefined: there is none. */
+  readonly copy: () => string | undefined;
+}
+
+/**
+ * Runs the steps that the database has not had yet.
+ * @throws StateError when the database was written by a newer version
+ */
+export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
+  const { db, beforeSteps } = migrating;
+  const translated = db.dialect.engine === "sqlite" ? sqliteStep : postgresStep;
+  db.exec(translated("CREATE TABLE IF NOT EXISTS migration (floor TEXT, step INTEGER, PRIMARY KEY (floor, step))"));
+  db.exec(
+    translated("CREATE TABLE IF NOT EXISTS written_by (id INTEGER PRIMARY KEY CHECK (id = 1), version TEXT NOT NULL)"),
+  );
+  const version = ownVersion();
+  const row = db.prepare("SELECT version FROM written_by").get();
+  const lastVersion = row === undefined ? undefined : text(row, "version");
+  // The column `floor` has the name of the module.
+  const done = db
+    .prepare("SELECT floor, step FROM migration ORDER BY floor, step")
+    .all()
+    .map((found): Step => ({ module: text(found, "floor"), step: int(found, "step") }));
+  refuseNewer(done, migrations, { ...migrating, lastVersion, version });
+  const isDone = new Set(done.map(({ module, step }) => `${module} ${step}`));
+  const missing = migrations.flatMap(({ module, steps }) =>
+    steps.map((sql, step) => ({ module, step, sql })).filter(({ step }) => !isDone.has(`${module} ${step}`)),
+  );
+  if (missing.length > 0 && done.length > 0) beforeSteps(version);
+  for (const { module, step, sql } of missing)
+    db.transaction(() => {
+      db.exec(translated(sql));
+      db.prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
+    });
+  if (lastVersion !== version)
+    db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
+}
+
+interface Versions extends Pick<Migrating, "name" | "copy"> {
+  /** The version that opened the database last; undefined: it did not record itself. */
+  readonly lastVersion: string | undefined;
+  readonly version: string;
+}
+
+/**
+ * Refuses a database of a newer version. A version that does not know a step would write data that the newer version
+ * does not expect.
+ * @throws StateError
+ */
+function refuseNewer(
+  done: readonly Step[],
+  migrations: readonly Migrations[],
+  { name, copy: latestCopy, lastVersion, version }: Versions,
+): void {
+  const known = new Map(migrations.map(({ module, steps }) => [module, steps.length]));
+  const unknown = done
+    .filter(({ module, step }) => step >= (known.get(module) ?? 0))
+    .map(({ module, step }) => `${module} ${step}`);
+  if (unknown.length === 0) return;
+  const last = lastVersion === undefined ? "" : `, last written by Nuthatch ${lastVersion}`;
+  const copy = latestCopy();
+  const older = copy === undefined ? "a copy of this version" : `a copy of this version (such as ${copy})`;
+  throw new StateError(
+    "newer_version",
+    `the state database ${name} was written by a newer version of Nuthatch (steps unknown to this one, Nuthatch ${version}: ${unknown.join(", ")}${last}): start that version, or put ${older} in its place`,
+  );
+}
