@@ -1,5 +1,7 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { hasPostgres } from "./test/support/postgres.ts";
 
 // The gate gives the same result twice: its properties have one seed.
 const gate = process.env["NUTHATCH_GATE"] === "1";
@@ -10,6 +12,32 @@ process.env["NUTHATCH_TEST_SEED"] = seed;
 /** They compare times, or wait for long outages: a busy machine of CI is no place for them. `npm test` has them. */
 const TIMED = ["live-users", "outage", "job-progress"].map((name) => `test/engine/${name}.test.ts`);
 
+// The directory of the one PostgreSQL of this run, which the first test that needs it starts.
+const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);
+process.env["NUTHATCH_TEST_POSTGRES"] ??= postgres;
+
+/** Where PostgreSQL is installed, the tests of these files run a second time, with their state in PostgreSQL. */
+const ON_POSTGRES = [
+  "account/account-service",
+  "activity/activity-service",
+  "jobs/job-store",
+  "ledger/block-table",
+  "ledger/marks",
+  "quota/access-log",
+  "quota/usage-trend",
+  "state/clock-record",
+  "state/database",
+].map((name) => `src/${name}.test.ts`);
+const onPostgres = {
+  extends: true as const,
+  test: {
+    name: "postgres",
+    include: ON_POSTGRES,
+    isolate: false,
+    env: { NUTHATCH_TEST_SEED: seed, NUTHATCH_TEST_STATE: "postgres" },
+  },
+};
+
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
@@ -17,6 +45,7 @@ export default defineConfig({
       // These files change nothing outside of themselves: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
       { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: gate ? TIMED : [] } },
+      ...(hasPostgres ? [onPostgres] : []),
     ],
     // Files by size: the longest runs do not begin when all others have ended.
     sequence: { shuffle: { tests: true, files: false } },

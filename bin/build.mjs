@@ -15,6 +15,7 @@ await build({
     "src/app/check-thread.ts",
     "src/app/load-thread.ts",
     "src/app/coordinator-thread.ts",
+    "src/state/postgres/postgres-thread.ts",
     "src/app/renderer-process.ts",
     "src/app/http-worker-process.ts",
   ],
@@ -33,7 +34,7 @@ await build({
   minifySyntax: true,
   lineLimit: 160,
   // They load machine code that lies beside them.
-  external: ["libsql", "sharp"],
+  external: ["libsql", "sharp", "pg-native"],
   // For packages in CommonJS form, which ask Node for its own modules.
   banner: {
     js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "../state/database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { type AccountParts, AccountService, type Accounts, accountMigrations } from "./account-service.ts";
 import { SessionService, sessionMigrations } from "./session-service.ts";
 import type { KeptUser } from "./user.ts";
@@ -12,7 +12,7 @@ const user = (name: string): KeptUser => ({
 });
 
 function accounts(users: readonly KeptUser[]) {
-  const real = openDatabase(":memory:");
+  const real = openTestDatabase(":memory:");
   real.migrate([sessionMigrations, accountMigrations]);
   const state = { users, isFull: false, faults: 0, sent: [] as Accounts[] };
   const db: AccountParts["db"] = {

@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Database, openDatabase } from "../state/database.ts";
+import { inPostgres, openTestDatabase } from "../../test/support/test-database.ts";
+import type { Database } from "../state/database.ts";
 import { type ActivityFilter, ActivityService, activityMigrations } from "./activity-service.ts";
 
 let directory: string;
 let db: Database;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-activity-"));
-  db = openDatabase(join(directory, "state.db"));
+  db = openTestDatabase(join(directory, "state.db"));
   db.migrate([activityMigrations]);
 });
 afterEach(() => {
@@ -47,7 +48,8 @@ test("50,000 entries are kept, none is lost between two writes, and old ones go"
   expect(await pathsOf(service, 100_000)).toEqual(["/1", "/50002", "/50001", "/50000"]);
 });
 
-test("entries stay when the next id is raised, as after a restore of the database", async () => {
+// The next id is raised in copies of a file.
+test.skipIf(inPostgres)("entries stay when the next id is raised, as after a restore of the database", async () => {
   const service = new ActivityService({
     db,
     now: () => 0,

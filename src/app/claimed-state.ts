@@ -1,22 +1,20 @@
-import { rmSync, statSync } from "node:fs";
-import { access, constants, stat } from "node:fs/promises";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf } from "../lib/error-code.ts";
 import { isoTime } from "../lib/iso-time.ts";
 import { lockDataDirectory, secureDataDirectory } from "../state/data-directory.ts";
 import { type Database, openDatabase } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
+import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../state/state-copies.ts";
 import { DEFAULT_STORE, directoryOf, type StoreOptions } from "../store/store-options.ts";
-
-/** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
-const LONGEST_WAIT_MS = 2_000;
+import { probeOf } from "./file-probe.ts";
 
 /** The data directory, locked for this process, with the state database open. */
 export interface ClaimedState {
   readonly db: Database;
+  /** Connects to the database, if it is not in a file. @throws StateError */
+  connect(): void;
   /** Returns why the state or the store cannot be used; undefined: they can. Called on a timer. */
   trouble(): Promise<string | undefined>;
   /** Whether the disk has too little space for the database, by the last call of `trouble`. */
@@ -45,17 +43,11 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
   const db = openDatabase(file, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
   let isDiskFull = false;
-  const probes = [
-    probeOf(file, "the state database"),
-    ...stores.flatMap((store) => {
-      const directory = directoryOf(store);
-      const name = store.id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(store.id)}`;
-      return directory === undefined ? [] : [probeOf(directory, name)];
-    }),
-  ];
+  const probes = [probeOf(file, "the state database"), ...storeProbes(stores)];
   return {
     db,
     loss,
+    connect() {},
     adopted() {
       if (copiedMs === undefined) return;
       // The stamp must leave the file itself: the next start would take a stamped file with a log for another copy.
@@ -87,6 +79,14 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
   };
 }
 
+/** Returns a probe of each store that is in a directory. */
+const storeProbes = (stores: readonly StoreOptions[]): ReturnType<typeof probeOf>[] =>
+  stores.flatMap((store) => {
+    const directory = directoryOf(store);
+    const name = store.id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(store.id)}`;
+    return directory === undefined ? [] : [probeOf(directory, name)];
+  });
+
 /** Removes the write-ahead log of the database that a copy has replaced, and returns what the start reports. */
 function restored(file: string, copiedMs: number): StateLoss {
   for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
@@ -94,39 +94,40 @@ function restored(file: string, copiedMs: number): StateLoss {
 }
 
 /**
- * Returns a probe of a file or a directory. The probe returns why the file or directory cannot be used; undefined: it is
- * the same as at the start, and can be written. A directory may have been created again on the same file system. A
- * directory on another file system means that its volume is not mounted. Only one request to the file system runs at a
- * time. `name`: such as "the store".
- * @throws Error when the file or directory does not exist
+ * Locks the data directory, in which the tiles are, and prepares the connection to a state database in PostgreSQL.
+ * @param diverged called when the database is not as this server has left it
+ * @throws StateError
  */
-function probeOf(path: string, name: string): () => Promise<string | undefined> {
-  const first = statSync(path);
-  const lost = `${name} (${path}) is lost`;
-  let looking: Promise<string | undefined> | undefined;
-  const look = async (): Promise<string | undefined> => {
-    try {
-      const now = await stat(path);
-      const isSame = now.dev === first.dev && (now.isDirectory() || now.ino === first.ino);
-      if (!isSame || now.isDirectory() !== first.isDirectory())
-        return `${lost}: another one is in its place since the start; put it back, or restart the server`;
-      await access(path, constants.R_OK | constants.W_OK | (now.isDirectory() ? constants.X_OK : 0));
-      return undefined;
-    } catch (error) {
-      return `${lost}: ${codeOf(error) || String(error)}`;
-    }
-  };
-  return async () => {
-    looking ??= look().finally(() => {
-      looking = undefined;
-    });
-    const waited = new AbortController();
-    const late = sleep(LONGEST_WAIT_MS, "late", { signal: waited.signal, ref: false }).catch(() => "late");
-    try {
-      const found = await Promise.race([looking, late]);
-      return found === "late" ? `${lost}: the file system does not answer` : found;
-    } finally {
-      waited.abort();
-    }
+export async function claimPostgres(
+  dataDir: string,
+  stores: readonly StoreOptions[],
+  target: PostgresTarget,
+  diverged: (reason: string) => void,
+): Promise<ClaimedState> {
+  secureDataDirectory(dataDir, ["lock.db"]);
+  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+  // Not loaded by a server whose state is in a file.
+  const { openPostgres } = await import("../state/postgres/postgres-database.ts");
+  const db = openPostgres(target, { diverged });
+  const probes = storeProbes(stores);
+  return {
+    db,
+    // A database that lacks tiles of the store has no record of their tile sets: they are counted as an older cache.
+    loss: undefined,
+    isDiskFull: false,
+    connect: () => db.connect(),
+    adopted() {},
+    begun() {},
+    async trouble() {
+      const found = [db.trouble(), ...(await Promise.all(probes.map((probe) => probe())))];
+      return found.find((reason) => reason !== undefined);
+    },
+    release() {
+      try {
+        db.close();
+      } finally {
+        lock.release();
+      }
+    },
   };
 }

@@ -15,9 +15,10 @@ import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
-import { type ClaimedState, claimState } from "./claimed-state.ts";
+import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
 import { openConfiguredStores, storeLocations } from "./configured-stores.ts";
 import {
+  type BeginOutcome,
   type CoordinatorMethods,
   LEDGER_ACCESS,
   RENDER_GATE,
@@ -25,6 +26,8 @@ import {
   type StartRefusal,
 } from "./process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
+
+const END_MS = 100;
 
 export interface CoordinatorData {
   readonly configuration: Configuration;
@@ -40,11 +43,21 @@ function bootId(): string | undefined {
   }
 }
 
+/** Faults of the state that the operator has to resolve before a start can succeed. */
+const CONFIGURATION_FAULTS: ReadonlySet<StateError["code"]> = new Set(["misconfigured", "newer_version"]);
+
 function refusalOf(error: unknown, dataDir: string): StartRefusal {
   const fault = stateDatabaseFault(error, dataDir);
   if (fault !== undefined) return { kind: "refused", message: fault, isConfiguration: true };
-  const isConfiguration = error instanceof StateError && error.code === "newer_version";
+  const isConfiguration = error instanceof StateError && CONFIGURATION_FAULTS.has(error.code);
   return { kind: "refused", message: dataDirectoryFault(error, dataDir), isConfiguration };
+}
+
+/** Returns whether a later attempt to begin may succeed: a database on another machine may answer by then. */
+function notConnected(error: unknown, dataDir: string): BeginOutcome {
+  return error instanceof StateError && error.code === "unavailable"
+    ? { kind: "waiting", reason: error.message, serves: false }
+    : refusalOf(error, dataDir);
 }
 
 function markBegun(claimed: ClaimedState, log: Logger): void {
@@ -82,6 +95,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   let stores: OpenedStores | undefined;
   /** The error of the last attempt to begin. */
   let notBegun: unknown;
+  let isEnding = false;
 
   const coordinator = (): Coordinator => {
     if (opened === undefined) throw notBegun ?? new Error("the coordinator has not begun");
@@ -92,11 +106,23 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     warn: (sentence, fields) => channel.note("log", ["warn", sentence, fields ?? {}]),
     error: (sentence, fields) => channel.note("log", ["error", sentence, fields ?? {}]),
   };
+  /** Ends this thread and with it the server, which begins again with what the database has. */
+  const diverged = (reason: string): void => {
+    if (isEnding) return;
+    isEnding = true;
+    log.error("the server has to begin again", { reason });
+    // The line of the log has left this thread by then.
+    setTimeout(() => process.exit(1), END_MS);
+  };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
   const methods: CoordinatorMethods = {
-    claim() {
+    async claim() {
       try {
-        claimed = claimState(configuration.dataDir, configuration.stores);
+        const { dataDir, state, stores: configured } = configuration;
+        claimed =
+          state.type === "embedded"
+            ? claimState(dataDir, configured)
+            : await claimPostgres(dataDir, configured, state.target, diverged);
         return undefined;
       } catch (error) {
         return refusalOf(error, configuration.dataDir);
@@ -105,6 +131,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     async begin() {
       if (claimed === undefined) throw new Error("the data directory has not been claimed");
       const { db, loss } = claimed;
+      try {
+        claimed.connect();
+      } catch (error) {
+        return notConnected(error, configuration.dataDir);
+      }
       const kinds = await loadStoreKinds(configuration.stores);
       stores ??= openConfiguredStores(configuration, data.instance, kinds);
       const { store } = stores;
@@ -137,8 +168,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         markBegun(claimed, log);
         return { kind: "begun" };
       } catch (error) {
-        if (codeOf(error) !== "SQLITE_FULL") return refusalOf(error, configuration.dataDir);
         notBegun = error;
+        if (codeOf(error) !== "SQLITE_FULL") return notConnected(error, configuration.dataDir);
         const reason = `the disk of the data directory is full, the state cannot be read: ${String(error)}`;
         return { kind: "waiting", reason, serves: canServe(db, store, accountsChanged) };
       }

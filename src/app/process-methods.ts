@@ -37,8 +37,8 @@ export type StartRefusal = Extract<BeginOutcome, { kind: "refused" }>;
 /** Methods of the coordinator: the operations of the management interface, the server's side of a render, and start and close. */
 export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Locks the data directory and opens the database. Returns the refusal if that is not possible. */
-  claim(): StartRefusal | undefined;
-  /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk. */
+  claim(): Promise<StartRefusal | undefined>;
+  /** Completes the unfinished work of the last process and reads its state. To be called again after a full disk, and while the database is away. */
   begin(): Promise<BeginOutcome>;
   /** Returns by layer the time before which tiles were truncated softly. */
   softTimes(): ReadonlyMap<string, number>;

@@ -17,13 +17,20 @@ export function mergeReloaded(
   const { host, port, workers, memoryTierMiB } = current.server;
   const server = { ...next.server, host, port, workers, memoryTierMiB };
   const ignored = [
-    ...(["dataDir", "store", "stores"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+    ...(["dataDir", "state", "store", "stores"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
     ...(["host", "port", "workers", "memoryTierMiB"] as const)
       .filter((key) => next.server[key] !== server[key])
       .map((key) => `server.${key}`),
   ];
   return {
-    merged: { ...next, server, dataDir: current.dataDir, store: current.store, stores: current.stores },
+    merged: {
+      ...next,
+      server,
+      dataDir: current.dataDir,
+      state: current.state,
+      store: current.store,
+      stores: current.stores,
+    },
     ignored,
   };
 }

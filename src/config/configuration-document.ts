@@ -79,6 +79,10 @@ const webhookDocument = (webhook: Webhook) => ({
   secret: MASKED,
 });
 
+/** Returns the document of the place of the state. Masks the account and the password. */
+const stateDocument = (state: Configuration["state"]) =>
+  state.type === "embedded" ? state : { type: state.type, url: `postgres://${MASKED}@${state.target.name}` };
+
 /**
  * Returns a configuration in the shape of its file, for display: defaults filled in, secrets masked. YAML and JSON leave
  * out undefined keys.
@@ -96,6 +100,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,
     compat: configuration.compat,
+    state: stateDocument(configuration.state),
     store: configuration.store,
     stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE) ? undefined : configuration.stores,
     webhooks: configuration.webhooks.map(webhookDocument),

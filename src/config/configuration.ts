@@ -5,6 +5,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
+import type { StateOptions } from "../state/state-options.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { Origin } from "./problem.ts";
 
@@ -24,6 +25,7 @@ export interface Configuration {
   readonly layerOrigins: ReadonlyMap<string, Origin>;
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
+  readonly state: StateOptions;
   /** At least one. The first is the store of layers that name none. */
   readonly stores: readonly StoreOptions[];
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };

@@ -14,6 +14,7 @@ import { archiveInspector } from "./internal/archives.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
+import { buildState } from "./internal/build-state.ts";
 import { buildStores, checkLayerStores } from "./internal/build-stores.ts";
 import { buildUsers } from "./internal/build-users.ts";
 import { buildWebhooks } from "./internal/build-webhooks.ts";
@@ -222,6 +223,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,
+    state: buildState(document.state, problems),
     store,
     stores,
     diskQuota,

@@ -5,13 +5,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import { type Database, int, openDatabase, text } from "../state/database.ts";
+import { type Database, int, text } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { StoreError } from "../store/tile-store.ts";
@@ -67,7 +68,7 @@ function live(
     parts?: Partial<CoordinatorParts>;
   } = {},
 ): Life {
-  const real = openDatabase(join(directory, "state.db"));
+  const real = openTestDatabase(join(directory, "state.db"));
   let isBuilt = false;
   const db: Database = {
     ...real,
@@ -366,7 +367,7 @@ test("a close writes the use of all blocks, however short ago they were read and
   await first.coordinator.stop(0);
   await first.coordinator.close();
   first.db.close();
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const used = [...ledger.usedCells(tileSet, { z, minX: 0, minY: 0, maxX: blocks * 128, maxY: 127 })].flat();
   expect(used).toHaveLength(blocks);

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import { openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { StateWriter } from "./state-writer.ts";
 
@@ -10,7 +10,7 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 
 /** A ledger with a new tile in each zoom, and the zooms of which the database has a block or a sum. */
 function written() {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   const ledger = new Ledger({ db, store: createMemoryStore(), boot: "boot", now: Date.now, monotonicNow: Date.now });
   const state = new StateWriter({

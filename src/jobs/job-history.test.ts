@@ -7,13 +7,14 @@ import Sqlite from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { JOB_OPTIONS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { Selection } from "../grid/selection.ts";
 import { tileList } from "../grid/tile-list.ts";
 import type { Logger } from "../lib/logger.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
-import { type Database, int, openDatabase } from "../state/database.ts";
+import { type Database, int } from "../state/database.ts";
 import { sqliteStep } from "../state/dialect.ts";
 import { FreeSpace, makeShrinkable } from "../state/free-space.ts";
 import { JobHistory } from "./job-history.ts";
@@ -58,7 +59,7 @@ function historyIn(db: Database, { historyMiB = 1024, now = (): number => 0 } = 
 }
 
 function open() {
-  const db = openDatabase(file());
+  const db = openTestDatabase(file());
   makeShrinkable(db, loggedBy().log);
   db.migrate([jobMigrations]);
   return db;
@@ -223,7 +224,7 @@ test("a database of an older version is rewritten once, keeps its areas, and the
   }
   old.close();
 
-  const db = openDatabase(file());
+  const db = openTestDatabase(file());
   const { log, lines } = loggedBy();
   makeShrinkable(db, log);
   makeShrinkable(db, log);
@@ -250,7 +251,7 @@ test("a database that cannot be rewritten is used as it is, and its free pages a
   old.exec("PRAGMA journal_mode = WAL; CREATE TABLE large (body BLOB); INSERT INTO large VALUES (zeroblob(8000000))");
   old.exec("DROP TABLE large");
   old.close();
-  const db = openDatabase(file());
+  const db = openTestDatabase(file());
   const { log, lines } = loggedBy();
   const failing: Database = {
     ...db,

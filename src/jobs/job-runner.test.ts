@@ -3,6 +3,7 @@ import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { countRanges } from "../plan/count-tiles.ts";
@@ -10,7 +11,6 @@ import { emptyProgress } from "../plan/job-progress.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
-import { openDatabase } from "../state/database.ts";
 import { ActiveJob } from "./active-job.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobRunner } from "./job-runner.ts";
@@ -23,10 +23,10 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const ranges: JobRequest["ranges"] = [{ gridSet: "g", rects: [{ z: 2, minX: 0, minY: 0, maxX: 3, maxY: 3 }] }];
 const seed = jobRequest({ ranges, zoomStart: 2, zoomStop: 2 });
 
-let db = openDatabase(":memory:");
+let db = openTestDatabase(":memory:");
 afterEach(() => {
   db.close();
-  db = openDatabase(":memory:");
+  db = openTestDatabase(":memory:");
 });
 
 /** The jobs of a server. The next instance reads what the one before has written, as after a kill. */
@@ -374,7 +374,7 @@ test("a kill of all jobs saves no more in one transaction for more jobs, and spa
     expect(runner.active.all().map(({ id }) => id)).toEqual([late]);
     expect(jobs.list({ state: "aborted", limit: 1_000 })).toHaveLength(count);
     db.close();
-    db = openDatabase(":memory:");
+    db = openTestDatabase(":memory:");
     return most;
   };
   expect(await mostSaved(300)).toBe(await mostSaved(100));

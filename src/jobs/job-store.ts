@@ -24,6 +24,8 @@ import {
 
 /** The estimated bytes of a failed tile without its texts, or of a task: the row and its index entry. */
 const ROW_BYTES = 48;
+/** The failed tiles that one statement adds. */
+const TILES_AT_ONCE = 64;
 /** The bytes of jobs that are removed in one transaction. A job of 100,000 failed tiles has half of them. */
 const BYTES_TRIMMED_AT_ONCE = 16 * 2 ** 20;
 
@@ -256,14 +258,14 @@ export class JobStore {
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {
-    const add = this.#db.prepare(
-      "INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES (?, ?, ?, ?, ?, ?, ?)",
-    );
-    let size = 0;
-    for (const { z, x, y, combination, class: failure, message } of tiles) {
-      add.run(job, z, x, y, combination, failure, message);
-      size += ROW_BYTES + failure.length + message.length;
+    for (let from = 0; from < tiles.length; from += TILES_AT_ONCE) {
+      const some = tiles.slice(from, from + TILES_AT_ONCE);
+      const rows = some.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ");
+      this.#db
+        .prepare(`INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES ${rows}`)
+        .run(...some.flatMap((tile) => [job, tile.z, tile.x, tile.y, tile.combination, tile.class, tile.message]));
     }
+    const size = tiles.reduce((sum, tile) => sum + ROW_BYTES + tile.class.length + tile.message.length, 0);
     this.#growJob(job, size);
   }
 

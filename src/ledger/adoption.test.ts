@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { openDatabase } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { Adoption, adoptionMigrations } from "./adoption.ts";
 import { Ledger } from "./ledger.ts";
@@ -21,7 +21,7 @@ const rounded = (bytes: number, blockBytes: number): number => Math.ceil(bytes /
 
 /** Opens the state of one server on a disk with blocks of a given size. */
 function open(blockBytes: number) {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations, adoptionMigrations]);
   const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   const store = { ...files, allocated: (bytes: number) => rounded(bytes, blockBytes) };
@@ -95,7 +95,7 @@ test.each([
   await adopt(older);
   await older.write(SIZES);
   await older.close();
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.exec("UPDATE ledger_boot SET block_bytes = NULL");
   db.close();
 

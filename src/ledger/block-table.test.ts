@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Database, openDatabase } from "../state/database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
+import type { Database } from "../state/database.ts";
 import type { Block } from "./block.ts";
 import { BlockTable } from "./block-table.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
@@ -7,7 +8,7 @@ import { ledgerMigrations } from "./ledger-migrations.ts";
 const Z = 9;
 
 function open(capacity = 4, isComplete = true): { db: Database; table: BlockTable; corrupt: string[] } {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   const corrupt: string[] = [];
   const table = new BlockTable(db, {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import type { ColdCell, EvictionOrder, Keep } from "./eviction-order.ts";
@@ -23,7 +24,7 @@ afterEach(() => {
 
 /** A ledger whose clock advances by one second with each change. */
 function fresh() {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   databases.push(db);
   db.migrate([ledgerMigrations]);
   let clock = 1_700_000_000_000;

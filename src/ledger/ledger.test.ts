@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
-import { openDatabase } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { Ledger } from "./ledger.ts";
@@ -23,7 +23,7 @@ const tileSet: TileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/pn
 let clock = 1_000_000;
 
 function open(root: string, name: string) {
-  const db = openDatabase(join(root, name));
+  const db = openTestDatabase(join(root, name));
   db.migrate([ledgerMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
@@ -247,7 +247,7 @@ test("after a reboot, cells written in the last two minutes are counted again, a
   truncateSync(file(100), png.length - 2);
 
   const after = (boot: string) => {
-    const db = openDatabase(join(directory, "state.db"));
+    const db = openTestDatabase(join(directory, "state.db"));
     db.migrate([ledgerMigrations]);
     const ledger = new Ledger({ db, store: at.store, boot, now: () => clock, monotonicNow: () => clock });
     while (ledger.recountSome(1000));
@@ -371,7 +371,7 @@ test("a cell that one writer has lost while another has it open is counted when 
 });
 
 test("marks end, and use is written, however the wall clock is set back", async () => {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
   const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let [wallMs, elapsedMs] = [1_800_000_000_000, 0];
@@ -428,7 +428,7 @@ test("hundreds of values of a parameter leave no records, rows or files when the
 });
 
 test("a contradiction that is seen while the store is unavailable is resolved later, also after its block has left the memory", async () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
   let isAvailable = true;

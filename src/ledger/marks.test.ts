@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "../state/database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { BlockTable } from "./block-table.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 import { Marks } from "./marks.ts";
 
 function open() {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([ledgerMigrations]);
   const blocks = new BlockTable(db, { isComplete: () => true, capacity: 4, corrupt: () => {} });
   const clock = { ms: 1_000_000 };

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
-import { openDatabase, text } from "../state/database.ts";
+import { text } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { OpenCells } from "./cell-writers.ts";
 import { Ledger } from "./ledger.ts";
@@ -82,7 +83,7 @@ class Scene {
     this.#at = this.reopened();
   }
 
-  reopened(db = openDatabase(":memory:")) {
+  reopened(db = openTestDatabase(":memory:")) {
     db.migrate([ledgerMigrations]);
     const parts = {
       db,

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
 import { indexOf } from "../grid/selection.ts";
 import { tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
@@ -24,7 +25,7 @@ const Z = 12;
 
 /** A ledger that knows of these tiles, of one level. */
 async function ledgerOf(name: string, tiles: readonly { readonly x: number; readonly y: number }[]) {
-  const db = openDatabase(join(directory, name));
+  const db = openTestDatabase(join(directory, name));
   db.migrate([ledgerMigrations]);
   const store = createMemoryStore();
   const ledger = new Ledger({ db, store, boot: "boot", now: () => 1_000, monotonicNow: () => 1_000 });
@@ -108,7 +109,7 @@ test("what a count does between two pauses does not grow with the blocks", async
   const busiest = async (name: string, blocks: number): Promise<number> => {
     const tiles = Array.from({ length: blocks }, (_, n) => ({ x: n * 128 + 5, y: 0 }));
     (await ledgerOf(name, tiles)).db.close();
-    const real = openDatabase(join(directory, name));
+    const real = openTestDatabase(join(directory, name));
     let reads = 0;
     const counting: Database = {
       ...real,

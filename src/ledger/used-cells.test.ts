@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
-import { openDatabase } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
@@ -20,7 +20,7 @@ const whole: TileRect = { z, minX: 0, minY: 0, maxX: 4095, maxY: 4095 };
 let nowMs = 0;
 
 function open() {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations]);
   const ledger = new Ledger({
     db,

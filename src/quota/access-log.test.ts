@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../state/database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { AccessLog, accessLogMigrations } from "./access-log.ts";
 
 test("reads come back as they were, also where there are 2^50 tiles in a row", () => {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-access-"));
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([accessLogMigrations]);
   const tileSet = { layer: "a", gridSet: "deep", format: "image/png", parametersId: "" };
   const other = { ...tileSet, format: "image/jpeg" };

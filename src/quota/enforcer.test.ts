@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import type { StoredSize } from "../render/admission.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
@@ -52,7 +53,7 @@ function quotaOf(
   water: Partial<EvictionOptions> = {},
 ) {
   const configuration = typeof quota === "function" ? quota : () => quota;
-  const db = openDatabase(join(directory, `${databases.length}.db`));
+  const db = openTestDatabase(join(directory, `${databases.length}.db`));
   databases.push(db);
   db.migrate([ledgerMigrations]);
   const store = createMemoryStore(BLOCK);

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -23,7 +24,7 @@ const rectOf = (n: number) => ({ z: Z, minX: 128 * n, minY: 0, maxX: 128 * n + 1
 const areaOf = (layer: string, n: number) => ({ layer, gridSet: "g", rects: [rectOf(n)] });
 
 function evictionOf(options: Partial<EvictionOptions> = {}, layerQuotas: readonly LayerQuota[] = []) {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   databases.push(db);
   db.migrate([ledgerMigrations]);
   let clock = 1_700_000_000_000;

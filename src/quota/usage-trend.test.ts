@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "../state/database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { UsageTrend, usageTrendMigrations } from "./usage-trend.ts";
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 test("the trend is that of what the quota counts, and samples from before allocated bytes have none of them", () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([{ ...usageTrendMigrations, steps: usageTrendMigrations.steps.slice(0, 1) }]);
   db.prepare("INSERT INTO usage_sample VALUES (?, ?)").run(HOUR, 1000);
   db.migrate([usageTrendMigrations]);
@@ -25,7 +25,7 @@ test("the trend is that of what the quota counts, and samples from before alloca
 const usage = (tiles: number) => ({ tiles: BigInt(tiles), bytes: BigInt(tiles * 10), allocated: BigInt(tiles * 4096) });
 
 test("the history has the last sample of each step, of all layers and of each, for thirty days", () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
   for (let n = 0; n < 6 * 6; n++)
@@ -53,7 +53,7 @@ test("the history has the last sample of each step, of all layers and of each, f
 });
 
 test("of more layers than a sample holds those with the most bytes are sampled, and the others are not known", () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([usageTrendMigrations]);
   const trend = new UsageTrend(db);
   trend.sample(usage(9), new Map(Array.from({ length: 400 }, (_, i) => [`l${i}`, usage(i)])), HOUR);

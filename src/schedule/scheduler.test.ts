@@ -6,6 +6,7 @@ import { FEW_TASKS } from "../../test/support/job-options.ts";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { gridSetNamed, layerNamed } from "../../test/support/layer.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { jobMigrations } from "../jobs/job-migrations.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
@@ -19,7 +20,7 @@ import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import type { BatchRequest } from "../plan/plan-batch.ts";
 import { parseWindow } from "../plan/run-window.ts";
 import type { RequestedArea, SeedRequest } from "../plan/seed-request.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { parseCron } from "./cron.ts";
 import { RunWindows } from "./run-windows.ts";
 import { MOST_RUNS, type ScheduledJob, type SchedulePlan } from "./schedule.ts";
@@ -64,7 +65,7 @@ const endless: Work = {
 
 /** Starts the parts of schedules as a start of the server does. The next call opens the same database. */
 function live() {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   db.migrate([jobMigrations, scheduleMigrations]);
   const now = () => clock();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -664,7 +665,7 @@ describe("a schedule of several jobs", () => {
 });
 
 test("schedules and runs of an older database are read as they were", async () => {
-  const db = openDatabase(join(directory, "state.db"));
+  const db = openTestDatabase(join(directory, "state.db"));
   const [first = ""] = scheduleMigrations.steps;
   db.migrate([{ module: "schedules", steps: [first] }]);
   const { time, window, missed } = plan("@hourly", { hours: ["22:00", "06:00"] });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { ClockRecord, clockMigrations } from "./clock-record.ts";
-import { openDatabase } from "./database.ts";
 
 const HOUR = 3_600_000;
 
 test("the latest time outlives a clock that is set back, and a restart, until the clock has caught up", () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.migrate([clockMigrations]);
   let now = 10 * HOUR;
   const clock = () => now;

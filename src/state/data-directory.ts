@@ -6,7 +6,7 @@ import { codeOf } from "../lib/error-code.ts";
 /** The state cannot be used. The message names the remedy. */
 export class StateError extends Error {
   override readonly name = "StateError";
-  readonly code: "in_use" | "newer_version" | "unavailable";
+  readonly code: "in_use" | "misconfigured" | "newer_version" | "unavailable";
   constructor(code: StateError["code"], message: string, options: ErrorOptions = {}) {
     super(message, options);
     this.code = code;
@@ -25,13 +25,16 @@ const STATE_FILES = /^(?:state\.db|lock\.db|users|running$|reserve$)/;
 /** Returns whether a file of this name in the data directory belongs to the state, or is a copy of it. */
 export const isStateFile = (name: string): boolean => STATE_FILES.test(name);
 
-/** Creates the data directory, and makes it and its state files accessible to the owner alone. */
-export function secureDataDirectory(directory: string): void {
+/**
+ * Creates the data directory, and makes it and its state files accessible to the owner alone.
+ * @param databases the names of the databases that are in it
+ */
+export function secureDataDirectory(directory: string, databases = ["state.db", "lock.db"]): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   restrict(directory, 0o700);
   for (const name of readdirSync(directory)) if (isStateFile(name)) restrict(join(directory, name), 0o600);
   // SQLite creates -wal and -journal files with the mode of the database.
-  for (const name of ["state.db", "lock.db"]) closeSync(openSync(join(directory, name), "a", 0o600));
+  for (const name of databases) closeSync(openSync(join(directory, name), "a", 0o600));
 }
 
 function restrict(path: string, mode: number): void {

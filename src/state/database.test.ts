@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "./database.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 
 test("a statement of a closed database throws: to read nothing would look like an empty table", () => {
-  const db = openDatabase(":memory:");
+  const db = openTestDatabase(":memory:");
   db.exec("CREATE TABLE one (a INTEGER); INSERT INTO one VALUES (1)");
   const select = db.prepare("SELECT a FROM one");
   expect(select.get()).toEqual({ a: 1 });

@@ -8,7 +8,7 @@ const PAGES_AT_ONCE = 256;
 /** The value of `PRAGMA auto_vacuum` with which the file gives back free pages on request. */
 const INCREMENTAL = 2;
 
-/** Returns the unused part of the database file to the file system, in small slices. */
+/** Returns the unused part of the database file to the file system, in small slices. PostgreSQL needs no such help. */
 export class FreeSpace {
   readonly #db: Database;
   #hasMore = false;
@@ -24,6 +24,7 @@ export class FreeSpace {
 
   /** Gives back one slice. Must not be called inside a transaction. */
   giveBackSome(): void {
+    if (this.#db.dialect.engine !== "sqlite") return;
     const free = this.#sparePages();
     if (free > 0) {
       const pages = Math.min(free, PAGES_AT_ONCE);
@@ -47,6 +48,7 @@ export class FreeSpace {
  * that cannot be rewritten, such as on a full disk, works as before, and the next start tries again.
  */
 export function makeShrinkable(db: Database, log: Logger): void {
+  if (db.dialect.engine !== "sqlite") return;
   const mode = int(db.prepare("PRAGMA auto_vacuum").get() ?? {}, "auto_vacuum");
   if (mode === INCREMENTAL) return;
   const beganMs = performance.now();

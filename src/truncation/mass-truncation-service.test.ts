@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleGate } from "../../test/support/idle-gate.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import { type Database, openDatabase } from "../state/database.ts";
+import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { MassTruncationService } from "./mass-truncation-service.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
@@ -34,7 +35,7 @@ afterEach(() => {
 const clocks = () => ({ wallMs: Date.UTC(2026, 0, 1), monotonicMs: 0 });
 
 function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
-  const db = openDatabase(join(root, "state.db"));
+  const db = openTestDatabase(join(root, "state.db"));
   open.push(db);
   db.migrate([ledgerMigrations, truncationMigrations, massTruncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });

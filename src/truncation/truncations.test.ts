@@ -5,11 +5,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { idleGate } from "../../test/support/idle-gate.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import { openDatabase } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrations } from "./truncations.ts";
 
@@ -24,7 +24,7 @@ const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
 const FORMATS = ["image/png", "image/jpeg"];
 
 function open(root: string, gate: RenderGate = idleGate) {
-  const db = openDatabase(join(root, "state.db"));
+  const db = openTestDatabase(join(root, "state.db"));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
+import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
 import { viewOf } from "../jobs/job-view.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
-import { type Database, int, openDatabase } from "../state/database.ts";
+import { type Database, int } from "../state/database.ts";
 import { type Delivery, WebhookOutbox, webhookMigrations } from "./webhook-outbox.ts";
 import { Webhooks, type WebhooksParts } from "./webhooks.ts";
 
@@ -16,7 +17,7 @@ let directory: string;
 let db: Database;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-webhooks-"));
-  db = openDatabase(join(directory, "state.db"));
+  db = openTestDatabase(join(directory, "state.db"));
   db.migrate([webhookMigrations]);
 });
 afterEach(() => {

@@ -65,6 +65,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),
     compat: section("compat", SECTIONS.compat),
+    state: section("state", SECTIONS.state),
     store: section("store", SECTIONS.store),
     stores: isAbsent("stores") ? undefined : items("stores", StoreItemSchema),
     storeIds: isAbsent("stores") ? undefined : idsOf(root["stores"]),

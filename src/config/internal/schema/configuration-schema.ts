@@ -1,6 +1,19 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
-import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
+import {
+  flag,
+  httpUrl,
+  kinds,
+  list,
+  MAX_SECONDS,
+  map,
+  oneOf,
+  optional,
+  sentence,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
@@ -29,6 +42,14 @@ const StoreSchema = map({
     .describe("The time for which truncated tiles stay on the disk, so that a truncation can be undone."),
 });
 
+const StateSchema = kinds([
+  map({ type: z.literal("embedded") }),
+  map({
+    type: z.literal("postgres"),
+    url: text.describe("The address of the database, such as `postgres://account:password@host:5432/database`."),
+  }),
+]);
+
 export const WebhookSchema = map({
   url: text
     .refine((url) => httpUrl(url) !== undefined, sentence("expected an address with http:// or https://"))
@@ -52,6 +73,7 @@ export const ConfigurationSchema = map({
   eviction: EvictionSchema.prefault({}),
   jobs: JobsSchema.prefault({}),
   compat: CompatSchema.prefault({}),
+  state: StateSchema.prefault({ type: "embedded" }).describe("Where the state is: in `dataDir`, or in PostgreSQL."),
   store: StoreSchema.prefault({}),
   stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),
   webhooks: list(WebhookSchema).default([]),

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { Client } from "pg";
+import pgpass from "pgpass";
+import type { SqlValue } from "../database.ts";
+import type { PostgresTarget } from "./postgres-url.ts";
+import type { Query, QueryResult } from "./protocol.ts";
+
+const CONNECT_MS = 3_000;
+/** A connection without traffic is probed after this time, so that a firewall does not forget it. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** Ids of types in PostgreSQL's catalogue. */
+const BOOL = 16;
+const BYTEA = 17;
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
+
+/** A connection to PostgreSQL, not opened yet. */
+export interface PostgresClient {
+  readonly client: Client;
+  /** Ends the connection without a farewell. */
+  readonly destroy: (reason: Error) => void;
+}
+
+/** @throws Error when a file of TLS cannot be read */
+export function newClient(target: PostgresTarget, name: string): PostgresClient {
+  const socket = new Socket();
+  const { host, port, database, user, options } = target;
+  const client: Client = new Client({
+    host,
+    port,
+    database,
+    ...(user === undefined ? {} : { user }),
+    ...(options === undefined ? {} : { options }),
+    password: () => passwordFor(target, client),
+    ssl: tlsOptions(target),
+    application_name: name,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_MS,
+    pipeline: true,
+    stream: () => socket,
+    types: { getTypeParser: (type: number) => parserOf(type) },
+  });
+  return { client, destroy: (reason) => void socket.destroy(reason) };
+}
+
+/** Looks for the password where libpq does. Resolves with "" if there is none. */
+async function passwordFor({ host, port, database, password }: PostgresTarget, { user }: Client): Promise<string> {
+  const given = password ?? process.env["PGPASSWORD"];
+  if (given !== undefined) return given;
+  // libpq looks for a Unix socket under the name of this machine.
+  const looked = host.startsWith("/") ? "localhost" : host;
+  return new Promise((resolve) => {
+    pgpass({ host: looked, port, database, user: user ?? "" }, (found) => resolve(found ?? ""));
+  });
+}
+
+function tlsOptions(target: PostgresTarget): ConnectionOptions | false {
+  const { sslMode, sslRootCert, sslCert, sslKey } = target;
+  if (sslMode === "disable") return false;
+  return {
+    ...(sslRootCert === undefined ? {} : { ca: readFileSync(sslRootCert, "utf8") }),
+    ...(sslCert === undefined ? {} : { cert: readFileSync(sslCert, "utf8") }),
+    ...(sslKey === undefined ? {} : { key: readFileSync(sslKey, "utf8") }),
+    // As libpq: `require` encrypts, and checks the authority only if one is named.
+    ...(sslMode === "require" && sslRootCert === undefined ? { rejectUnauthorized: false } : {}),
+    ...(sslMode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+/** Returns the parser of the texts in which PostgreSQL sends values of a type. */
+function parserOf(type: number): (text: string) => SqlValue {
+  if (NUMBERS.has(type)) return parseNumber;
+  if (type === BOOL) return (text) => (text === "t" ? 1 : 0);
+  if (type === BYTEA) return parseBytes;
+  return (text) => text;
+}
+
+function parseNumber(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text);
+}
+
+/** Parses bytes in hexadecimal form. The bytes are copied: small buffers share memory, which would be sent with them. */
+const parseBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.slice(2), "hex"));
+
+/** Runs a statement. In a pipeline it is sent at once, whether the ones before it have been answered or not. */
+export async function runQuery(client: Client, { text, name, values }: Query): Promise<QueryResult> {
+  const config = {
+    text,
+    rowMode: "array" as const,
+    ...(name === undefined ? {} : { values: [...values], ...(name === "" ? {} : { name }) }),
+  };
+  const result = await client.query<SqlValue[]>(config);
+  // Several statements in one text have several results, of which nobody asks.
+  if (Array.isArray(result)) return { columns: [], rows: [], changes: 0 };
+  return { columns: result.fields.map((field) => field.name), rows: result.rows, changes: result.rowCount ?? 0 };
+}

@@ -1,0 +1,279 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { newClient, type PostgresClient, runQuery } from "./client.ts";
+import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
+import type { PostgresTarget } from "./postgres-url.ts";
+import type { Answer, Batch, Fault, Query, QueryResult } from "./protocol.ts";
+import { beginSession, lastCommit, NUMBER_COMMIT, own } from "./session.ts";
+
+/** A request waits so long for a new connection after a loss. Later ones fail at once, until there is one. */
+const RECONNECT_WAIT_MS = 2_000;
+/** A commit without an answer waits longer, because its outcome is known only then. */
+const DOUBT_WAIT_MS = 8_000;
+/** The pause between two attempts to connect again. */
+const PAUSE_MS = 200;
+/** Statements without an answer for this time: PostgreSQL is asked over another connection whether it works on them. */
+const SILENT_MS = 4_000;
+/** A transaction is sent so many times, if it is certain that none of it has been carried out. */
+const MOST_ATTEMPTS = 3;
+
+interface Open extends PostgresClient {
+  readonly kind: "open";
+  readonly pid: number;
+}
+
+/** `#state` is `closed` until `open` succeeds, then `open`, and `lost` between a loss and the next connection. */
+type State = { readonly kind: "closed" } | Open | { readonly kind: "lost"; readonly sinceMs: number; fault: Fault };
+
+/** The results of a batch as far as they came, and the first error. */
+interface Sent {
+  readonly results: readonly (QueryResult | undefined)[];
+  readonly error: unknown;
+  /** Whether the connection was lost before the last answer. */
+  readonly isLost: boolean;
+}
+
+/**
+ * The connection of one server to its database. Connects again after a loss. Knows after a loss whether the last commit
+ * was carried out: each transaction writes its number.
+ */
+export class PostgresConnection {
+  readonly #target: PostgresTarget;
+  readonly #instance = randomUUID();
+  #state: State = { kind: "closed" };
+  /** The transaction that a batch has begun runs on this connection. */
+  #inTransaction: Open | undefined;
+  /** The last commit that was acknowledged, and the later one of which no answer came. */
+  #lastCommit = 0;
+  #doubted: number | undefined;
+  #diverged: Fault | undefined;
+  readonly #changed = new Set<() => void>();
+  #isClosing = false;
+
+  constructor(target: PostgresTarget) {
+    this.#target = target;
+  }
+
+  /** Connects for the first time. Returns why this failed. */
+  async open(): Promise<Fault | undefined> {
+    if (this.#state.kind === "open") return undefined;
+    const opened = await this.#connect(undefined);
+    if (opened.kind !== "open") return opened;
+    try {
+      await own(opened.client, this.#instance);
+      this.#become(opened);
+      return undefined;
+    } catch (error) {
+      opened.destroy(new Error("not used"));
+      return faultOfStatement(error, this.#target);
+    }
+  }
+
+  async #connect(lostPid: number | undefined): Promise<Open | Fault> {
+    let made: PostgresClient | undefined;
+    try {
+      made = newClient(this.#target, "nuthatch");
+      const { client, destroy } = made;
+      // Without a listener the loss of the connection would be an uncaught error. The state changes with "end".
+      client.on("error", () => {});
+      await client.connect();
+      const fault = await beginSession(client, { target: this.#target, instance: this.#instance, lostPid });
+      if (fault !== undefined) {
+        destroy(new Error("not used"));
+        return fault;
+      }
+      const pid = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+      return { kind: "open", client, destroy, pid: pid.rows[0]?.pid ?? 0 };
+    } catch (error) {
+      made?.destroy(new Error("not used"));
+      return faultOfConnection(error, this.#target);
+    }
+  }
+
+  #become(next: State): void {
+    this.#state = next;
+    if (next.kind === "open") next.client.once("end", () => this.#lost(next, "the connection has ended"));
+    for (const notify of [...this.#changed]) notify();
+  }
+
+  #lost(open: Open, why: string): void {
+    if (this.#state !== open) return;
+    this.#become({ kind: "lost", sinceMs: performance.now(), fault: unavailable("", this.#target, why) });
+    if (!this.#isClosing) void this.#connectAgain(open.pid);
+  }
+
+  async #connectAgain(lostPid: number): Promise<void> {
+    while (!this.#isClosing && this.#diverged === undefined) {
+      const opened = await this.#connect(lostPid);
+      if (opened.kind === "open" && (await this.#recognizes(opened))) {
+        this.#become(opened);
+        return;
+      }
+      if (opened.kind !== "open" && this.#state.kind === "lost") this.#state.fault = opened;
+      await sleep(PAUSE_MS);
+    }
+    for (const notify of [...this.#changed]) notify();
+  }
+
+  /**
+   * Finds out whether the last transaction was committed. The server's lock is taken by now, so the process of the lost
+   * connection has ended and commits nothing any more. Returns false if the database could not be asked.
+   */
+  async #recognizes({ client, destroy }: Open): Promise<boolean> {
+    try {
+      const found = await lastCommit(client, this.#instance);
+      if (found !== undefined && found === this.#doubted) this.#lastCommit = found;
+      if (found === this.#lastCommit) return true;
+      this.#diverged = {
+        kind: "diverged",
+        code: "",
+        message: `the state database in PostgreSQL (${this.#target.name}) is not as this server has left it: another server has changed it, it has lost commits, or it has made one that this server took for lost`,
+      };
+      destroy(new Error("not used"));
+      return false;
+    } catch {
+      destroy(new Error("not used"));
+      return false;
+    }
+  }
+
+  /** Returns the connection, or why there is none. Waits for one until a time after the loss. */
+  async #opened(waitMs: number): Promise<Open | Fault> {
+    for (;;) {
+      const state = this.#state;
+      if (this.#diverged !== undefined) return this.#diverged;
+      if (state.kind === "open") return state;
+      if (state.kind === "closed") return unavailable("", this.#target, "it is not connected");
+      const leftMs = state.sinceMs + waitMs - performance.now();
+      if (leftMs <= 0) return state.fault;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, leftMs);
+        const changed = this.#changed;
+        function done(): void {
+          clearTimeout(timer);
+          changed.delete(done);
+          resolve();
+        }
+        changed.add(done);
+      });
+    }
+  }
+
+  /** Returns why the database cannot be used at present; undefined: it answers. */
+  async check(): Promise<Fault | undefined> {
+    const opened = await this.#opened(0);
+    if (opened.kind !== "open") return opened;
+    const { error } = await this.#send(opened, [{ text: "SELECT 1", name: undefined, values: [] }]);
+    return error === undefined ? undefined : faultOfStatement(error, this.#target);
+  }
+
+  async run(batch: Batch): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
+      if (open === undefined || open.kind !== "open")
+        return { ok: false, fault: open ?? unavailable("", this.#target, "the connection was lost in a transaction") };
+      const { commit, transaction } = batch;
+      if (transaction === "begin") this.#inTransaction = open;
+      if (commit !== undefined) this.#doubted = commit;
+      const sent = await this.#send(open, statementsOf(batch));
+      const results = transaction === "begin" ? sent.results.slice(1) : sent.results;
+      if (!sent.isLost) return this.#answered(open, batch, { ...sent, results });
+      this.#inTransaction = undefined;
+      if (commit !== undefined) {
+        const again = await this.#opened(DOUBT_WAIT_MS);
+        if (again.kind !== "open") return { ok: false, fault: again };
+        this.#doubted = undefined;
+        if (this.#lastCommit === commit) return { ok: true, results: results.slice(0, batch.queries.length) };
+      }
+      // Nothing of it was carried out: it may be sent again, unless the transaction has earlier parts.
+      if (transaction === "continue" || attempt === MOST_ATTEMPTS)
+        return { ok: false, fault: faultOfStatement(sent.error, this.#target) };
+    }
+  }
+
+  async #answered(open: Open, { commit, queries }: Batch, { results, error }: Sent): Promise<Answer> {
+    if (commit !== undefined) {
+      this.#doubted = undefined;
+      this.#inTransaction = undefined;
+      if (error === undefined) this.#lastCommit = commit;
+    } else if (error !== undefined) await this.rollback();
+    if (error !== undefined) {
+      if (isLoss(error)) open.destroy(new Error("not used"));
+      return { ok: false, fault: faultOfStatement(error, this.#target) };
+    }
+    return { ok: true, results: results.slice(0, queries.length) };
+  }
+
+  /** Ends the transaction that a batch has begun, if it has not ended yet. */
+  async rollback(): Promise<void> {
+    const open = this.#inTransaction;
+    this.#inTransaction = undefined;
+    if (open === undefined || this.#state !== open) return;
+    const { error } = await this.#send(open, [{ text: "ROLLBACK", name: undefined, values: [] }]);
+    if (error !== undefined) open.destroy(new Error("the transaction could not be ended"));
+  }
+
+  /** Sends statements at once. Ends the connection when PostgreSQL does not answer and does not work on them. */
+  async #send(open: Open, queries: readonly Query[]): Promise<Sent> {
+    const { client } = open;
+    const watch = setInterval(() => void this.#lookAt(open), SILENT_MS);
+    try {
+      const settled = await Promise.allSettled(queries.map((query) => runQuery(client, query)));
+      const failed = settled.find((one) => one.status === "rejected");
+      const isLost = settled.some((one) => one.status === "rejected" && isLoss(one.reason));
+      if (isLost) {
+        open.destroy(new Error("not used"));
+        this.#lost(open, messageOf(failed?.reason));
+      }
+      return {
+        results: settled.map((one) => (one.status === "fulfilled" ? one.value : undefined)),
+        error: failed?.reason,
+        isLost,
+      };
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Asks PostgreSQL over another connection whether it works on what was sent. */
+  async #lookAt(open: Open): Promise<void> {
+    const other = newClient(this.#target, "nuthatch, looking at a silent connection");
+    other.client.on("error", () => {});
+    const late = setTimeout(() => other.destroy(new Error("no answer")), SILENT_MS / 2);
+    let isWorking = false;
+    try {
+      await other.client.connect();
+      const found = await other.client.query<{ state: string }>("SELECT state FROM pg_stat_activity WHERE pid = $1", [
+        open.pid,
+      ]);
+      isWorking = found.rows[0]?.state === "active";
+      await other.client.end();
+    } catch {
+      // Another connection is not answered either.
+    } finally {
+      clearTimeout(late);
+      other.destroy(new Error("not used"));
+    }
+    if (!isWorking) open.destroy(new Error("PostgreSQL does not answer"));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#state.kind !== "open") return;
+    const { client, destroy } = this.#state;
+    const late = setTimeout(() => destroy(new Error("no answer")), RECONNECT_WAIT_MS);
+    await client.end().catch(() => {});
+    clearTimeout(late);
+  }
+}
+
+const command = (text: string): Query => ({ text, name: undefined, values: [] });
+
+/** Returns the statements of a batch with those that begin and end its transaction. */
+const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[] => [
+  ...(transaction === "begin" ? [command("BEGIN")] : []),
+  ...queries,
+  ...(commit === undefined ? [] : [{ text: NUMBER_COMMIT, name: "number", values: [commit] }, command("COMMIT")]),
+];
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,61 @@
+import { type MessagePort, workerData } from "node:worker_threads";
+import { PostgresConnection } from "./connection.ts";
+import type { PostgresTarget } from "./postgres-url.ts";
+import type { Answer, Answered, Asked, Fault, Request } from "./protocol.ts";
+
+/** What the thread of the connection is started with. */
+export interface PostgresThreadData {
+  readonly target: PostgresTarget;
+  readonly port: MessagePort;
+  /** One number, set to 1 after each answer: the coordinator's thread sleeps on it. */
+  readonly answered: SharedArrayBuffer;
+}
+
+function start({ target, port, answered }: PostgresThreadData): void {
+  const connection = new PostgresConnection(target);
+  const signal = new Int32Array(answered);
+  let asked = 0;
+  const answer = (message: Answer): void => {
+    port.postMessage({ id: asked, answer: message } satisfies Answered);
+    Atomics.store(signal, 0, 1);
+    Atomics.notify(signal, 0);
+  };
+  // The coordinator's thread sleeps until an answer comes, whatever goes wrong here.
+  const fail = (error: unknown): void =>
+    answer({
+      ok: false,
+      fault: {
+        kind: "unavailable",
+        code: "",
+        message: `the thread of the state database has failed: ${String(error)}`,
+      },
+    });
+  process.on("uncaughtException", fail);
+  port.on("message", ({ id, request }: Asked) => {
+    asked = id;
+    // The coordinator's thread ends this one after the answer to "close".
+    void carryOut(connection, request).then(answer, fail);
+  });
+}
+
+async function carryOut(connection: PostgresConnection, request: Request): Promise<Answer> {
+  switch (request.kind) {
+    case "open":
+      return answerOf(await connection.open());
+    case "batch":
+      return connection.run(request);
+    case "rollback":
+      await connection.rollback();
+      return answerOf(undefined);
+    case "check":
+      return answerOf(await connection.check());
+    case "close":
+      await connection.close();
+      return answerOf(undefined);
+  }
+}
+
+const answerOf = (fault: Fault | undefined): Answer =>
+  fault === undefined ? { ok: true, results: [] } : { ok: false, fault };
+
+start(workerData);

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import { postgresStep } from "../dialect.ts";
+import { refused, unavailable } from "./faults.ts";
+import type { PostgresTarget } from "./postgres-url.ts";
+import type { Fault } from "./protocol.ts";
+
+/** The lock of a server that has just ended is free after some milliseconds, or when PostgreSQL has noticed its end. */
+const LOCK_LOOK_MS = 100;
+const LONGEST_LOCK_MS = 15_000;
+
+/**
+ * Settings of the session. The first three make PostgreSQL notice within seconds that the machine of this server is
+ * gone, and free its lock. A transaction that is acknowledged must survive a kill of PostgreSQL, as this process goes on.
+ */
+const SETTINGS = `SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
+  SET idle_in_transaction_session_timeout = '60s'; SET statement_timeout = 0; SET lock_timeout = 0;
+  SET client_min_messages = warning; SET standard_conforming_strings = on; SET bytea_output = 'hex';
+  SET extra_float_digits = 1; SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') = 'off'`;
+
+const FACTS = `SELECT current_schema() AS schema, current_setting('server_encoding') AS encoding,
+  current_setting('server_version_num')::int AS version, pg_is_in_recovery()::int AS standby`;
+const OLDEST_VERSION = 120_000;
+
+/** The holder of the lock of the server's session. */
+const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen
+  FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** The last commit of the server that owns the database, by which it recognizes the database after a lost connection. */
+const COMMIT_TABLE =
+  "CREATE TABLE IF NOT EXISTS server_commit (id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, number INTEGER NOT NULL)";
+
+export interface SessionOwner {
+  readonly target: PostgresTarget;
+  /** Identifies this run of the server. */
+  readonly instance: string;
+  /** The process of PostgreSQL that served the lost connection; undefined: this is the first connection. */
+  readonly lostPid: number | undefined;
+}
+
+/**
+ * Prepares a new connection: its settings, and the lock that lets one server use the database.
+ * @returns why the database cannot be used
+ */
+export async function beginSession(client: Client, owner: SessionOwner): Promise<Fault | undefined> {
+  const { target } = owner;
+  await client.query(SETTINGS);
+  const facts = await client.query<{ schema: string | null; encoding: string; version: number; standby: number }>(
+    FACTS,
+  );
+  const [{ schema, encoding, version, standby } = { schema: null, encoding: "", version: 0, standby: 0 }] = facts.rows;
+  if (version < OLDEST_VERSION) return refused("", target, "PostgreSQL 12 or later is needed");
+  if (encoding !== "UTF8")
+    return refused("", target, `its encoding is ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0`);
+  if (schema === null)
+    return refused("3F000", target, "no schema of its search_path exists: create it, or name another in state.url");
+  if (standby === 1) return unavailable("", target, "it is a standby, which takes no changes");
+  return takeLock(client, owner, lockKeys(schema));
+}
+
+/** The lock is of one schema: several servers may share a database. */
+function lockKeys(schema: string): readonly [number, number] {
+  const digest = createHash("sha256").update(`nuthatch ${schema}`).digest();
+  return [digest.readUInt32BE(0) >>> 1, digest.readUInt32BE(4) >>> 1];
+}
+
+async function takeLock(
+  client: Client,
+  { target, lostPid }: SessionOwner,
+  keys: readonly [number, number],
+): Promise<Fault | undefined> {
+  const until = performance.now() + LONGEST_LOCK_MS;
+  let first: { readonly pid: number; readonly seen: string } | undefined;
+  for (;;) {
+    const taken = await client.query<{ taken: number }>("SELECT pg_try_advisory_lock($1, $2)::int AS taken", [...keys]);
+    if (taken.rows[0]?.taken === 1) return undefined;
+    const [holder] = (await client.query<{ pid: number; seen: string }>(HOLDER, [...keys])).rows;
+    if (holder !== undefined && holder.pid === lostPid)
+      // The lost connection of this server, of whose end PostgreSQL does not know yet.
+      await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
+    // A server asks the database something each second.
+    const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
+    if (isAlive || performance.now() > until)
+      return refused(
+        "",
+        target,
+        "another Nuthatch uses it: end that one, or give each server the key `cluster:` so that they work as one",
+      );
+    if (holder !== undefined && first?.pid !== holder.pid) first = holder;
+    await sleep(LOCK_LOOK_MS);
+  }
+}
+
+/** Makes the database that of this run of the server. */
+export async function own(client: Client, instance: string): Promise<void> {
+  await client.query(postgresStep(COMMIT_TABLE));
+  await client.query(
+    `INSERT INTO server_commit VALUES (1, $1, 0)
+     ON CONFLICT (id) DO UPDATE SET instance = excluded.instance, number = 0`,
+    [instance],
+  );
+}
+
+/** Returns the number of the last commit of this run of the server; undefined: another server has used the database. */
+export async function lastCommit(client: Client, instance: string): Promise<number | undefined> {
+  const found = await client.query<{ number: number }>("SELECT number FROM server_commit WHERE instance = $1", [
+    instance,
+  ]);
+  return found.rows[0]?.number;
+}
+
+/** The statement that gives a transaction its number. */
+export const NUMBER_COMMIT = "UPDATE server_commit SET number = $1 WHERE id = 1";

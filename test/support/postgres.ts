@@ -1,0 +1,117 @@
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+
+const PROGRAMS = "/usr/lib/postgresql";
+const START_MS = 60_000;
+
+/** The directory of the programs of the newest PostgreSQL on this machine; undefined: there is none. */
+const programs = existsSync(PROGRAMS)
+  ? readdirSync(PROGRAMS)
+      .sort((a, b) => Number(b) - Number(a))
+      .map((version) => join(PROGRAMS, version, "bin"))
+      .find((bin) => existsSync(join(bin, "initdb")))
+  : undefined;
+
+/** Whether a server of PostgreSQL can be started. It does not run as root, so root starts it as another account. */
+export const hasPostgres = programs !== undefined;
+
+const isRoot = userInfo().uid === 0;
+
+function run(program: string, args: readonly string[]): void {
+  const path = join(programs ?? "", program);
+  // The server must not keep the pipes of its parent open.
+  const options: ExecFileSyncOptionsWithStringEncoding = { encoding: "utf8", stdio: "ignore" };
+  if (isRoot) execFileSync("runuser", ["-u", "postgres", "--", path, ...args], options);
+  else execFileSync(path, [...args], options);
+}
+
+/** A server of PostgreSQL that listens on a Unix socket alone. */
+export interface Postgres {
+  /** The path of its socket. */
+  readonly socket: string;
+  /** Returns the address of a database, for the account `nuthatch`. */
+  url(database: string): string;
+  /** Runs SQL as the account that owns everything. */
+  sql(text: string): string;
+  start(): void;
+  /** `immediate`: all its processes end at once, as by a kill. */
+  stop(mode: "fast" | "immediate"): void;
+}
+
+/** Describes the server in a directory. */
+function postgresIn(directory: string): Postgres {
+  const data = join(directory, "data");
+  return {
+    socket: join(directory, ".s.PGSQL.5432"),
+    url: (database) => `postgres://nuthatch@/${database}?host=${encodeURIComponent(directory)}`,
+    sql: (text) =>
+      execFileSync(
+        join(programs ?? "", "psql"),
+        ["-XqAt", "-h", directory, "-U", "nuthatch", "-d", "postgres", "-c", text],
+        {
+          encoding: "utf8",
+        },
+      ).trim(),
+    start: () => {
+      const settings = `-c listen_addresses= -c unix_socket_directories=${directory} -c fsync=off -c max_connections=200`;
+      run("pg_ctl", ["-D", data, "-w", "-l", join(directory, "log"), "-o", settings, "start"]);
+    },
+    stop: (mode) => run("pg_ctl", ["-D", data, "-w", "-m", mode, "stop"]),
+  };
+}
+
+/** Makes a server in a new directory, and starts it. */
+export function startPostgres(directory: string): Postgres {
+  mkdirSync(directory, { recursive: true });
+  if (isRoot) execFileSync("chown", ["postgres", directory]);
+  run("initdb", [
+    "-D",
+    join(directory, "data"),
+    "-A",
+    "trust",
+    "-U",
+    "nuthatch",
+    "--no-sync",
+    "--locale=C",
+    "--encoding=UTF8",
+  ]);
+  const postgres = postgresIn(directory);
+  postgres.start();
+  return postgres;
+}
+
+const sharedDirectory = process.env["NUTHATCH_TEST_POSTGRES"] ?? "";
+
+/** Returns the server of this run of the tests. The first caller starts it, whichever process it is in. */
+export function sharedPostgres(): Postgres {
+  const ready = join(sharedDirectory, "ready");
+  const isFirst = mkdirSync(sharedDirectory, { recursive: true }) !== undefined;
+  if (isFirst) {
+    startPostgres(sharedDirectory);
+    writeFileSync(ready, "");
+  }
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const until = Date.now() + START_MS;
+  while (!existsSync(ready)) {
+    if (Date.now() > until) throw new Error(`PostgreSQL has not started: ${logOf(sharedDirectory)}`);
+    Atomics.wait(asleep, 0, 0, 20);
+  }
+  return postgresIn(sharedDirectory);
+}
+
+const logOf = (directory: string): string => {
+  const log = join(directory, "log");
+  return existsSync(log) ? readFileSync(log, "utf8").slice(-2000) : "no log";
+};
+
+/** Ends a server, and removes its directory. */
+export function removePostgres(directory: string): void {
+  if (existsSync(join(directory, "data", "postmaster.pid"))) postgresIn(directory).stop("immediate");
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Returns a name of a schema for the state that other tests would put into a file. */
+export const schemaOf = (file: string): string => `s${createHash("sha256").update(file).digest("hex").slice(0, 24)}`;
