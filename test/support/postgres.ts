@@ -36,6 +36,8 @@ export interface Postgres {
   url(database: string): string;
   /** Runs SQL as the account that owns everything. */
   sql(text: string): string;
+  /** Puts a line before the others of `pg_hba.conf`. */
+  allow(line: string): void;
   start(): void;
   /** `immediate`: all its processes end at once, as by a kill. */
   stop(mode: "fast" | "immediate"): void;
@@ -55,6 +57,11 @@ function postgresIn(directory: string): Postgres {
           encoding: "utf8",
         },
       ).trim(),
+    allow: (line) => {
+      const file = join(data, "pg_hba.conf");
+      writeFileSync(file, `${line}\n${readFileSync(file, "utf8")}`);
+      run("pg_ctl", ["-D", data, "reload"]);
+    },
     start: () => {
       const settings = `-c listen_addresses= -c unix_socket_directories=${directory} -c fsync=off -c max_connections=200`;
       run("pg_ctl", ["-D", data, "-w", "-l", join(directory, "log"), "-o", settings, "start"]);

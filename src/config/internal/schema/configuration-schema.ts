@@ -1,19 +1,6 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
-import {
-  flag,
-  httpUrl,
-  kinds,
-  list,
-  MAX_SECONDS,
-  map,
-  oneOf,
-  optional,
-  sentence,
-  someOf,
-  text,
-  whole,
-} from "./fields.ts";
+import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
@@ -42,13 +29,14 @@ const StoreSchema = map({
     .describe("The time for which truncated tiles stay on the disk, so that a truncation can be undone."),
 });
 
-const StateSchema = kinds([
-  map({ type: z.literal("embedded") }),
-  map({
-    type: z.literal("postgres"),
-    url: text.describe("The address of the database, such as `postgres://account:password@host:5432/database`."),
-  }),
-]);
+const StateSchema = map({
+  type: oneOf(["embedded", "postgres"])
+    .default("embedded")
+    .describe("Where the state is: in a file of `dataDir`, or in PostgreSQL."),
+  url: optional(text).describe(
+    "The address of the database, such as `postgres://account:password@host:5432/database`. It is not shown.",
+  ),
+});
 
 export const WebhookSchema = map({
   url: text
@@ -61,7 +49,7 @@ export const WebhookSchema = map({
   secret: text.describe("The key of the signature of each delivery."),
 });
 
-/** All keys of the configuration, with their kinds, limits, defaults and descriptions. Everything else follows. */
+/** All keys of the configuration, with their limits, defaults and descriptions. Everything else follows. */
 export const ConfigurationSchema = map({
   server: ServerSchema.prefault({}),
   dataDir: text.default("data").describe("The directory of state and tiles."),
@@ -73,7 +61,7 @@ export const ConfigurationSchema = map({
   eviction: EvictionSchema.prefault({}),
   jobs: JobsSchema.prefault({}),
   compat: CompatSchema.prefault({}),
-  state: StateSchema.prefault({ type: "embedded" }).describe("Where the state is: in `dataDir`, or in PostgreSQL."),
+  state: StateSchema.prefault({}),
   store: StoreSchema.prefault({}),
   stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),
   webhooks: list(WebhookSchema).default([]),
