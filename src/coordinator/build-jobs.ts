@@ -1,8 +1,10 @@
 import { JobHistory } from "../jobs/job-history.ts";
 import { JobLog } from "../jobs/job-log.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
+import { JobStop } from "../jobs/job-stop.ts";
 import { JobStore } from "../jobs/job-store.ts";
 import { Seeding } from "../jobs/seeding.ts";
+import { waitingForState } from "../jobs/state-wait.ts";
 import { Truncation } from "../jobs/truncating.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import type { RenderFailure } from "../render/render-order.ts";
@@ -29,7 +31,7 @@ export function buildJobs(context: JobContext) {
   const runner = new JobRunner({
     ...context,
     jobs,
-    seeding: buildSeeding(context, jobs),
+    seeding: waitingForState(buildSeeding(context, jobs), { ...context, stop: new JobStop(context.closing) }),
     truncation: buildTruncating(context),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,

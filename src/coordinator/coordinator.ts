@@ -15,6 +15,8 @@ import { PeriodicWork } from "./periodic-work.ts";
 import { StateWriter } from "./state-writer.ts";
 import type { UserWrites } from "./user-writes.ts";
 
+const RECOUNT_AGAIN_MS = 1_000;
+
 /** The parts of a coordinator that start and close. */
 interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
@@ -55,8 +57,14 @@ export class Coordinator {
   }
 
   #recountInTurns(): void {
-    const { ledger, closing } = this.#parts;
-    if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInTurns());
+    const { ledger, closing, state } = this.#parts;
+    try {
+      if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInTurns());
+    } catch (error) {
+      // A database on another machine may be away for a while. Cells are counted when they are needed, too.
+      state.fault(error);
+      setTimeout(() => !closing.aborted && this.#recountInTurns(), RECOUNT_AGAIN_MS).unref();
+    }
   }
 
   /** Returns why the coordinator cannot work; undefined: it can. */

@@ -103,7 +103,8 @@ test.skipIf(!hasPostgres)(
       // The loss of the connection alone is not seen from outside.
       postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'state'");
       const next = await seed(server, "ws:roads", { gridSetId: "EPSG:900913", zoomStop: 1, format: "image/png" });
-      expect(next).toBe(id + 1);
+      // PostgreSQL skips up to 32 ids when it was killed.
+      expect(next).toBeGreaterThan(id);
       await ended(server, next);
 
       // A network that swallows everything.

@@ -8,12 +8,15 @@ import { beginSession, lastCommit, NUMBER_COMMIT, own } from "./session.ts";
 
 /** A request waits so long for a new connection after a loss. Later ones fail at once, until there is one. */
 const RECONNECT_WAIT_MS = 2_000;
-/** A commit without an answer waits longer, because its outcome is known only then. */
-const DOUBT_WAIT_MS = 8_000;
+/**
+ * A commit without an answer waits longer, because its outcome is known only then: this time after it was sent. The
+ * server reports after ten seconds that the coordinator does not answer.
+ */
+const DOUBT_WAIT_MS = 7_000;
 /** The pause between two attempts to connect again. */
 const PAUSE_MS = 200;
 /** Statements without an answer for this time: PostgreSQL is asked over another connection whether it works on them. */
-const SILENT_MS = 4_000;
+const SILENT_MS = 3_000;
 /** A transaction is sent so many times, if it is certain that none of it has been carried out. */
 const MOST_ATTEMPTS = 3;
 
@@ -168,6 +171,7 @@ export class PostgresConnection {
   }
 
   async run(batch: Batch): Promise<Answer> {
+    const beganMs = performance.now();
     for (let attempt = 1; ; attempt++) {
       const open = batch.transaction === "continue" ? this.#inTransaction : await this.#opened(RECONNECT_WAIT_MS);
       if (open === undefined || open.kind !== "open")
@@ -180,7 +184,7 @@ export class PostgresConnection {
       if (!sent.isLost) return this.#answered(open, batch, { ...sent, results });
       this.#inTransaction = undefined;
       if (commit !== undefined) {
-        const again = await this.#opened(DOUBT_WAIT_MS);
+        const again = await this.#opened(Math.max(RECONNECT_WAIT_MS, beganMs + DOUBT_WAIT_MS - performance.now()));
         if (again.kind !== "open") return { ok: false, fault: again };
         this.#doubted = undefined;
         if (this.#lastCommit === commit) return { ok: true, results: results.slice(0, batch.queries.length) };
