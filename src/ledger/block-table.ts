@@ -66,6 +66,7 @@ export class BlockTable {
     | "sum"
     | "addresses"
     | "inRect"
+    | "page"
     | "row"
     | "inRow"
     | "cellsInRow"
@@ -100,7 +101,11 @@ export class BlockTable {
         "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
       ),
       inRect: db.prepare(
-        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ?",
+        "SELECT bx, by FROM block WHERE tile_set = ? AND z = ? AND bx BETWEEN ? AND ? AND by BETWEEN ? AND ? ORDER BY bx, by",
+      ),
+      page: db.prepare(
+        `SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block
+           WHERE tile_set = ? AND z = ? AND (bx, by) >= (?, ?) AND (bx, by) <= (?, ?) AND by BETWEEN ? AND ?`,
       ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
@@ -114,7 +119,7 @@ export class BlockTable {
   /** Returns the block at an address; an empty one when it has no row. */
   at(address: BlockAddress): Block {
     const key = blockKey(address);
-    let block = this.#blocks.get(key);
+    const block = this.#blocks.get(key);
     if (block !== undefined) {
       // The map is in the order of the latest use: moves the block to the end.
       this.#blocks.delete(key);
@@ -122,14 +127,29 @@ export class BlockTable {
       return block;
     }
     const { tileSetId, z, bx, by } = address;
-    const at = { tileSetId, z, bx, by };
-    const row = this.#sql.get.get(tileSetId, z, bx, by);
+    return this.#hold({ tileSetId, z, bx, by }, this.#sql.get.get(tileSetId, z, bx, by));
+  }
+
+  /** Makes the block of a row, or an empty one without a row, and holds it in memory. */
+  #hold(at: BlockAddress, row: Row | undefined): Block {
     const decoded = row === undefined ? undefined : decodeRow(at, row);
-    block = decoded?.block ?? new Block(at, this.#parts.isComplete(tileSetId));
-    this.#blocks.set(key, block);
+    const block = decoded?.block ?? new Block(at, this.#parts.isComplete(at.tileSetId));
+    this.#blocks.set(block.key, block);
     if (this.#blocks.size > this.#parts.capacity) this.#trimSoon();
     if (decoded?.reason !== undefined) this.#parts.corrupt(block, decoded.reason);
     return block;
+  }
+
+  /** Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys. */
+  #readPage(page: readonly BlockAddress[], minY: number, maxY: number): void {
+    const [first, last] = [page[0], page.at(-1)];
+    const missing = page.filter((at) => !this.#blocks.has(blockKey(at)));
+    if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length) return;
+    const { tileSetId, z } = first;
+    for (const row of this.#sql.page.all(tileSetId, z, first.bx, first.by, last.bx, last.by, minY, maxY)) {
+      const at = { tileSetId, z, bx: int(row, "bx"), by: int(row, "by") };
+      if (!this.#blocks.has(blockKey(at))) this.#hold(at, row);
+    }
   }
 
   /** Trims in a microtask, because the caller may still use all blocks that it has got. */
@@ -359,10 +379,17 @@ export class BlockTable {
     const [minX, minY] = [blockOf(rect.minX), blockOf(rect.minY)];
     const [maxX, maxY] = [blockOf(rect.maxX), blockOf(rect.maxY)];
     const seen = new Set<string>();
-    for (const row of this.#sql.inRect.all(tileSetId, z, minX, maxX, minY, maxY)) {
-      const block = this.at({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") });
-      seen.add(block.key);
-      yield block;
+    const found = this.#sql.inRect
+      .all(tileSetId, z, minX, maxX, minY, maxY)
+      .map((row) => ({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }));
+    for (let from = 0; from < found.length; from += PAGE) {
+      const page = found.slice(from, from + PAGE);
+      this.#readPage(page, minY, maxY);
+      for (const at of page) {
+        const block = this.at(at);
+        seen.add(block.key);
+        yield block;
+      }
     }
     for (const block of [...this.unwritten()]) {
       const { at } = block;

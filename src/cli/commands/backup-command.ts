@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { CommandFailure, EXIT } from "../exit.ts";
 import { Interruption } from "../interruption.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { bytesText } from "../output/text-table.ts";
@@ -21,7 +22,11 @@ export function backupCommand(): Command {
   ).action(async (target: string, flags: BackupFlags) => {
     const configuration = await loadOrPrint(flags);
     if (configuration === undefined) return;
-    const { dataDir } = configuration;
+    const { dataDir, state } = configuration;
+    if (state.type === "postgres") {
+      const where = `the state is in PostgreSQL (${state.target.name}), and not in a file of ${dataDir}`;
+      throw new CommandFailure(`${where}: make a backup with pg_dump`, EXIT.configuration);
+    }
     const line = process.stderr.isTTY ? progressLine() : undefined;
     const { backUp } = await import("../../state/backup.ts");
     using interruption = new Interruption();
