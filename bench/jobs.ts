@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openDatabase } from "../src/state/database.ts";
+import { openDatabase } from "../src/state/embedded-database.ts";
 import { ended, rows, seed, startServer, type TestServer } from "../test/support/server.ts";
 import { startUpstream } from "../test/support/upstream.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";

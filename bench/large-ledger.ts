@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
 import { Ledger } from "../src/ledger/ledger.ts";
 import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
-import { openDatabase } from "../src/state/database.ts";
+import { openDatabase } from "../src/state/embedded-database.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 

@@ -7,7 +7,7 @@ import { rectHolds, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import { tileList } from "../grid/tile-list.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import { openDatabase } from "../state/database.ts";
+import { openDatabase } from "../state/embedded-database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { type ExportPageRequest, ExportService } from "./export-service.ts";

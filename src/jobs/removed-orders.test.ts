@@ -3,8 +3,8 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
-import { openDatabase } from "../state/database.ts";
 import { sqliteStep } from "../state/dialect.ts";
+import { openDatabase } from "../state/embedded-database.ts";
 import { jobMigrations } from "./job-migrations.ts";
 import { JobStore } from "./job-store.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { bytes, bytesOrNull, int, intOrNull, openDatabase, text } from "../state/database.ts";
+import { bytes, bytesOrNull, int, intOrNull, text } from "../state/database.ts";
+import { openDatabase } from "../state/embedded-database.ts";
 import { Block } from "./block.ts";
 
 test("a block without a tile, whose cells are still to be counted, is read back from the database", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ownVersion } from "../lib/version.ts";
 import { lockDataDirectory, secureDataDirectory } from "./data-directory.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "./embedded-database.ts";
 import { copiesOf } from "./state-copies.ts";
 
 let directory = "";

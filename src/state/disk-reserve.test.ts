@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDatabase } from "./database.ts";
 import { DiskReserve } from "./disk-reserve.ts";
+import { openDatabase } from "./embedded-database.ts";
 
 const MIB = 2 ** 20;
 let directory = "";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDatabase } from "./database.ts";
+import { openDatabase } from "./embedded-database.ts";
 import { copiedAtMs, stamp } from "./state-copies.ts";
 
 let directory: string;

@@ -6,7 +6,7 @@ import { idleGate } from "../../test/support/idle-gate.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import { openDatabase } from "../state/database.ts";
+import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreRouter } from "../store/store-router.ts";
 import { LayerStores, layerStoreMigrations } from "./layer-stores.ts";

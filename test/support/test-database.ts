@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Database, openDatabase } from "../../src/state/database.ts";
+import type { Database } from "../../src/state/database.ts";
+import { openDatabase } from "../../src/state/embedded-database.ts";
 import { openPostgres } from "../../src/state/postgres/postgres-database.ts";
 import { parsePostgresUrl } from "../../src/state/postgres/postgres-url.ts";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
