@@ -11,6 +11,9 @@ export const inPostgres = process.env["NUTHATCH_TEST_STATE"] === "postgres";
 /** The tests run the built thread. */
 export const POSTGRES_THREAD = new URL("../../dist/postgres-thread.js", import.meta.url);
 
+/** The databases that were opened last, by schema. */
+const open = new Map<string, Database>();
+
 /**
  * Opens a state database: a file of SQLite, or a schema of PostgreSQL in the project that runs the same tests there.
  * The same file opened again has the same content.
@@ -19,7 +22,7 @@ export function openTestDatabase(file = ":memory:"): Database {
   if (!inPostgres) return openDatabase(file);
   const postgres = sharedPostgres();
   const schema = schemaOf(file === ":memory:" ? randomUUID() : file);
-  postgres.sql(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  postgres.sql(`SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS ${schema}`);
   const target = parsePostgresUrl(`${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`);
   if (!target.ok) throw new Error(target.error);
   const database = openPostgres(target.value, {
@@ -28,6 +31,9 @@ export function openTestDatabase(file = ":memory:"): Database {
       throw new Error(reason);
     },
   });
+  // A test that kills its server opens the state again without closing it. PostgreSQL would notice the kill.
+  open.get(schema)?.close();
+  open.set(schema, database);
   database.connect();
   return database;
 }
