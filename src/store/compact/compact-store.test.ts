@@ -168,7 +168,7 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
         expect(listed.sort()).toEqual(expected.sort());
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
@@ -274,7 +274,7 @@ for (let n = Number(first); ; n++) {
 `;
 
 /** Kills in the test below; more of them search longer. */
-const KILLS = Number(process.env["NUTHATCH_KILLS"] ?? 4);
+const KILLS = Number(process.env["NUTHATCH_KILLS"] ?? 3);
 
 /** Resolves when a writer has printed some numbers, with the function that returns all complete ones. */
 function untilPrinted(writer: ChildProcessWithoutNullStreams, least: number): Promise<() => number[]> {
