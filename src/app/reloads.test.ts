@@ -3,7 +3,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { reloadsInTurn } from "./reloads.ts";
+import { mergeReloaded, reloadsInTurn } from "./reloads.ts";
 
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
@@ -81,4 +81,35 @@ test("a reload that is refused, or fails, is not in the way of the next one", as
   applying[0]?.();
   expect(await answers[2]).toMatchObject({ ok: true });
   expect(events.filter((event) => event === "load")).toHaveLength(3);
+});
+
+test("stores change at the next start: until then layers keep their stores, and a new one has the first of the present", async () => {
+  const demo = await configurationWith();
+  const [layer] = demo.layers;
+  if (layer === undefined) throw new Error("there are no demo layers");
+  const store = (id: string) => ({ id, type: "compact" as const, path: `/${id}` });
+  const current = {
+    ...demo,
+    stores: [store("one"), store("two")],
+    layers: [
+      { ...layer, name: "a" },
+      { ...layer, name: "b", store: "two" },
+    ],
+  };
+  const next = {
+    ...demo,
+    stores: [store("three"), store("two")],
+    layers: [
+      { ...layer, name: "a", store: "two" },
+      { ...layer, name: "b" },
+      { ...layer, name: "c", store: "three" },
+      { ...layer, name: "d", store: "two" },
+    ],
+  };
+  const { merged, ignored } = mergeReloaded(next, current);
+  expect(ignored).toEqual(["stores"]);
+  expect(merged.stores).toEqual(current.stores);
+  expect(merged.layers.map((one) => one.store)).toEqual([undefined, "two", undefined, "two"]);
+  const moved = mergeReloaded({ ...next, stores: current.stores }, current).merged;
+  expect(moved.layers.map((one) => one.store)).toEqual(["two", undefined, "three", "two"]);
 });

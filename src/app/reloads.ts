@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import type { Layer } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -22,17 +23,22 @@ export function mergeReloaded(
       .filter((key) => next.server[key] !== server[key])
       .map((key) => `server.${key}`),
   ];
-  return {
-    merged: {
-      ...next,
-      server,
-      dataDir: current.dataDir,
-      state: current.state,
-      store: current.store,
-      stores: current.stores,
-    },
-    ignored,
-  };
+  const { dataDir, state, store, stores } = current;
+  const layers = isDeepStrictEqual(next.stores, stores) ? next.layers : inPresentStores(next.layers, current);
+  return { merged: { ...next, server, dataDir, state, store, stores, layers }, ignored };
+}
+
+/**
+ * Returns the layers with the stores that they have at the moment. Until the restart that changes the stores, no layer
+ * moves to another one of the present stores.
+ */
+function inPresentStores(layers: readonly Layer[], { layers: present, stores }: Configuration): readonly Layer[] {
+  const presentStore = new Map(present.map(({ name, store }) => [name, store]));
+  const known = new Set(stores.map(({ id }) => id));
+  return layers.map(({ store: wanted, ...layer }) => {
+    const store = presentStore.has(layer.name) ? presentStore.get(layer.name) : wanted;
+    return store !== undefined && known.has(store) ? { ...layer, store } : layer;
+  });
 }
 
 /**
