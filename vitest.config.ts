@@ -34,7 +34,6 @@ const ON_POSTGRES = [
         "jobs/job-runner",
         "ledger/adoption",
         "ledger/eviction-order",
-        "ledger/ledger",
         "ledger/used-cells",
         "quota/enforcer",
         "quota/eviction",

@@ -90,9 +90,7 @@ export class BlockTable {
       get: db.prepare(
         "SELECT tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
       ),
-      put: db.prepare(
-        `INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replacing(BLOCK, CONTENT)}`,
-      ),
+      put: db.prepare(`INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replacing(BLOCK, CONTENT)}`),
       delete: db.prepare("DELETE FROM block WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       sum: db.prepare(
         "SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block WHERE tile_set = ? AND z = ? AND (bx, by) > (?, ?) ORDER BY bx, by LIMIT 256",
