@@ -124,3 +124,20 @@ test("values are numbered outside of texts and names, and an address is parsed o
     expect(JSON.stringify(parsed)).not.toContain("secret");
   }
 });
+
+test.skipIf(!hasPostgres)("a database without an encoding, as initdb makes it for the locale C, keeps any text", () => {
+  const postgres = sharedPostgres();
+  const name = schemaOf(randomUUID());
+  postgres.sql(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`);
+  const target = parsePostgresUrl(postgres.url(name));
+  if (!target.ok) throw new Error(target.error);
+  const db = openPostgres(target.value, { thread: POSTGRES_THREAD, diverged: () => {} });
+  try {
+    db.connect();
+    db.exec("CREATE TABLE kept (words TEXT)");
+    db.prepare("INSERT INTO kept VALUES (?)").run("Straße, 東京 🐦");
+    expect(db.prepare("SELECT words FROM kept").all()).toEqual([{ words: "Straße, 東京 🐦" }]);
+  } finally {
+    db.close();
+  }
+});

@@ -54,7 +54,8 @@ export async function beginSession(client: Client, owner: SessionOwner): Promise
   );
   const [{ schema, encoding, version, standby } = { schema: null, encoding: "", version: 0, standby: 0 }] = facts.rows;
   if (version < OLDEST_VERSION) return refused("", target, "PostgreSQL 12 or later is needed");
-  if (encoding !== "UTF8")
+  // SQL_ASCII stores the bytes of a text as they are sent, and they are sent in UTF-8.
+  if (encoding !== "UTF8" && encoding !== "SQL_ASCII")
     return refused("", target, `its encoding is ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0`);
   if (schema === null)
     return refused("3F000", target, "no schema of its search_path exists: create it, or name another in state.url");
