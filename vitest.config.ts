@@ -18,26 +18,26 @@ process.env["NUTHATCH_TEST_POSTGRES"] ??= postgres;
 
 /** Where PostgreSQL is installed, the tests of these files run a second time, with their state in PostgreSQL. */
 const ON_POSTGRES = [
-  "account/account-service",
-  "activity/activity-service",
   "jobs/job-store",
   "ledger/block-table",
   "ledger/marks",
-  "quota/access-log",
-  "quota/usage-trend",
-  "state/clock-record",
   "state/database",
   // These take minutes together: the gate has no time for them.
   ...(gate
     ? []
     : [
+        "account/account-service",
+        "activity/activity-service",
         "jobs/job-runner",
         "ledger/adoption",
         "ledger/eviction-order",
         "ledger/used-cells",
+        "quota/access-log",
         "quota/enforcer",
         "quota/eviction",
+        "quota/usage-trend",
         "schedule/scheduler",
+        "state/clock-record",
         "truncation/mass-truncation-service",
         "truncation/truncations",
         "webhook/webhooks",
