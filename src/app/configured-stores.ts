@@ -7,7 +7,15 @@ export const openConfiguredStores = (
   { stores, layers, store: { fsync } }: Configuration,
   instance: string,
   kinds: StoreKinds,
-): OpenedStores => openStores({ stores, layers, fsync, instance }, kinds);
+  by: "coordinator" | "server",
+): OpenedStores => openStores({ stores, layers, fsync, instance, isOwner: by === "coordinator" }, kinds);
+
+/** Returns whether users of a layer get 503 while its store is away. */
+export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {
+  const id = layers.find(({ name }) => name === layer)?.store;
+  const store = stores.find((one) => one.id === id) ?? stores[0];
+  return store?.type === "s3" && store.unavailable === "refuse";
+}
 
 /** Returns where the tiles of each layer are stored, by layer. */
 export function storeLocations({ dataDir, stores, layers }: Configuration): ReadonlyMap<string, string> {

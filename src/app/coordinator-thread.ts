@@ -25,6 +25,7 @@ import {
   type ServerMethods,
   type StartRefusal,
 } from "./process-methods.ts";
+import { RemoteTrouble } from "./remote-trouble.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
 
 const END_MS = 100;
@@ -115,6 +116,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     setTimeout(() => process.exit(1), END_MS);
   };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
+  const remoteTrouble = new RemoteTrouble(() => stores);
   const methods: CoordinatorMethods = {
     async claim() {
       try {
@@ -137,8 +139,15 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         return notConnected(error, configuration.dataDir);
       }
       const kinds = await loadStoreKinds(configuration.stores);
-      stores ??= openConfiguredStores(configuration, data.instance, kinds);
+      stores ??= openConfiguredStores(configuration, data.instance, kinds, "coordinator");
       const { store } = stores;
+      const trouble = await stores.trouble();
+      if (trouble?.isConfiguration === true)
+        return { kind: "refused", message: trouble.message, isConfiguration: true };
+      if (trouble !== undefined) {
+        notBegun = new Error(trouble.message);
+        return { kind: "waiting", reason: trouble.message, serves: false };
+      }
       try {
         opened = buildCoordinator({
           db,
@@ -181,7 +190,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     start: () => coordinator().start(),
     used: (report) => opened?.used(report),
     async health() {
-      const reason = opened?.health() ?? (await claimed?.trouble());
+      const reason = opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look());
       // A server that is not ready may get no misses, and only those reclaim the space of truncations otherwise.
       if (claimed?.isDiskFull === true) opened?.services.truncations.giveUp(undefined);
       return reason;

@@ -29,7 +29,7 @@ function startServing(): void {
       begun = new Serving({
         configuration,
         eventsId,
-        stores: openConfiguredStores(configuration, instance, kinds),
+        stores: openConfiguredStores(configuration, instance, kinds, "server"),
         core: {
           operations: channel,
           renders: remoteMethods(channel, USER_RENDERS),

@@ -64,7 +64,7 @@ export class Renderer implements RendererMethods {
 
   begin(data: RendererData): void {
     this.#parentPid = data.parentPid;
-    this.#stores = loadStoreKinds(data.stores).then((kinds) => openStores(data, kinds));
+    this.#stores = loadStoreKinds(data.stores).then((kinds) => openStores({ ...data, isOwner: false }, kinds));
     // Each render reports the fault.
     this.#stores.catch(() => undefined);
     this.#layers = byName(data.layers);

@@ -28,6 +28,7 @@ import type { OpenedStores } from "../store/open-store.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
+import { refusesWithoutStore } from "./configured-stores.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import { type ServingCalls, type ServingMetrics, type ServingProcesses, USER_RENDERS } from "./process-methods.ts";
 
@@ -99,6 +100,7 @@ export class Serving implements ServingProcesses {
       renders,
       uses: this.#uses,
       shared: () => this.#configuration.store.shared,
+      refusesWithoutStore: (layer) => refusesWithoutStore(this.#configuration, layer),
       now: Date.now,
     });
     this.#reader = reader;

@@ -125,7 +125,7 @@ async function buildServing(
   log: Logger,
 ): Promise<ServingProcesses> {
   if (configuration.server.workers > 1) return new ServingPool(configuration, { instance }, core, log);
-  const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores));
+  const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores), "server");
   return new Serving({ configuration, eventsId: instance, stores, core, log });
 }
 

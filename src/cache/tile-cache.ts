@@ -6,10 +6,10 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { tileKey } from "../render/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import { type StoredTile, StoreError, type TileStore } from "../store/tile-store.ts";
+import { type MaybePromise, type StoredTile, StoreError, type TileStore, whenKnown } from "../store/tile-store.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
-import { failureOf, NOT_CACHED } from "./tile-failure.ts";
+import { failureOf, NOT_CACHED, STORE_AWAY } from "./tile-failure.ts";
 import {
   type Requester,
   type RequesterOf,
@@ -63,7 +63,20 @@ export interface TileCacheParts {
   readonly uses: UseRecorder;
   /** Returns whether other programs write to the store, so that tiles in memory have to be compared with the store. */
   readonly shared: () => boolean;
+  /** Returns whether users of a layer get a failure instead of a render while its store is away. */
+  readonly refusesWithoutStore: (layer: string) => boolean;
   readonly now: () => number;
+}
+
+/** One read that the memory tier could not answer. */
+interface Read {
+  readonly request: TileRequest;
+  readonly requester: RequesterOf;
+  readonly tileSet: TileSet;
+  readonly key: string;
+  readonly counts: TileCounts;
+  readonly oldest: number;
+  readonly expiredBefore: number;
 }
 
 /** The read-through tile path: memory, store, upstream. A hit touches no database and waits for nothing. */
@@ -110,15 +123,30 @@ export class TileCache implements TileReader {
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     const inMemory = this.#parts.memory.get(layer.name, key);
-    if (
-      inMemory !== undefined &&
-      isFresh(inMemory, oldest, expiredBefore) &&
-      (!this.#parts.shared() || this.#isStored(tileSet, index, inMemory))
-    ) {
-      counts.memoryHits++;
-      return { kind: "tile", tile: inMemory };
+    if (inMemory !== undefined && isFresh(inMemory, oldest, expiredBefore)) {
+      const hit = (): TileOutcome => {
+        counts.memoryHits++;
+        return { kind: "tile", tile: inMemory };
+      };
+      if (!this.#parts.shared()) return hit();
+      return whenKnown(this.#isStored(tileSet, index, inMemory), (isStored) =>
+        isStored ? hit() : this.#readOn({ request, requester, tileSet, key, counts, oldest, expiredBefore }),
+      );
     }
-    const stored = this.#readStore(tileSet, index, key);
+    return this.#readOn({ request, requester, tileSet, key, counts, oldest, expiredBefore });
+  }
+
+  /** Continues a read behind the memory tier. No promise where the store answers without one. */
+  #readOn(read: Read): TileOutcome | Promise<TileOutcome> {
+    return whenKnown(this.#readStore(read.tileSet, read.request.index, read.key), (stored) =>
+      this.#answer(read, stored),
+    );
+  }
+
+  #answer(read: Read, stored: ServedTile | "away" | undefined): TileOutcome | Promise<TileOutcome> {
+    const { request, requester, tileSet, key, counts, oldest, expiredBefore } = read;
+    const { layer } = request;
+    if (stored === "away") return { kind: "failure", failure: STORE_AWAY };
     if (stored !== undefined && isFresh(stored, oldest, expiredBefore)) {
       counts.storeHits++;
       return { kind: "tile", tile: stored };
@@ -153,7 +181,7 @@ export class TileCache implements TileReader {
       layer.name,
       metatile === undefined ? undefined : { tileSet, rect: metatile },
     );
-    const found = this.#fromStore(layer.name, (store) => store.stat({ tileSet, ...index }));
+    const found = await this.#fromStore(layer.name, (store) => store.stat({ tileSet, ...index }));
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
     return {
@@ -181,28 +209,55 @@ export class TileCache implements TileReader {
       });
   }
 
-  #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): boolean {
-    const stored = this.#fromStore(tileSet.layer, (store) => store.stat({ tileSet, ...index }));
-    return stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs;
+  #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): MaybePromise<boolean> {
+    return whenKnown(
+      this.#fromStore(tileSet.layer, (store) => store.stat({ tileSet, ...index })),
+      (stored) => stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs,
+    );
   }
 
-  #readStore(tileSet: TileSet, index: TileIndex, key: string): ServedTile | undefined {
+  /**
+   * Reads from the store into the memory tier. A truncation that is answered while a remote store reads raises the
+   * epoch, so that the memory tier does not take the tile.
+   */
+  #readStore(tileSet: TileSet, index: TileIndex, key: string): MaybePromise<ServedTile | "away" | undefined> {
     const epoch = this.#parts.memory.epoch(tileSet.layer);
-    const stored = this.#fromStore(tileSet.layer, (store) => store.get({ tileSet, ...index }));
-    if (stored === undefined) return undefined;
-    const tile = served(stored);
-    this.#parts.memory.set(key, tile, epoch);
-    return tile;
+    const isRefused = (error: StoreError): boolean =>
+      error.code === "unavailable" && this.#parts.refusesWithoutStore(tileSet.layer);
+    return whenKnown(
+      this.#fromStore<StoredTile | "away">(
+        tileSet.layer,
+        (store) => store.get({ tileSet, ...index }),
+        (error) => (isRefused(error) ? "away" : undefined),
+      ),
+      (stored) => {
+        if (stored === undefined || stored === "away") return stored;
+        const tile = served(stored);
+        this.#parts.memory.set(key, tile, epoch);
+        return tile;
+      },
+    );
   }
 
-  /** Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one. */
-  #fromStore<T>(layer: string, read: (store: TileStore) => T | undefined): T | undefined {
-    try {
-      return read(this.#parts.store);
-    } catch (error) {
+  /**
+   * Reads from the store. A tile that cannot be read counts as absent, so that the user gets a rendered one, unless
+   * `instead` returns something else.
+   */
+  #fromStore<T>(
+    layer: string,
+    read: (store: TileStore) => MaybePromise<T | undefined>,
+    instead: (error: StoreError) => T | undefined = () => undefined,
+  ): MaybePromise<T | undefined> {
+    const absent = (error: unknown): T | undefined => {
       if (!(error instanceof StoreError)) throw error;
       this.#countsOf(layer).storeFaults++;
-      return undefined;
+      return instead(error);
+    };
+    try {
+      const found = read(this.#parts.store);
+      return found instanceof Promise ? found.catch(absent) : found;
+    } catch (error) {
+      return absent(error);
     }
   }
 
@@ -240,7 +295,8 @@ export class TileCache implements TileReader {
       }
     }
     if (rendered.kind === "rendered" || rendered.kind === "stored") {
-      const stored = this.#readStore(tileSet, index, key);
+      const stored = await this.#readStore(tileSet, index, key);
+      if (stored === "away") return { kind: "failure", failure: STORE_AWAY };
       if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
       // The tile was stored, and truncated or evicted since.
       return this.#miss(request, tileSet, key, expired, requester);

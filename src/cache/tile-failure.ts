@@ -15,6 +15,12 @@ export const NOT_CACHED: TileFailure = {
   message: "No fresh tile is stored, and the request wants nothing else (Cache-Control: only-if-cached).",
 };
 
+export const STORE_AWAY: TileFailure = {
+  code: "store_unavailable",
+  message: "The store of the tiles is away.",
+  retryAfterSeconds: 5,
+};
+
 /** Returns the user's answer when the upstream gave no tile. */
 export function failureOf(
   rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,

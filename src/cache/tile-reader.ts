@@ -44,6 +44,7 @@ export type TileFailureCode =
   | "upstream_busy" // the upstream is down or busy, or too many requests wait for it
   | "too_many_maps"
   | "damaged_tile" // a stored tile cannot be decoded
+  | "store_unavailable" // the tile may be stored, but its store is away
   | "not_cached" // the tile is not stored, and the user wants no other
   | "shutting_down"
   | "client_gone"; // no client receives this failure

@@ -4,7 +4,7 @@ import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
-import { DEFAULT_STORE } from "../store/store-options.ts";
+import { DEFAULT_STORE, type StoreOptions } from "../store/store-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
 
@@ -102,7 +102,22 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     compat: configuration.compat,
     state: stateDocument(configuration.state),
     store: configuration.store,
-    stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE) ? undefined : configuration.stores,
+    stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE)
+      ? undefined
+      : configuration.stores.map(storeDocument),
     webhooks: configuration.webhooks.map(webhookDocument),
+  };
+}
+
+function storeDocument(store: StoreOptions): Readonly<Record<string, unknown>> {
+  if (store.type !== "s3") return { ...store };
+  const { credentials, serverSideEncryption, timeoutMs, namesFile: _, ...rest } = store;
+  return {
+    ...rest,
+    ...(credentials === undefined ? {} : { accessKeyId: MASKED, secretAccessKey: MASKED }),
+    ...(credentials?.sessionToken === undefined ? {} : { sessionToken: MASKED }),
+    ...(serverSideEncryption === undefined ? {} : { serverSideEncryption: serverSideEncryption.algorithm }),
+    ...(serverSideEncryption?.kmsKeyId === undefined ? {} : { kmsKeyId: serverSideEncryption.kmsKeyId }),
+    timeoutSeconds: timeoutMs / 1000,
   };
 }

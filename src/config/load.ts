@@ -198,7 +198,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     defaultDirectory: tilesDirectory(dataDir),
     problems,
   });
-  checkLayerStores(document.layers ?? [], document.storeIds, problems);
+  checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   const users = await buildUsers(document, { ...input, file }, problems, warnings);
   const { server, jobs, compat, store } = document;
   const { count, ...diskQuota } = document.diskQuota;

@@ -62,7 +62,7 @@ export class ExportService {
       for (const tile of this.#storedTiles(request, selection)) {
         if (slices.isOver) await slices.next();
         if (tile === undefined) continue;
-        page.add(tile, this.#read(request.tileSet, tile));
+        page.add(tile, await this.#read(request.tileSet, tile));
         if (page.isFull) return ok({ ...page.content, next: tile, complete });
       }
     } catch (error) {
@@ -95,9 +95,9 @@ export class ExportService {
   }
 
   /** Returns the bytes of a tile; undefined: the store does not have it, or it is damaged. @throws StoreError */
-  #read(tileSet: TileSet, { x, y, z }: TileIndex): Uint8Array | undefined {
+  async #read(tileSet: TileSet, { x, y, z }: TileIndex): Promise<Uint8Array | undefined> {
     try {
-      return this.#parts.store.get({ tileSet, x, y, z })?.bytes;
+      return (await this.#parts.store.get({ tileSet, x, y, z }))?.bytes;
     } catch (error) {
       if (error instanceof StoreError && error.code === "corrupt") return undefined;
       throw error;

@@ -85,7 +85,9 @@ export class ImportService {
     const { tileSet, tiles } = request;
     const layer = catalogue().layers.get(tileSet.layer);
     if (layer === undefined) return refuse(unknownLayer(tileSet.layer));
-    const wanted = tiles.filter((tile) => request.existing === "replace" || !this.#isStored(tileSet, tile));
+    const wanted: ImportedTile[] = [];
+    for (const tile of tiles)
+      if (request.existing === "replace" || !(await this.#isStored(tileSet, tile))) wanted.push(tile);
     const kept = tiles.length - wanted.length;
     if (wanted.length === 0) return ok({ stored: 0, unchanged: 0, kept });
     const reservation = reservations.begin(tileSet.layer, "user");
@@ -102,8 +104,8 @@ export class ImportService {
     }
   }
 
-  #isStored(tileSet: TileSet, { x, y, z }: TileIndex): boolean {
-    return this.#parts.store.stat({ tileSet, x, y, z }) !== undefined;
+  async #isStored(tileSet: TileSet, { x, y, z }: TileIndex): Promise<boolean> {
+    return (await this.#parts.store.stat({ tileSet, x, y, z })) !== undefined;
   }
 
   /** Reserves the size by which the store grows. Returns why it cannot. */
@@ -116,7 +118,7 @@ export class ImportService {
     const allocated = (size: number): number => store.allocated(size, tileSet.layer);
     const growth = { bytes: 0, allocated: 0, files: 0 };
     for (const { bytes, ...at } of tiles) {
-      const before = store.stat({ tileSet, x: at.x, y: at.y, z: at.z })?.bytes;
+      const before = (await store.stat({ tileSet, x: at.x, y: at.y, z: at.z }))?.bytes;
       growth.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
       growth.allocated += Math.max(0, allocated(bytes.byteLength) - allocated(before ?? 0));
       if (before === undefined) growth.files++;
@@ -184,8 +186,9 @@ export class ImportService {
     for (const { x, y, z, unchanged } of stored.written)
       if (unchanged !== "left") gate.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     // A renderer that writes to the cell, too, may have replaced a tile of this import or the other way round. Which
-    // was first is not known, so the cell is counted again.
-    if (opened !== undefined && ledger.writers.isShared(opened)) ledger.writers.lost(opened);
+    // was first is not known, so the cell is counted again, as is one of which a put may have arrived without an answer.
+    const isUncertain = stored.storeFailure?.isUncertain === true;
+    if (opened !== undefined && (isUncertain || ledger.writers.isShared(opened))) ledger.writers.lost(opened);
     return stored;
   }
 }

@@ -1,6 +1,7 @@
 import type { TileSet } from "../layer/tile-set.ts";
 import type { StoredCell } from "../ledger/stored-cells.ts";
-import { ifAvailable, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
+import { ifAvailable } from "../store/tile-store.ts";
 
 /** Returns whether a cell's tiles were all written before a time; undefined: some may have been. */
 function allBefore({ times }: StoredCell, timeMs: number): boolean | undefined {
@@ -14,7 +15,7 @@ const MOST_STATS = 65_536;
 const MOST_COUNTED = 100_000;
 
 export interface TileAgesParts {
-  readonly store: Pick<TileStore, "stat">;
+  readonly store: Pick<InventoryStore, "timesOf">;
   readonly tileSet: TileSet;
 }
 
@@ -35,7 +36,7 @@ export class TileAges {
     if (this.#statsLeft === 0) return true;
     this.#statsLeft--;
     const { store, tileSet } = this.#parts;
-    const found = ifAvailable(() => store.stat({ tileSet, x, y, z: cell.rect.z }));
+    const found = ifAvailable(() => store.timesOf({ tileSet, x, y, z: cell.rect.z }));
     return (found?.modifiedMs ?? cell.times.sinceMs) < timeMs;
   }
 

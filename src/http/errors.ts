@@ -48,6 +48,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   too_many_maps: 503,
   too_many_requests: 503,
   unavailable: 503,
+  store_unavailable: 503,
   upstream_busy: 503,
   not_cached: 504,
   upstream_timeout: 504,

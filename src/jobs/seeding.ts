@@ -6,6 +6,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { RenderGate } from "../render/render-order.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
 import { BatchSize, MOST_TILES_IN_BATCH } from "./batch-size.ts";
@@ -26,7 +27,7 @@ import { JobAborted, LAYER_REMOVED, type Work } from "./work.ts";
 
 export interface SeedingParts extends WantedTilesParts {
   readonly ledger: Ledger;
-  readonly store: TileStore;
+  readonly store: TileStore & Pick<InventoryStore, "timesOf">;
   readonly gate: RenderGate;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;

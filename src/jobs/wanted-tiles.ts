@@ -4,12 +4,13 @@ import { valueAt } from "../layer/by-zoom.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { StoreError, type TileStore } from "../store/tile-store.ts";
+import type { InventoryStore } from "../store/inventory-store.ts";
+import { StoreError } from "../store/tile-store.ts";
 import type { ActiveJob } from "./active-job.ts";
 
 export interface WantedTilesParts {
   readonly ledger: Pick<Ledger, "presence" | "repair">;
-  readonly store: Pick<TileStore, "stat">;
+  readonly store: Pick<InventoryStore, "timesOf">;
   /**
    * Returns the time of the last soft truncation of a layer: tiles written before it count as expired. ms since 1970;
    * 0: none.
@@ -129,7 +130,7 @@ export class WantedTiles {
       isOld: (x, y) =>
         presence.has(x, y) &&
         presence.oldestMs < sinceMs &&
-        (statOf(store, { tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
+        (timesIn(store, { tileSet, x, y, z: rect.z })?.[time] ?? 0) < sinceMs,
     };
   }
 }
@@ -138,9 +139,9 @@ export class WantedTiles {
  * Returns the times of a tile. A tile that cannot be read counts as missing, so it is rendered; if the store cannot
  * write it either, the job waits there.
  */
-function statOf(store: Pick<TileStore, "stat">, at: TileAddress): ReturnType<TileStore["stat"]> {
+function timesIn(store: Pick<InventoryStore, "timesOf">, at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
   try {
-    return store.stat(at);
+    return store.timesOf(at);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return undefined;

@@ -46,9 +46,9 @@ export class Allowance {
    * Takes space for tiles. Returns false when too little is left. `most` is the size of all tiles. `growth` looks up
    * the tiles that are replaced, and is called only when `most` does not fit.
    */
-  async take(most: StoredSize, growth: () => StoredSize): Promise<boolean> {
+  async take(most: StoredSize, growth: () => StoredSize | Promise<StoredSize>): Promise<boolean> {
     if (this.#takeFromLeft(most)) return true;
-    const needed = growth();
+    const needed = await growth();
     if (this.#takeFromLeft(needed)) return true;
     if (this.#leave === undefined) return false;
     const more = beyond(needed, this.#left);

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { valueAt } from "../layer/by-zoom.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { TileAddress } from "../layer/tile-set.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { RenderOrder, WrittenTile } from "./render-order.ts";
 
@@ -27,6 +26,8 @@ export interface PositionedTile extends RenderedTile {
 export interface StoreFailure {
   readonly code: StoreError["code"];
   readonly message: string;
+  /** A remote store may have kept a tile although its answer was lost. */
+  readonly isUncertain?: true;
 }
 
 export interface StoredTiles {
@@ -49,54 +50,73 @@ export function notStored(why: "stale" | "no space"): StoredTiles {
 
 /**
  * Stores tiles of one metatile, in the given order. The puts of a file store do not yield to the event loop: no message
- * is handled between the first put and the last, so a truncation finds all of the tiles or none.
+ * is handled between the first put and the last, so a truncation finds all of the tiles or none. A remote store takes
+ * some tiles at once, and messages are handled meanwhile: a truncation waits until the renderer has stored and reported
+ * (`Renderer.raiseGeneration`), and each put asks for the generation again.
  */
 export async function keepTiles(
   order: RenderOrder,
   tiles: readonly PositionedTile[],
-  { layer, store, isCurrent }: KeepParts,
+  parts: KeepParts,
 ): Promise<StoredTiles> {
-  const { tileSet, rect, expiredBeforeMs = 0 } = order;
-  // Where tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
-  // time.
-  const same = (at: TileAddress): "keep" | "renew" =>
-    valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
-    order.renewed === true ||
-    (expiredBeforeMs > 0 && (store.stat(at)?.modifiedMs ?? 0) < expiredBeforeMs)
-      ? "renew"
-      : "keep";
-  const written: WrittenTile[] = [];
+  const { tileSet } = order;
+  const kept = tiles.filter(({ keep }) => keep);
+  const stored: (WrittenTile | undefined)[] = [];
   let stale = false;
-  let storeFailure: StoreFailure | undefined;
-  try {
-    for (const { x, y, bytes, keep } of tiles) {
-      if (!keep) continue;
-      const at = { tileSet, x, y, z: rect.z };
-      const time = order.isNew === true ? "keep" : same(at);
-      const isSame = order.isNew !== true && store.confirm(at, bytes, time, isCurrent);
-      const put = isSame
-        ? ({ stored: true, replaced: bytes.byteLength } as const)
-        : await store.put(at, bytes, isCurrent);
-      if (!put.stored) {
-        stale = true;
-        break;
-      }
-      const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
-      if (!isSame && order.watched !== true) written.push(tile);
-      else {
-        const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
-        const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
-        written.push({ ...tile, ...unchanged, ...digest });
+  let fault: { readonly error: unknown } | undefined;
+  let next = 0;
+  const keepSome = async (): Promise<void> => {
+    for (let i = next++; !stale && fault === undefined; i = next++) {
+      const tile = kept[i];
+      if (tile === undefined) return;
+      try {
+        stored[i] = await keepTile(order, tile, parts);
+        if (stored[i] === undefined) stale = true;
+      } catch (error) {
+        fault ??= { error };
       }
     }
+  };
+  const atOnce = parts.store.putsAtOnce(tileSet.layer);
+  // All end before the result is known, so that nothing is stored afterwards.
+  await Promise.all(Array.from({ length: atOnce }, keepSome));
+  const written = stored.filter((tile) => tile !== undefined);
+  try {
+    if (fault !== undefined) throw fault.error;
     if (written.length > 0 && tileSet.parametersId !== "") {
-      await store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
+      await parts.store.describeParameters(tileSet.layer, tileSet.parametersId, order.parameters);
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    storeFailure = { code: error.code, message: error.message };
+    const isUncertain = atOnce > 1 && error.code === "unavailable" ? ({ isUncertain: true } as const) : {};
+    return { written, stale, storeFailure: { code: error.code, message: error.message, ...isUncertain } };
   }
-  return { written, stale, storeFailure };
+  return { written, stale, storeFailure: undefined };
+}
+
+/** Stores one tile, or confirms the stored one. Undefined: the tile may not be stored any more. */
+async function keepTile(
+  order: RenderOrder,
+  { x, y, bytes }: RenderedTile,
+  { layer, store, isCurrent }: KeepParts,
+): Promise<WrittenTile | undefined> {
+  const { tileSet, rect, expiredBeforeMs = 0 } = order;
+  const at = { tileSet, x, y, z: rect.z };
+  // Where tiles expire, the age of a tile counts from its last render, so a tile that is rendered unchanged gets a new
+  // time.
+  const isRenewed = async (): Promise<boolean> =>
+    valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
+    order.renewed === true ||
+    (expiredBeforeMs > 0 && ((await store.stat(at))?.modifiedMs ?? 0) < expiredBeforeMs);
+  const time = order.isNew !== true && (await isRenewed()) ? "renew" : "keep";
+  const isSame = order.isNew !== true && (await store.confirm(at, bytes, time, isCurrent));
+  const put = isSame ? ({ stored: true, replaced: bytes.byteLength } as const) : await store.put(at, bytes, isCurrent);
+  if (!put.stored) return undefined;
+  const tile = { x, y, z: rect.z, bytes: bytes.byteLength, replaced: put.replaced };
+  if (!isSame && order.watched !== true) return tile;
+  const unchanged = isSame ? ({ unchanged: time === "renew" ? "renewed" : "left" } as const) : {};
+  const digest = order.watched === true ? { digest: createHash("sha1").update(bytes).digest("base64") } : {};
+  return { ...tile, ...unchanged, ...digest };
 }
 
 /** Stores the same tiles in the other formats. Stops at the first format that the store does not take completely. */

@@ -13,7 +13,7 @@ export interface TileReservationParts {
    * Returns whether encoded tiles may be stored. `most` is the size of all tiles, `growth` returns by how much the
    * store grows.
    */
-  readonly mayStore: (most: StoredSize, growth: () => StoredSize) => Promise<StoreDecision>;
+  readonly mayStore: (most: StoredSize, growth: () => Promise<StoredSize>) => Promise<StoreDecision>;
 }
 
 /**
@@ -37,14 +37,14 @@ export async function mayStoreAll(
       most.files++;
     }
   }
-  const growth = (): StoredSize => {
+  const growth = async (): Promise<StoredSize> => {
     if (isNew === true && beside.length === 0) return most;
     const grown = { bytes: 0, allocated: 0, files: 0 };
     for (const [i, tiles] of encoded.entries()) {
       const at = i === 0 ? tileSet : { ...tileSet, format: beside[i - 1] ?? tileSet.format };
       for (const { x, y, bytes, keep } of tiles) {
         if (!keep) continue;
-        const before = sizeIn(store, { tileSet: at, x, y, z: rect.z });
+        const before = await sizeIn(store, { tileSet: at, x, y, z: rect.z });
         // A smaller tile frees no space for the others: a larger tile of the metatile may be written before it.
         grown.bytes += Math.max(0, bytes.byteLength - (before ?? 0));
         grown.allocated += Math.max(0, allocated(bytes.byteLength) - allocated(before ?? 0));
@@ -59,9 +59,9 @@ export async function mayStoreAll(
 }
 
 /** Returns the size of a stored tile. A tile whose size cannot be read counts as absent. */
-function sizeIn(store: TileStore, at: TileAddress): number | undefined {
+async function sizeIn(store: TileStore, at: TileAddress): Promise<number | undefined> {
   try {
-    return store.stat(at)?.bytes;
+    return (await store.stat(at))?.bytes;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return undefined;

@@ -1,5 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { TileSet } from "../layer/tile-set.ts";
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { TileStatus } from "./tile-store.ts";
 
 /**
  * A pyramid that the store holds: all levels of a layer, a grid set and a parameters id. Its formats share directories.
@@ -64,6 +65,11 @@ export interface InventoryStore {
    * reboot also files that a power loss has cut off.
    */
   recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
+  /**
+   * Returns what `TileStore.stat` does, for the coordinator, which cannot wait between two steps. A remote store answers
+   * from a list of the tile's cell, with times in whole seconds, rounded down. Undefined: not stored.
+   */
+  timesOf(at: TileAddress): TileStatus | undefined;
   /** Removes what interrupted puts of other processes have left in the given places. */
   removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void>;
   /** Lists a level, one region at a time, beginning behind the region with the key `after`. */

@@ -3,6 +3,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { type GridSets, gridSetsOf } from "./grid-sets.ts";
+import type { createS3Store, S3Store, StoreTrouble } from "./s3/s3-store.ts";
 import type { Store } from "./store.ts";
 import { DEFAULT_STORE, type StoreOptions } from "./store-options.ts";
 import { StoreRouter } from "./store-router.ts";
@@ -17,6 +18,8 @@ export interface OpenOptions {
   readonly layers: readonly Layer[];
   readonly fsync: boolean;
   readonly instance: string;
+  /** The coordinator, which alone truncates and counts. All other processes only read and write tiles. */
+  readonly isOwner: boolean;
 }
 
 /** The stores of one process as one store. */
@@ -24,11 +27,14 @@ export interface OpenedStores {
   readonly store: Store;
   /** Applies reloaded layers: their stores and their grid sets. */
   configure(layers: readonly Layer[]): void;
+  /** Returns why a remote store cannot be used; undefined: all can be. Asks them. */
+  trouble(): Promise<StoreTrouble | undefined>;
 }
 
 /** The code of the kinds of stores that are not always loaded. */
 export interface StoreKinds {
   readonly compact?: typeof createCompactStore;
+  readonly s3?: typeof createS3Store;
 }
 
 /** Loads the code of the kinds of stores that a configuration has. */
@@ -36,6 +42,7 @@ export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<S
   const has = (type: StoreOptions["type"]): boolean => stores.some((store) => store.type === type);
   return {
     ...(has("compact") ? { compact: (await import("./compact/compact-store.ts")).createCompactStore } : {}),
+    ...(has("s3") ? { s3: (await import("./s3/s3-store.ts")).createS3Store } : {}),
   };
 }
 
@@ -43,12 +50,14 @@ export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<S
 export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStores {
   const { stores } = options;
   let gridSets = gridSetsOf(options.layers);
-  const shared: SharedOptions = { ...options, gridSets: (id) => gridSets(id) };
+  const remote: S3Store[] = [];
+  const shared: SharedOptions = { ...options, gridSets: (id) => gridSets(id), remote };
   const opened = stores.map((one) => ({ id: one.id, store: open(one, shared, kinds) }));
   const [only] = opened;
   if (only !== undefined && only.id === DEFAULT_STORE)
     return {
       store: only.store,
+      trouble: async () => undefined,
       configure: (layers) => {
         gridSets = gridSetsOf(layers);
       },
@@ -57,6 +66,12 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   router.configure(options.layers);
   return {
     store: router,
+    async trouble() {
+      const found = await Promise.all(remote.map((store) => store.trouble()));
+      return (
+        found.find((trouble) => trouble?.isConfiguration === true) ?? found.find((trouble) => trouble !== undefined)
+      );
+    },
     configure(layers) {
       gridSets = gridSetsOf(layers);
       router.configure(layers);
@@ -64,16 +79,25 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   };
 }
 
-type SharedOptions = Pick<OpenOptions, "fsync" | "instance"> & { readonly gridSets: GridSets };
+type SharedOptions = Pick<OpenOptions, "fsync" | "instance" | "isOwner"> & {
+  readonly gridSets: GridSets;
+  readonly remote: S3Store[];
+};
 
-function open(store: StoreOptions, shared: SharedOptions, { compact }: StoreKinds): Store {
-  const { fsync, instance, gridSets } = shared;
+function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): Store {
+  const { fsync, instance, gridSets, isOwner, remote } = shared;
   switch (store.type) {
     case "file":
       return createFileStore({ root: store.path, fsync, instance });
     case "compact":
       if (compact === undefined) throw notLoaded(store.type);
       return compact({ root: store.path, fsync, instance, gridSets });
+    case "s3": {
+      if (s3 === undefined) throw notLoaded(store.type);
+      const opened = s3({ ...store, isOwner });
+      remote.push(opened);
+      return opened;
+    }
   }
 }
 

@@ -1,8 +1,10 @@
+import type { S3StoreOptions } from "./s3/s3-options.ts";
+
 /**
  * One store of the configuration. It is plain data, because it is sent to the processes that open the store. A new kind
  * of store needs a member here, a folder in `store/`, a line in `open-store.ts`, and a schema part in `config/`.
  */
-export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration;
+export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration | S3StoreConfiguration;
 
 /** Tiles as files. */
 export interface FileStoreConfiguration {
@@ -24,13 +26,23 @@ export interface CompactStoreConfiguration {
   readonly path: string;
 }
 
+/** Tiles in a bucket of S3. Its keys are secrets: no document, message or log shows them. */
+export interface S3StoreConfiguration extends Omit<S3StoreOptions, "isOwner"> {
+  readonly type: "s3";
+  /** What a user gets while the bucket is away, for tiles that are not in memory: 503, or a render that is not stored. */
+  readonly unavailable: "refuse" | "render";
+}
+
 /** The id of the store that exists without `stores:`. No configured store has it. */
 export const DEFAULT_STORE = "default";
 /** The location of the default store. */
 export const DEFAULT_LOCATION = "default";
 
+/** The beginning of the keys that a store in S3 has for itself. No layer of such a store has this name. */
+export const OWN_KEYS = "_nuthatch";
+
 /** Returns the directory on this machine that a store occupies; undefined: it occupies none. */
-export const directoryOf = (store: StoreOptions): string | undefined => store.path;
+export const directoryOf = (store: StoreOptions): string | undefined => (store.type === "s3" ? undefined : store.path);
 
 /**
  * Returns where the tiles of a store are. A layer whose store has another location has another cache. The id does not
@@ -45,5 +57,7 @@ export function locationOf(store: StoreOptions, defaultDirectory: string): strin
         : `file:${store.layout}:${store.path}`;
     case "compact":
       return `compact:${store.path}`;
+    case "s3":
+      return `s3:${store.endpoint ?? store.region}/${store.bucket}/${store.prefix}`;
   }
 }

@@ -74,6 +74,14 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).confirm(at, bytes, time, guard);
   }
 
+  putsAtOnce(layer: string): number {
+    return this.#of(layer).putsAtOnce(layer);
+  }
+
+  timesOf(at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
+    return this.#of(at.tileSet.layer).timesOf(at);
+  }
+
   check(layer: string): Promise<void> {
     return this.#of(layer).check(layer);
   }
@@ -152,6 +160,13 @@ export class StoreRouter implements Store {
 
   async sweep(signal: AbortSignal): Promise<void> {
     for (const { store } of this.#stores) await store.sweep(signal);
+  }
+
+  async sweepRemote(signal: AbortSignal): Promise<number | undefined> {
+    const due: number[] = [];
+    for (const { store } of this.#stores) due.push((await store.sweepRemote(signal)) ?? Number.POSITIVE_INFINITY);
+    const first = Math.min(...due);
+    return first === Number.POSITIVE_INFINITY ? undefined : first;
   }
 
   pyramids(layer: string, known: readonly string[]): ReturnType<InventoryStore["pyramids"]> {

@@ -48,9 +48,9 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
   test("a tile that was put is read back, and another is absent", async () => {
     const store = make();
     await store.put(at(3, 2, 5), of(10), yes);
-    expect(Buffer.from(store.get(at(3, 2, 5))?.bytes ?? []).equals(Buffer.from(of(10)))).toBe(true);
-    expect(store.stat(at(3, 2, 5))?.bytes).toBe(10);
-    expect(store.get(at(2, 3, 5))).toBeUndefined();
+    expect(Buffer.from((await store.get(at(3, 2, 5)))?.bytes ?? []).equals(Buffer.from(of(10)))).toBe(true);
+    expect((await store.stat(at(3, 2, 5)))?.bytes).toBe(10);
+    expect(await store.get(at(2, 3, 5))).toBeUndefined();
   });
   test("every tile has a name of its own, relative to the root, whether it is there or not", () => {
     const store = make();
@@ -63,29 +63,29 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const store = make();
     expect(await store.put(at(0, 0, 0), of(7), yes)).toEqual({ stored: true, replaced: undefined });
     expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
-    expect(store.stat(at(0, 0, 0))?.bytes).toBe(9);
+    expect((await store.stat(at(0, 0, 0)))?.bytes).toBe(9);
   });
   test("the very same bytes are confirmed, with their time or a new one; other bytes, none, or a guard's no are not", async () => {
     const store = make();
     const place = at(0, 0, 0);
-    expect(store.confirm(place, of(7), "keep", yes)).toBe(false);
+    expect(await store.confirm(place, of(7), "keep", yes)).toBe(false);
     await store.put(place, of(7), yes);
-    const before = store.stat(place)?.modifiedMs ?? 0;
-    expect(store.confirm(place, new Uint8Array(7), "renew", yes)).toBe(false);
-    expect(store.confirm(place, of(8), "renew", yes)).toBe(false);
-    expect(store.confirm(place, of(7), "renew", () => false)).toBe(false);
-    expect(store.confirm(place, of(7), "keep", yes)).toBe(true);
-    const confirmed = store.stat(place);
+    const before = (await store.stat(place))?.modifiedMs ?? 0;
+    expect(await store.confirm(place, new Uint8Array(7), "renew", yes)).toBe(false);
+    expect(await store.confirm(place, of(8), "renew", yes)).toBe(false);
+    expect(await store.confirm(place, of(7), "renew", () => false)).toBe(false);
+    expect(await store.confirm(place, of(7), "keep", yes)).toBe(true);
+    const confirmed = await store.stat(place);
     expect(confirmed).toMatchObject({ bytes: 7, modifiedMs: before });
     expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
-    expect(store.confirm(place, of(7), "renew", yes)).toBe(true);
-    expect(store.stat(place)?.bytes).toBe(7);
-    expect(store.stat(place)?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
+    expect(await store.confirm(place, of(7), "renew", yes)).toBe(true);
+    expect((await store.stat(place))?.bytes).toBe(7);
+    expect((await store.stat(place))?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
   });
   test("nothing is stored when the guard says no", async () => {
     const store = make();
     expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });
-    expect(store.get(at(0, 0, 0))).toBeUndefined();
+    expect(await store.get(at(0, 0, 0))).toBeUndefined();
   });
   test("layers, grid sets, formats and parameters do not touch one another", async () => {
     const store = make();
@@ -97,7 +97,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       { parametersId: ID },
     ];
     for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
-    for (const [i, other] of others.entries()) expect(store.stat(at(1, 1, 3, other))?.bytes).toBe(i + 1);
+    for (const [i, other] of others.entries()) expect((await store.stat(at(1, 1, 3, other)))?.bytes).toBe(i + 1);
   });
   test("a truncated layer is gone, in every grid set and format, and others stay", async () => {
     const store = make();
@@ -107,11 +107,11 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const names = store.plan({ kind: "layer", layer: "ws:a" });
     store.truncate("1", names, "reclaim");
     store.truncate("1", names, "reclaim");
-    expect(store.get(at(1, 1, 3))).toBeUndefined();
+    expect(await store.get(at(1, 1, 3))).toBeUndefined();
     expect(store.pyramids("ws:a", [])).toEqual([]);
-    expect(store.stat(at(1, 1, 3, { layer: "ws:b" }))?.bytes).toBe(1);
+    expect((await store.stat(at(1, 1, 3, { layer: "ws:b" })))?.bytes).toBe(1);
     await store.put(at(1, 1, 3), of(2), yes);
-    expect(store.stat(at(1, 1, 3))?.bytes).toBe(2);
+    expect((await store.stat(at(1, 1, 3)))?.bytes).toBe(2);
   });
   test("truncating zooms of a pyramid removes exactly those, and not a grid set whose name goes on", async () => {
     const store = make();
@@ -131,7 +131,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     );
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" })).toEqual([2, 4]);
     expect(store.levels({ layer: "ws:a", gridSet: "EPSG:4326x2", parametersId: "" })).toEqual([2, 3, 4]);
-    expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(1);
+    expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(1);
   });
   describe("what was set aside", () => {
     const everything = { kind: "layer", layer: "ws:a" } as const;
@@ -143,11 +143,11 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       const names = store.plan(everything);
       store.truncate("1", names, "keep");
       store.truncate("1", names, "keep");
-      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      expect(await store.get(at(1, 1, 3))).toBeUndefined();
       expect(store.asideIds()).toEqual(["1"]);
       store.restore("1", names);
-      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
-      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      expect((await store.stat(at(1, 1, 3)))?.bytes).toBe(1);
+      expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(2);
       expect(store.parametersOf("ws:a", ID)).toEqual({ STYLES: "a" });
       expect(store.asideIds()).toEqual([]);
     });
@@ -159,11 +159,12 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       for (const x of [2, 3, 60]) await store.put(at(x, 1, 6), of(100 + x), yes);
       await store.put(at(1, 1, 6, { layer: "ws:b" }), of(9), yes);
       store.restore("1", names);
-      expect([1, 2, 3, 40, 60].map((x) => store.stat(at(x, 1, 6))?.bytes)).toEqual([1, 2, undefined, 40, undefined]);
-      expect(store.stat(at(1, 1, 6, { layer: "ws:b" }))?.bytes).toBe(9);
+      const sizes = await Promise.all([1, 2, 3, 40, 60].map(async (x) => (await store.stat(at(x, 1, 6)))?.bytes));
+      expect(sizes).toEqual([1, 2, undefined, 40, undefined]);
+      expect((await store.stat(at(1, 1, 6, { layer: "ws:b" })))?.bytes).toBe(9);
       await store.put(at(3, 1, 6), of(3), yes);
       store.restore("1", names);
-      expect(store.stat(at(3, 1, 6))?.bytes).toBe(3);
+      expect((await store.stat(at(3, 1, 6)))?.bytes).toBe(3);
     });
     test("comes back pyramid by pyramid", async () => {
       const store = make();
@@ -171,12 +172,12 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       await store.put(at(1, 1, 3, { parametersId: ID }), of(2), yes);
       const names = store.plan({ kind: "pyramid", layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" });
       store.truncate("1", names, "keep");
-      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(2);
+      expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(2);
       await store.put(at(1, 1, 3), of(3), yes);
       await store.put(at(1, 1, 3, { parametersId: ID }), of(4), yes);
       store.restore("1", names);
-      expect(store.stat(at(1, 1, 3))?.bytes).toBe(1);
-      expect(store.stat(at(1, 1, 3, { parametersId: ID }))?.bytes).toBe(4);
+      expect((await store.stat(at(1, 1, 3)))?.bytes).toBe(1);
+      expect((await store.stat(at(1, 1, 3, { parametersId: ID })))?.bytes).toBe(4);
     });
     test("is gone when it is discarded", async () => {
       const store = make();
@@ -187,7 +188,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       store.discard("1");
       expect(store.asideIds()).toEqual([]);
       store.restore("1", names);
-      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      expect(await store.get(at(1, 1, 3))).toBeUndefined();
     });
   });
   test("a range is deleted exactly, and every tile is reported with its format and bytes", async () => {
@@ -199,7 +200,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const listener = {
       async willDelete(tiles: readonly Deleted[]) {
         for (const tile of tiles) {
-          expect(store.stat(at(tile.x, tile.y, tile.z, { format: tile.format }))?.bytes).toBe(tile.bytes);
+          expect((await store.stat(at(tile.x, tile.y, tile.z, { format: tile.format })))?.bytes).toBe(tile.bytes);
           warned.add(`${tile.format} ${tile.x}`);
         }
       },
@@ -217,9 +218,9 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     expect(reported.map((d) => [d.format, d.x, d.bytes]).sort((a, b) => Number(a[1]) - Number(b[1]))).toEqual(
       Array.from({ length: 9 }, (_, i) => ["image/png", i + 3, i + 4]),
     );
-    expect(store.stat(at(2, 5, 6))?.bytes).toBe(3);
-    expect(store.get(at(3, 5, 6))).toBeUndefined();
-    expect(store.stat(at(3, 5, 6, { format: "image/jpeg" }))?.bytes).toBe(4);
+    expect((await store.stat(at(2, 5, 6)))?.bytes).toBe(3);
+    expect(await store.get(at(3, 5, 6))).toBeUndefined();
+    expect((await store.stat(at(3, 5, 6, { format: "image/jpeg" })))?.bytes).toBe(4);
     await store.deleteRange(
       { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "" },
       rect(6, 0, 0, 2 ** 30, 2 ** 30),
@@ -242,7 +243,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     expect(reported.sort()).toEqual([0, 2]);
     await store.deleteRange(scope, rect(6, 0, 0, 2 ** 30, 2 ** 30), listener, signal);
     expect(reported.sort()).toEqual([0, 2, 4]);
-    expect([1, 3, 5].every((x) => store.get(at(x, 1, 6)) !== undefined)).toBe(true);
+    for (const x of [1, 3, 5]) expect(await store.get(at(x, 1, 6))).toBeDefined();
   });
   test("an aborted deletion stops", async () => {
     const store = make();
@@ -294,7 +295,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
       await store.put(at(0, 0, 0, { parametersId: ID, gridSet: "other" }), of(1), yes);
       await store.describeParameters("ws:a", ID, { STYLES: "a" });
       expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["tiles", "tiles"]);
-      expect(store.get(at(300, 1, 9))?.bytes.byteLength).toBe(1);
+      expect((await store.get(at(300, 1, 9)))?.bytes.byteLength).toBe(1);
       store.delete(at(0, 0, 0, { parametersId: ID }));
       store.delete(at(300, 1, 9));
       expect(store.removeEmptyPyramids("ws:a", pyramids)).toEqual(["gone", "gone"]);
@@ -327,7 +328,7 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     store.delete(at(0, 0, 6));
     store.removeEmptied(base, rect(6, 0, 0, 31, 15));
     store.removeEmptied(base, rect(5, 0, 0, 31, 15));
-    expect(store.get(at(20, 0, 6))?.bytes.byteLength).toBe(7);
+    expect((await store.get(at(20, 0, 6)))?.bytes.byteLength).toBe(7);
     expect(store.levels(base)).toEqual([6]);
   });
 }
@@ -356,8 +357,8 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
     } finally {
       writing.end();
     }
-    expect(store.stat(at(0, 0, 0))?.bytes).toBe(7);
-    expect(store.stat(at(5, 5, 5))).toBeUndefined();
+    expect((await store.stat(at(0, 0, 0)))?.bytes).toBe(7);
+    expect(await store.stat(at(5, 5, 5))).toBeUndefined();
     expect(await store.put(at(0, 0, 0), of(9), yes)).toEqual({ stored: true, replaced: 7 });
   });
   test("a layer whose part of the store is away is not empty: it cannot be written, counted, listed or evicted", async () => {
@@ -373,13 +374,13 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
       expect(await codeOf(() => store.levels(base))).toBe("unavailable");
       expect(await codeOf(() => store.pyramids("ws:a", []))).toBe("unavailable");
       expect(await codeOf(() => store.delete(at(1, 1, 3)))).toBe("unavailable");
-      expect(store.get(at(1, 1, 3))).toBeUndefined();
+      expect(await store.get(at(1, 1, 3))).toBeUndefined();
       await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
     } finally {
       away.end();
     }
     await store.check("ws:a");
-    expect(store.get(at(1, 1, 3))?.bytes.byteLength).toBe(7);
+    expect((await store.get(at(1, 1, 3)))?.bytes.byteLength).toBe(7);
     expect(store.recount(base, cell, false)).toHaveLength(1);
   });
 }

@@ -1,11 +1,20 @@
+import type { TileAddress } from "../layer/tile-set.ts";
 import type { InventoryStore } from "./inventory-store.ts";
-import type { TileStore } from "./tile-store.ts";
+import type { StoredTile, TileStatus, TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
 /**
  * A store implements three interfaces and passes the conformance suite of each. Code takes those that it needs.
  *
- * `put`, `confirm` and the reads run in the caller's turn of the event loop, as do truncations and counts: the
- * generations of layers and the exactness of the ledger rely on it.
+ * `put`, `confirm` and the reads of a store on a local disk run in the caller's turn of the event loop. Truncations,
+ * deletions, lists and counts do so in every store, because the exactness of the ledger relies on it: a remote store has
+ * a thread of its own for them, and the caller's thread waits (`s3/internal/sync-bridge.ts`).
  */
 export interface Store extends TileStore, TruncationStore, InventoryStore, AsyncDisposable {}
+
+/** A store that answers without promises. */
+export interface LocalStore extends Store {
+  get(at: TileAddress): StoredTile | undefined;
+  stat(at: TileAddress): TileStatus | undefined;
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
+}

@@ -1,5 +1,18 @@
 import type { TileAddress } from "../layer/tile-set.ts";
 
+/** A result that a local disk has at once, and a remote store later. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Goes on with a result: at once where it is known, so that a hit of a local disk waits for nothing. */
+export const whenKnown = <T, R>(result: MaybePromise<T>, next: (known: T) => MaybePromise<R>): MaybePromise<R> =>
+  result instanceof Promise ? result.then(next) : next(result);
+
+export interface TileStatus {
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly confirmedMs: number;
+}
+
 export interface StoredTile {
   readonly bytes: Uint8Array;
   /** The time of the write, ms since 1970. */
@@ -30,15 +43,14 @@ export interface DiskSpace {
  */
 export interface TileStore {
   /**
-   * Returns a tile with one read and no database. Synchronous: the page cache answers faster than a hop to a thread.
+   * Returns a tile with one read and no database. A store on a local disk answers without a promise: the page cache
+   * answers faster than a hop to a thread.
    */
-  get(at: TileAddress): StoredTile | undefined;
+  get(at: TileAddress): MaybePromise<StoredTile | undefined>;
   /** Returns the name of the tile, relative to the root of the store, for operators. The tile need not exist. */
   keyOf(at: TileAddress): string;
   /** Returns bytes and times without reading; undefined: not stored. `confirmedMs`: the last put or confirmation. */
-  stat(
-    at: TileAddress,
-  ): { readonly bytes: number; readonly modifiedMs: number; readonly confirmedMs: number } | undefined;
+  stat(at: TileAddress): MaybePromise<TileStatus | undefined>;
   /**
    * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing when
    * `guard` returns false, or when the scope was truncated in between.
@@ -49,7 +61,9 @@ export interface TileStore {
    * the tile to now, for layers whose tiles age from their last check. Returns false also where `guard` does or where
    * the time cannot be renewed: then the caller puts the tile.
    */
-  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
+  confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): MaybePromise<boolean>;
+  /** Returns how many tiles of a metatile are put at once: 1 where a put takes no time in which another could go on. */
+  putsAtOnce(layer: string): number;
   /** Checks that tiles of a layer can be stored, as far as possible without storing one. @throws StoreError when not */
   check(layer: string): Promise<void>;
   /** Removes a tile. @returns its bytes, undefined when there was none */

@@ -80,4 +80,9 @@ export interface TruncationStore {
   isWasteful?(): boolean;
   /** Reclaims what truncations and interrupted puts have left, a few files in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<void>;
+  /**
+   * Reclaims what truncations have left in a remote store. Called by the coordinator: it mostly waits for answers.
+   * @returns after how many ms there will be more to reclaim: puts that were late. Undefined: nothing will be
+   */
+  sweepRemote(signal: AbortSignal): Promise<number | undefined>;
 }

@@ -5,12 +5,15 @@ import type { TruncationStore } from "../store/truncation-store.ts";
 
 export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
-  readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful">;
+  readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
   readonly gate: RenderGate;
   readonly log: Logger;
   /** Aborted when the server shuts down: the sweep stops at its next step, and the next start continues it. */
   readonly closing: AbortSignal;
 }
+
+/** A remote store that was away is swept again after this time. */
+const AFTER_FAILURE_MS = 300_000;
 
 /**
  * Removes in the background what truncations have left in the ledger and in the store. Only one sweep runs at a time.
@@ -19,9 +22,11 @@ export class Reclaim {
   readonly #parts: ReclaimParts;
   #sweeping: Promise<void> | undefined;
   #again = false;
+  #next: NodeJS.Timeout | undefined;
 
   constructor(parts: ReclaimParts) {
     this.#parts = parts;
+    parts.closing.addEventListener("abort", () => clearTimeout(this.#next), { once: true });
   }
 
   sweep(): void {
@@ -42,10 +47,25 @@ export class Reclaim {
     try {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
+      await this.#sweepRemote();
+      // A renderer is started for files only.
       if (store.needsSweep() && !signal.aborted) await gate.sweep(signal);
       while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });
+    }
+  }
+
+  /** Sweeps remote stores, and again when puts that were late can have arrived. */
+  async #sweepRemote(): Promise<void> {
+    const { store, closing: signal } = this.#parts;
+    if (signal.aborted) return;
+    let dueMs: number | undefined = AFTER_FAILURE_MS;
+    try {
+      dueMs = await store.sweepRemote(signal);
+    } finally {
+      clearTimeout(this.#next);
+      if (dueMs !== undefined && !signal.aborted) this.#next = setTimeout(() => this.sweep(), dueMs).unref();
     }
   }
 

@@ -1,5 +1,5 @@
-import { resolve, sep } from "node:path";
-import { DEFAULT_STORE, directoryOf, type StoreOptions } from "../../store/store-options.ts";
+import { join, resolve, sep } from "node:path";
+import { DEFAULT_STORE, directoryOf, OWN_KEYS, type StoreOptions } from "../../store/store-options.ts";
 import type { Problems } from "./problems.ts";
 import type { LayerDocument } from "./schema/layer-schema.ts";
 import type { StoreDocument } from "./schema/stores-schema.ts";
@@ -19,19 +19,50 @@ export function buildStores(
   documents: readonly (StoreDocument | undefined)[] | undefined,
   context: StoresContext,
 ): readonly StoreOptions[] {
-  const { cwd, defaultDirectory, problems } = context;
+  const { defaultDirectory, problems } = context;
   if (documents === undefined) return [{ id: DEFAULT_STORE, type: "file", path: defaultDirectory, layout: "gwc" }];
   if (documents.length === 0) problems.add(["stores"], "expected at least one store; without the key there is one");
   const stores: StoreOptions[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const store: StoreOptions = { ...document, path: resolve(cwd, document.path) };
+    const store = buildStore(document, context);
     if (stores.some(({ id }) => id === store.id))
       problems.add(["stores", i, "id"], `two stores are called ${JSON.stringify(store.id)}`);
     checkDirectory(store, i, stores, context);
+    if (document.type === "s3") checkKeys(document, i, problems);
     stores.push(store);
   }
   return stores;
+}
+
+function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): StoreOptions {
+  if (document.type !== "s3") return { ...document, path: resolve(cwd, document.path) };
+  const { accessKeyId, secretAccessKey, sessionToken, caFile, kmsKeyId, serverSideEncryption, ...rest } = document;
+  const { timeoutSeconds, ...options } = rest;
+  return {
+    ...options,
+    timeoutMs: timeoutSeconds * 1000,
+    namesFile: join(dataDir, "stores", `${document.id}.generations.json`),
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
+    ...(caFile === undefined ? {} : { caFile: resolve(cwd, caFile) }),
+    ...(serverSideEncryption === undefined
+      ? {}
+      : { serverSideEncryption: { algorithm: serverSideEncryption, ...(kmsKeyId === undefined ? {} : { kmsKeyId }) } }),
+  };
+}
+
+function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, problems: Problems): void {
+  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption } = document;
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
+    const missing = accessKeyId === undefined ? "accessKeyId" : "secretAccessKey";
+    problems.add(["stores", i], `${missing} is missing: expected both keys of the account, or none`);
+  }
+  if (sessionToken !== undefined && accessKeyId === undefined)
+    problems.add(["stores", i, "sessionToken"], "expected accessKeyId and secretAccessKey beside it");
+  if (kmsKeyId !== undefined && serverSideEncryption !== "aws:kms")
+    problems.add(["stores", i, "kmsKeyId"], "expected serverSideEncryption: aws:kms beside it");
 }
 
 function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOptions[], context: StoresContext): void {
@@ -58,16 +89,26 @@ function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOp
 const holds = (directory: string, inside: string): boolean =>
   inside === directory || inside.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 
-/** Reports layers that name an unknown store. Not for stores with problems: they would be reported as unknown too. */
+/**
+ * Reports layers that name an unknown store. Not for stores with problems: they would be reported as unknown too. Reports
+ * a layer whose tiles would be among the keys that a store in S3 has for itself.
+ */
 export function checkLayerStores(
   documents: readonly (LayerDocument | undefined)[],
   declared: readonly string[] | undefined,
+  stores: readonly StoreOptions[],
   problems: Problems,
 ): void {
   for (const [i, layer] of documents.entries()) {
     const store = layer?.store;
-    if (store === undefined || declared?.includes(store) === true) continue;
     if (problems.hasSkipped(["stores"])) continue;
+    const used = stores.find(({ id }) => id === store) ?? stores[0];
+    if (layer?.name === OWN_KEYS && used?.type === "s3")
+      problems.add(
+        ["layers", i, "name"],
+        `expected another name than ${OWN_KEYS}: the store ${JSON.stringify(used.id)} has keys of its own there`,
+      );
+    if (store === undefined || declared?.includes(store) === true) continue;
     const path = ["layers", i, "store"];
     if (declared === undefined)
       problems.add(path, `unknown store ${JSON.stringify(store)}: the configuration has no section stores`);

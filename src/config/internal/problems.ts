@@ -32,6 +32,9 @@ const SECRET_KEYS: readonly (string | number)[] = [
   "username",
   "vendorParameters",
   "secret",
+  "accessKeyId",
+  "secretAccessKey",
+  "sessionToken",
 ];
 
 /** Returns the text of a value for messages; undefined for secrets, maps and lists. */

@@ -19,3 +19,9 @@ declare module "undici/lib/api/api-connect.js" {
   const connect: Dispatcher["connect"];
   export default connect;
 }
+declare module "undici/lib/api/api-request.js" {
+  import type { Dispatcher } from "undici";
+
+  const request: Dispatcher["request"];
+  export default request;
+}

@@ -1,4 +1,4 @@
-import type { Store } from "../store.ts";
+import type { LocalStore } from "../store.ts";
 import { BundleReader } from "./internal/bundle-reader.ts";
 import { BundleWriter } from "./internal/bundle-writer.ts";
 import { compactInventory } from "./internal/compact-inventory.ts";
@@ -13,11 +13,13 @@ export type { CompactStoreOptions };
  * root; other programs may read it. Rows of bundles count from the top: only tiles of grid sets that are known can be
  * stored.
  */
-export function createCompactStore(options: CompactStoreOptions): Store {
+export function createCompactStore(options: CompactStoreOptions): LocalStore {
   const paths = new CompactPaths(options);
   const parts: CompactParts = { paths, reader: new BundleReader(), writer: BundleWriter.of(paths.root) };
+  const tiles = compactTiles(parts);
   return {
-    ...compactTiles(parts),
+    ...tiles,
+    timesOf: tiles.stat,
     ...compactTruncations(parts),
     ...compactInventory(parts),
     async [Symbol.asyncDispose]() {

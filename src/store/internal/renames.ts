@@ -75,6 +75,7 @@ export function renamesIn(root: string): Renames {
 
     needsSweep: () => namesIn(trash).length > 0,
     sweep: (signal) => clear(trash, trash, signal),
+    sweepRemote: async () => undefined,
   };
 }
 

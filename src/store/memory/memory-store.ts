@@ -1,7 +1,7 @@
 import { rectHolds } from "../../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../inventory-store.ts";
-import type { Store } from "../store.ts";
+import type { LocalStore } from "../store.ts";
 import type { TileStore } from "../tile-store.ts";
 import type { TruncationStore } from "../truncation-store.ts";
 
@@ -23,10 +23,12 @@ interface Memory {
 }
 
 /** Creates a store in memory: for tests. Its tiles end with the process, and take whole blocks of a given size. */
-export function createMemoryStore(blockBytes = 1): Store {
+export function createMemoryStore(blockBytes = 1): LocalStore {
   const memory: Memory = { blockBytes, tiles: new Map(), asides: new Map(), described: new Map() };
+  const tiles = tileStore(memory);
   return {
-    ...tileStore(memory),
+    ...tiles,
+    timesOf: tiles.stat,
     ...truncationStore(memory),
     ...inventoryStore(memory),
     async [Symbol.asyncDispose]() {},
@@ -39,7 +41,7 @@ const nameOf = ({ tileSet, z }: TileAddress): string =>
 const isOf = ({ at }: Stored, p: StoredPyramid): boolean =>
   at.tileSet.layer === p.layer && at.tileSet.gridSet === p.gridSet && at.tileSet.parametersId === p.parametersId;
 
-function tileStore({ blockBytes, tiles, described }: Memory): TileStore {
+function tileStore({ blockBytes, tiles, described }: Memory): Pick<LocalStore, keyof TileStore> {
   const found = (at: TileAddress): Stored | undefined => {
     const stored = tiles.get(keyOf(at));
     return stored !== undefined && stored.bytes.byteLength > 0 ? stored : undefined;
@@ -67,6 +69,7 @@ function tileStore({ blockBytes, tiles, described }: Memory): TileStore {
       tiles.set(keyOf(at), { ...stored, confirmedMs, ...(time === "renew" ? { modifiedMs: confirmedMs } : {}) });
       return true;
     },
+    putsAtOnce: () => 1,
     check: async () => undefined,
     delete(at) {
       const stored = found(at);
@@ -132,10 +135,11 @@ function truncationStore({ tiles, asides }: Memory): TruncationStore {
     },
     needsSweep: () => false,
     sweep: async () => undefined,
+    sweepRemote: async () => undefined,
   };
 }
 
-function inventoryStore({ tiles, described }: Memory): InventoryStore {
+function inventoryStore({ tiles, described }: Memory): Omit<InventoryStore, "timesOf"> {
   const levelsOfOne = (pyramid: StoredPyramid): number[] => {
     const levels = [...tiles.values()].filter((stored) => isOf(stored, pyramid)).map(({ at }) => at.z);
     return [...new Set(levels)].sort((a, b) => a - b);

@@ -25,7 +25,7 @@ import type { CompactParts } from "./compact-tiles.ts";
 import { removeEmptyBundles, removeEmptyPyramids } from "./empty-bundles.ts";
 
 /** Returns an inventory that reads the bundles of the store. */
-export const compactInventory = (parts: CompactParts): InventoryStore => ({
+export const compactInventory = (parts: CompactParts): Omit<InventoryStore, "timesOf"> => ({
   ...pyramidsOf(parts),
   ...tilesOf(parts),
   ...ownerMarkIn(parts.paths.root),

@@ -5,6 +5,7 @@ import { codeOf } from "../../../lib/error-code.ts";
 import { diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
+import type { LocalStore } from "../../store.ts";
 import { type PutOutcome, StoreError, type TileStore } from "../../tile-store.ts";
 import {
   encodeEntry,
@@ -31,7 +32,7 @@ export interface CompactParts {
 }
 
 /** Returns a store of tiles in bundles. */
-export const compactTiles = (parts: CompactParts): TileStore => ({
+export const compactTiles = (parts: CompactParts): Pick<LocalStore, keyof TileStore> => ({
   ...readsOf(parts),
   ...writesOf(parts),
   ...parametersFilesOf(parts.paths),
@@ -42,7 +43,7 @@ const placeIn = (paths: CompactPaths, { tileSet, x, y, z }: TileAddress) => plac
 function readsOf({
   paths,
   reader,
-}: CompactParts): Pick<TileStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
+}: CompactParts): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
   const read = (at: TileAddress, part: "whole" | "head") => {
     const place = placeIn(paths, at);
     if (place === undefined) return undefined;
@@ -76,8 +77,13 @@ function readsOf({
   };
 }
 
-function writesOf({ paths, writer }: CompactParts): Pick<TileStore, "put" | "confirm" | "delete" | "check"> {
+function writesOf({
+  paths,
+  writer,
+}: CompactParts): Pick<LocalStore, "put" | "putsAtOnce" | "confirm" | "delete" | "check"> {
   return {
+    putsAtOnce: () => 1,
+
     /**
      * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
      * on.

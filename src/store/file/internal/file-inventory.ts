@@ -29,7 +29,7 @@ import { regionsOf } from "./regions.ts";
 const FEW_LOOKS = 256n;
 
 /** Returns an inventory that reads the directories of the store. */
-export const fileInventory = (paths: FilePaths): InventoryStore => ({
+export const fileInventory = (paths: FilePaths): Omit<InventoryStore, "timesOf"> => ({
   ...pyramidsOf(paths),
   ...tilesOf(paths),
   ...ownerMarkIn(paths.root),

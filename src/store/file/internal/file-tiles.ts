@@ -19,17 +19,18 @@ import { codeOf } from "../../../lib/error-code.ts";
 import { diskSpaceOf, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
+import type { LocalStore } from "../../store.ts";
 import type { StoredTile, TileStore } from "../../tile-store.ts";
 import { type FilePaths, fileOf, isTile, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
-export const fileTiles = (paths: FilePaths): TileStore => ({
+export const fileTiles = (paths: FilePaths): Pick<LocalStore, keyof TileStore> => ({
   ...readsOf(paths),
   ...writesOf(paths),
   ...parametersFilesOf(paths),
 });
 
-function readsOf(paths: FilePaths): Pick<TileStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
+function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
@@ -48,7 +49,7 @@ function readsOf(paths: FilePaths): Pick<TileStore, "keyOf" | "get" | "stat" | "
   };
 }
 
-function writesOf(paths: FilePaths): Pick<TileStore, "put" | "confirm" | "delete" | "check"> {
+function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "confirm" | "delete" | "check"> {
   return {
     delete(at) {
       const path = paths.tile(at);
@@ -87,6 +88,8 @@ function writesOf(paths: FilePaths): Pick<TileStore, "put" | "confirm" | "delete
         return false;
       }
     },
+
+    putsAtOnce: () => 1,
 
     /**
      * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely

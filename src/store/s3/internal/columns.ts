@@ -1,0 +1,56 @@
+import type { S3Client } from "../s3-client.ts";
+import { type KeyLevel, levelPrefix, parseTile } from "./s3-keys.ts";
+import type { ListedObject } from "./s3-xml.ts";
+
+/** A tile found by a list. */
+export interface ListedTile extends ListedObject {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Splits a span into spans of numbers with equally many digits: only those are ordered as text. */
+function spansByDigits({ first, last }: Span): Span[] {
+  const spans: Span[] = [];
+  for (let from = first; from <= last; ) {
+    const end = 10 ** String(from).length - 1;
+    spans.push({ first: from, last: Math.min(last, end) });
+    from = end + 1;
+  }
+  return spans;
+}
+
+/**
+ * Yields the tiles of one column of a level in a span of rows, a page at a time. Keys are ordered as text, so tiles of
+ * other rows lie between (`12`, `120`, `13`): they are read over. An empty object is no tile.
+ */
+export async function* columnTiles(
+  client: S3Client,
+  level: KeyLevel,
+  x: number,
+  rows: Span,
+): AsyncGenerator<ListedTile[]> {
+  const prefix = `${levelPrefix(level)}${x}/`;
+  const spans = spansByDigits(rows);
+  // Every span would read most of the column again.
+  const isWhole = spans.length > 2;
+  for (const { first, last } of isWhole ? [rows] : spans) {
+    const end = `${prefix}${last}/`;
+    for await (const page of client.list({ prefix, ...(isWhole ? {} : { startAfter: `${prefix}${first}` }) })) {
+      const tiles: ListedTile[] = [];
+      for (const object of page.objects) {
+        const at = parseTile(level, object.key);
+        if (at === undefined || object.bytes === 0 || at.y < first || at.y > last) continue;
+        tiles.push({ ...object, ...at });
+      }
+      if (tiles.length > 0) yield tiles;
+      const lastKey = page.objects.at(-1)?.key ?? "";
+      // "/" comes right behind ".", so all keys `<last>.<extension>` come before this one.
+      if (!isWhole && lastKey >= end) break;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The names of generations: which keys of a bucket are readable. A truncation gives a scope a new name, which no
+ * earlier tile has. Names are unique and never counted: a counter that began anew with a restored database would bring
+ * old tiles back.
+ */
+export interface Generations {
+  readonly version: 1;
+  /** The names in force. A level goes before its pyramid, a pyramid before its layer. Without any: GWC's keys, "". */
+  readonly names: readonly Named[];
+  /** The names that a truncation has set aside for its undo. */
+  readonly asides: readonly Aside[];
+  /** The names whose tiles are to be deleted. */
+  readonly retired: readonly Retired[];
+}
+
+/** A layer, a pyramid, or a level of a pyramid. */
+export type Scope =
+  | readonly [layer: string]
+  | readonly [layer: string, gridSet: string, parametersId: string]
+  | readonly [layer: string, gridSet: string, parametersId: string, z: number];
+
+export interface Named {
+  readonly scope: Scope;
+  readonly name: string;
+}
+
+export interface Aside {
+  readonly id: string;
+  /** The scope that was truncated. */
+  readonly scope: Scope;
+  /** Its names until then. The first one is that of the scope itself. */
+  readonly names: readonly Named[];
+}
+
+export interface Retired extends Named {
+  readonly sinceMs: number;
+  /** True: its tiles have been deleted once. They are deleted again, for puts that were late. */
+  readonly swept: boolean;
+}
+
+export const NO_GENERATIONS: Generations = { version: 1, names: [], asides: [], retired: [] };
+
+/** A second sweep begins so long after the truncation: no put that began before it can still arrive. */
+const LATE_MS = 3_600_000;
+
+const keyOf = (scope: Scope): string => JSON.stringify(scope);
+
+/** Returns whether a scope is another one or lies in it. */
+const isWithin = (scope: Scope, outer: Scope): boolean => outer.every((part, i) => scope[i] === part);
+
+/** Returns the name of the generation of a level. */
+export type NameOf = (layer: string, gridSet: string, parametersId: string, z: number) => string;
+
+/** Returns a function that looks names up. */
+export function nameIn(names: readonly Named[]): NameOf {
+  const byScope = new Map(names.map(({ scope, name }) => [keyOf(scope), name]));
+  return (layer, gridSet, parametersId, z) =>
+    byScope.get(keyOf([layer, gridSet, parametersId, z])) ??
+    byScope.get(keyOf([layer, gridSet, parametersId])) ??
+    byScope.get(keyOf([layer])) ??
+    "";
+}
+
+/** Returns the name of the scope itself, and those of all parts of it that have names of their own. */
+function namesWithin(names: readonly Named[], scope: Scope): readonly Named[] {
+  const around = names
+    .filter((named) => isWithin(scope, named.scope))
+    .sort((a, b) => b.scope.length - a.scope.length)[0];
+  const inside = names.filter((named) => named.scope.length > scope.length && isWithin(named.scope, scope));
+  return [{ scope, name: around?.name ?? "" }, ...inside];
+}
+
+const without = (names: readonly Named[], scope: Scope): readonly Named[] =>
+  names.filter((named) => !isWithin(named.scope, scope));
+
+const retire = (names: readonly Named[], nowMs: number): readonly Retired[] =>
+  names.map(({ scope, name }) => ({ scope, name, sinceMs: nowMs, swept: false }));
+
+/** Returns a name that no generation ever had. `random`: four characters of base 36. */
+export const newName = (nowMs: number, random: string): string => `${nowMs.toString(36)}${random}`;
+
+/**
+ * Gives scopes a new name. `keep`: their names are set aside under the id of the truncation. A scope that the same
+ * truncation has set aside already only loses what was stored since.
+ */
+export function truncated(
+  before: Generations,
+  id: string,
+  scopes: readonly Scope[],
+  options: { readonly remains: "keep" | "reclaim"; readonly name: string; readonly nowMs: number },
+): Generations {
+  let { names, asides, retired } = before;
+  for (const scope of scopes) {
+    const old = namesWithin(names, scope);
+    const isKept = asides.some((aside) => aside.id === id && keyOf(aside.scope) === keyOf(scope));
+    if (options.remains === "keep" && !isKept) asides = [...asides, { id, scope, names: old }];
+    else retired = [...retired, ...retire(old, options.nowMs)];
+    names = [...without(names, scope), { scope, name: options.name }];
+  }
+  return { ...before, names, asides, retired };
+}
+
+/** Brings back the names that a truncation has set aside. What these scopes have now is retired. */
+export function restored(before: Generations, id: string, nowMs: number): Generations {
+  let { names, retired } = before;
+  for (const { scope, names: old } of before.asides.filter((aside) => aside.id === id)) {
+    retired = [...retired, ...retire(namesWithin(names, scope), nowMs)];
+    names = [...without(names, scope), ...old];
+  }
+  return { ...before, names, retired, asides: before.asides.filter((aside) => aside.id !== id) };
+}
+
+/** Gives up what a truncation has set aside. */
+export function discarded(before: Generations, id: string, nowMs: number): Generations {
+  const given = before.asides.filter((aside) => aside.id === id);
+  if (given.length === 0) return before;
+  const retired = [...before.retired, ...given.flatMap(({ names }) => retire(names, nowMs))];
+  return { ...before, asides: before.asides.filter((aside) => aside.id !== id), retired };
+}
+
+/** Returns the retired names whose tiles are to be deleted now. */
+export const dueNames = ({ retired }: Generations, nowMs: number): readonly Retired[] =>
+  retired.filter(({ swept, sinceMs }) => !swept || nowMs >= sinceMs + LATE_MS);
+
+/** Returns after how many ms retired names will be due; undefined: there are none. */
+export function nextDueMs({ retired }: Generations, nowMs: number): number | undefined {
+  if (retired.length === 0) return undefined;
+  return Math.max(0, Math.min(...retired.map((one) => (one.swept ? one.sinceMs + LATE_MS - nowMs : 0))));
+}
+
+/** Records that the tiles of retired names have been deleted at a time. Names that no put can reach any more are done. */
+export function swept(before: Generations, done: readonly Named[], beganMs: number): Generations {
+  const keys = new Set(done.map(({ scope, name }) => `${name} ${keyOf(scope)}`));
+  const retired = before.retired.flatMap((one) => {
+    if (!keys.has(`${one.name} ${keyOf(one.scope)}`) || one.sinceMs > beganMs) return [one];
+    return beganMs >= one.sinceMs + LATE_MS ? [] : [{ ...one, swept: true }];
+  });
+  return { ...before, retired };
+}
+
+/** Returns whether no reader and no undo needs the tiles of a level under a name. */
+export function isUnreadable(
+  { names, asides }: Generations,
+  level: { readonly layer: string; readonly gridSet: string; readonly parametersId: string; readonly z: number },
+  name: string,
+): boolean {
+  const { layer, gridSet, parametersId, z } = level;
+  if (nameIn(names)(layer, gridSet, parametersId, z) === name) return false;
+  return !asides.some(
+    (aside) =>
+      isWithin([layer, gridSet, parametersId, z], aside.scope) &&
+      nameIn(aside.names)(layer, gridSet, parametersId, z) === name,
+  );
+}
+
+/** Returns the scope of a name that `scopeName` has made. @throws SyntaxError */
+export function parseScope(name: string): Scope {
+  const parts: unknown = JSON.parse(name);
+  if (Array.isArray(parts)) {
+    const [layer, gridSet, parametersId, z]: unknown[] = parts;
+    if (typeof layer === "string" && parts.length === 1) return [layer];
+    if (typeof layer === "string" && typeof gridSet === "string" && typeof parametersId === "string") {
+      if (parts.length === 3) return [layer, gridSet, parametersId];
+      if (typeof z === "number") return [layer, gridSet, parametersId, z];
+    }
+  }
+  throw new SyntaxError(`${name} is no name of a truncation`);
+}
+
+export const scopeName = keyOf;

@@ -1,0 +1,145 @@
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { codeOf } from "../../../lib/error-code.ts";
+import { StoreError } from "../../tile-store.ts";
+import type { S3Client } from "../s3-client.ts";
+import { S3Error, s3Failure } from "../s3-error.ts";
+import { type Generations, type NameOf, NO_GENERATIONS, nameIn } from "./generations.ts";
+import { NAMES_KEY } from "./s3-keys.ts";
+
+const zoom = z.number().int().nonnegative();
+const ScopeSchema = z.union([
+  z.tuple([z.string()]),
+  z.tuple([z.string(), z.string(), z.string()]),
+  z.tuple([z.string(), z.string(), z.string(), zoom]),
+]);
+const named = { scope: ScopeSchema, name: z.string().regex(/^[0-9a-z]*$/) };
+const GenerationsSchema = z.object({
+  version: z.literal(1),
+  names: z.array(z.object(named)),
+  asides: z.array(z.object({ id: z.string(), scope: ScopeSchema, names: z.array(z.object(named)) })),
+  retired: z.array(z.object({ ...named, sinceMs: z.number(), swept: z.boolean() })),
+});
+
+/** @throws Error when the text is not what `Names` has written */
+const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
+
+/**
+ * The names of generations as the processes of this machine see them: a local copy of the document in the bucket. Each
+ * process looks at the copy before it makes a key, which takes microseconds. So a truncation needs no message: a read
+ * that begins after the copy was replaced has the new names.
+ */
+export class Names {
+  readonly #id: string;
+  readonly #path: string;
+  #seen = "";
+  #generations: Generations = NO_GENERATIONS;
+  #nameOf: NameOf = nameIn([]);
+
+  constructor(id: string, path: string) {
+    this.#id = id;
+    this.#path = path;
+  }
+
+  /** @throws StoreError when this server has not read the document of the bucket yet */
+  get current(): Generations {
+    this.#refresh();
+    return this.#generations;
+  }
+
+  /** Returns the function that looks up the names in force now. @throws StoreError */
+  get nameOf(): NameOf {
+    this.#refresh();
+    return this.#nameOf;
+  }
+
+  #refresh(): void {
+    try {
+      const { ino, mtimeNs, size } = statSync(this.#path, { bigint: true });
+      const seen = `${ino} ${mtimeNs} ${size}`;
+      if (seen === this.#seen) return;
+      const generations = parseGenerations(readFileSync(this.#path, "utf8"));
+      // The file may have been replaced between the two calls: then the next look reads it again.
+      this.#seen = seen;
+      this.#generations = generations;
+      this.#nameOf = nameIn(generations.names);
+    } catch (error) {
+      throw unknownNames(this.#id, error);
+    }
+  }
+
+  /** Replaces the copy. No process sees a half of it. */
+  replace(text: string): void {
+    mkdirSync(dirname(this.#path), { recursive: true });
+    const temporary = `${this.#path}.new`;
+    writeFileSync(temporary, text, { mode: 0o600 });
+    renameSync(temporary, this.#path);
+  }
+}
+
+function unknownNames(id: string, error: unknown): StoreError {
+  const why = codeOf(error) === "ENOENT" ? "not read yet" : codeOf(error) || "not readable";
+  return new StoreError("unavailable", `store ${id}: the names of its generations are ${why}`, error);
+}
+
+/** How often a change is tried again because another server has changed the document at the same time. */
+const TRIES = 8;
+
+/** The document in the bucket, which is the authority. Only the owner of the store has one, in one thread. */
+export class NamesDocument {
+  readonly #client: S3Client;
+  readonly #names: Names;
+  /** The ETag of the document that the copy holds. Undefined: there is no document. */
+  #etag: string | undefined;
+  #isLoaded = false;
+
+  constructor(client: S3Client, names: Names) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  /** Reads the document. @throws S3Error */
+  async load(): Promise<void> {
+    const found = await this.#client.get(NAMES_KEY);
+    const text = found === undefined ? JSON.stringify(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
+    try {
+      parseGenerations(text);
+    } catch (error) {
+      throw s3Failure(0, `the document ${NAMES_KEY} cannot be read`, error);
+    }
+    this.#etag = found?.etag;
+    this.#names.replace(text);
+    this.#isLoaded = true;
+  }
+
+  async current(): Promise<Generations> {
+    if (!this.#isLoaded) await this.load();
+    return this.#names.current;
+  }
+
+  /**
+   * Changes the document, then the copy. When the put fails, the copy is left: then nothing has changed for readers, and
+   * the next change begins with what the bucket holds.
+   */
+  async change(make: (before: Generations) => Generations): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const before = await this.current();
+      const after = make(before);
+      if (after === before) return;
+      const text = JSON.stringify(after);
+      const outcome = await this.#client.put(NAMES_KEY, Buffer.from(text), {
+        contentType: "application/json",
+        condition: this.#etag === undefined ? { kind: "absent" } : { kind: "same", etag: this.#etag },
+      });
+      if (outcome === "stored") {
+        const stored = await this.#client.head(NAMES_KEY);
+        this.#etag = stored?.etag;
+        this.#names.replace(text);
+        return;
+      }
+      await this.load();
+    }
+    throw new S3Error(0, `the document ${NAMES_KEY} is changed by another server all the time`);
+  }
+}

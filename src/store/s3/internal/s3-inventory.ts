@@ -1,0 +1,151 @@
+import type { TileRect } from "../../../grid/grid-set.ts";
+import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
+import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
+import type { S3Client } from "../s3-client.ts";
+import { columnTiles } from "./columns.ts";
+import { isUnreadable } from "./generations.ts";
+import { levelsIn, segments } from "./levels.ts";
+import type { Names } from "./names.ts";
+import { formatNamed, type KeyLevel, levelOf, levelPrefix, parametersKey, parseNumber } from "./s3-keys.ts";
+
+const LAST_ROW = 2 ** 40;
+
+/** Lists what the bucket holds under the names in force. */
+export class S3Inventory {
+  readonly #client: S3Client;
+  readonly #names: Names;
+
+  constructor(client: S3Client, names: Names) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  /** Returns the levels of a layer that readers can see. */
+  async readable(
+    layer: string,
+    only: { readonly gridSet?: string; readonly parametersId?: string } = {},
+  ): Promise<KeyLevel[]> {
+    const levels = await levelsIn(this.#client, layer, only);
+    const { nameOf } = this.#names;
+    return levels.filter(({ gridSet, parametersId, name, z }) => nameOf(layer, gridSet, parametersId, z) === name);
+  }
+
+  async pyramids(layer: string): Promise<StoredPyramid[]> {
+    const found = new Map<string, StoredPyramid>();
+    for (const { gridSet, parametersId } of await this.readable(layer))
+      found.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
+    return [...found.values()];
+  }
+
+  async levelsOf(layer: string, pyramids: readonly StoredPyramid[]): Promise<number[][]> {
+    const [only, ...others] = pyramids;
+    const few = only !== undefined && others.length === 0 ? only : {};
+    const levels = await this.readable(layer, few);
+    return pyramids.map(({ gridSet, parametersId }) => {
+      const own = levels.filter((level) => level.gridSet === gridSet && level.parametersId === parametersId);
+      return [...new Set(own.map(({ z }) => z))].sort((a, b) => a - b);
+    });
+  }
+
+  async recount(tileSet: TileSet, rect: TileRect): Promise<FoundTile[]> {
+    const level = this.#level(tileSet, rect.z);
+    const found: FoundTile[] = [];
+    const rows = { first: rect.minY, last: rect.maxY };
+    const columns = Array.from({ length: rect.maxX - rect.minX + 1 }, (_, i) => rect.minX + i);
+    // The connections of the client bound how many lists run at once.
+    await Promise.all(
+      columns.map(async (column) => {
+        for await (const tiles of columnTiles(this.#client, level, column, rows))
+          for (const { x, y, bytes, modifiedMs } of tiles) found.push({ x, y, bytes, modifiedMs });
+      }),
+    );
+    return found;
+  }
+
+  #level(tileSet: TileSet, z: number): KeyLevel {
+    return levelOf({ tileSet, z }, this.#names.nameOf(tileSet.layer, tileSet.gridSet, tileSet.parametersId, z));
+  }
+
+  /**
+   * Yields the tiles of a level in regions of one row of blocks, strip by strip of 128 columns. A strip is listed whole:
+   * keys are ordered by text, not by row.
+   */
+  async *regions(pyramid: StoredPyramid, z: number, after: string | undefined): AsyncGenerator<Region> {
+    const levels = (await this.readable(pyramid.layer, pyramid)).filter((level) => level.z === z);
+    const strips = new Map<number, Map<KeyLevel, number[]>>();
+    for (const level of levels) {
+      for (const segment of await segments(this.#client, levelPrefix(level))) {
+        const x = parseNumber(segment);
+        if (x === undefined) continue;
+        const strip = Math.floor(x / BLOCK_SIDE);
+        const columns = strips.get(strip) ?? new Map<KeyLevel, number[]>();
+        strips.set(strip, columns.set(level, [...(columns.get(level) ?? []), x]));
+      }
+    }
+    for (const [strip, columns] of [...strips].sort(([a], [b]) => a - b)) {
+      const last = regionKey(strip, 10 ** 10 - 1);
+      if (after !== undefined && last <= after) continue;
+      const rows = await this.#rowsOf(columns);
+      for (const row of [...rows.keys()].sort((a, b) => a - b)) {
+        const key = regionKey(strip, row);
+        const tiles = rows.get(row);
+        if (tiles === undefined || (after !== undefined && key <= after)) continue;
+        yield { key, rect: blockRect(z, strip, row), tiles };
+      }
+    }
+  }
+
+  /** Returns the tiles of a strip by row of blocks and format. */
+  async #rowsOf(
+    columns: ReadonlyMap<KeyLevel, readonly number[]>,
+  ): Promise<Map<number, Map<string, { x: number; y: number }[]>>> {
+    const rows = new Map<number, Map<string, { x: number; y: number }[]>>();
+    for (const [level, xs] of columns) {
+      const format = formatNamed(level.extension);
+      if (format === undefined) continue;
+      for (const x of xs) {
+        for await (const page of columnTiles(this.#client, level, x, { first: 0, last: LAST_ROW })) {
+          for (const { y } of page) {
+            const row = Math.floor(y / BLOCK_SIDE);
+            const formats = rows.get(row) ?? new Map<string, { x: number; y: number }[]>();
+            const tiles = formats.get(format) ?? [];
+            tiles.push({ x, y });
+            rows.set(row, formats.set(format, tiles));
+          }
+        }
+      }
+    }
+    return rows;
+  }
+
+  async removeEmptyPyramids(
+    layer: string,
+    pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
+  ): Promise<("gone" | "tiles")[]> {
+    const all = await levelsIn(this.#client, layer);
+    const generations = this.#names.current;
+    // Tiles that are set aside need their values too.
+    const needed = all.filter((level) => !isUnreadable(generations, level, level.name));
+    const { nameOf } = this.#names;
+    const isReadable = ({ gridSet, parametersId, z, name }: KeyLevel): boolean =>
+      nameOf(layer, gridSet, parametersId, z) === name;
+    for (const id of new Set(pyramids.map(({ parametersId }) => parametersId)))
+      if (id !== "" && !needed.some(({ parametersId }) => parametersId === id))
+        await this.#client.delete(parametersKey(layer, id));
+    return pyramids.map(({ gridSet, parametersId }) =>
+      needed.some((level) => level.gridSet === gridSet && level.parametersId === parametersId && isReadable(level))
+        ? "tiles"
+        : "gone",
+    );
+  }
+}
+
+const pad = (n: number): string => String(n).padStart(10, "0");
+const regionKey = (strip: number, row: number): string => `${pad(strip)}_${pad(row)}`;
+const blockRect = (z: number, strip: number, row: number): TileRect => ({
+  z,
+  minX: strip * BLOCK_SIDE,
+  minY: row * BLOCK_SIDE,
+  maxX: strip * BLOCK_SIDE + BLOCK_SIDE - 1,
+  maxY: row * BLOCK_SIDE + BLOCK_SIDE - 1,
+});

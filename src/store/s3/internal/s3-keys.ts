@@ -1,0 +1,84 @@
+import { formatOf, formatOfExtension } from "../../../layer/format.ts";
+import type { TileAddress } from "../../../layer/tile-set.ts";
+import { OWN_KEYS } from "../../store-options.ts";
+
+/**
+ * Keys of GeoWebCache's S3 store: `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from
+ * the bottom. After a truncation the unique name of a generation follows the parameters id, behind a tilde.
+ */
+const DEFAULT_PARAMETERS = "default";
+const NAME_START = "~";
+/** The extension of a file is GWC's internal name of the format, which differs from the format's in these. */
+const FILE_EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ["png8", "png"],
+  ["png24", "png"],
+  ["pbf", "mapbox-vectortile"],
+]);
+
+/** The names of generations, in the bucket. */
+export const NAMES_KEY = `${OWN_KEYS}/generations.json`;
+/** An object that `check` writes. */
+export const CHECK_KEY = `${OWN_KEYS}/check`;
+
+/** A level of one tile set under one generation: what has a beginning of keys of its own. */
+export interface KeyLevel {
+  readonly layer: string;
+  readonly gridSet: string;
+  /** The format's name in keys: `png8`. */
+  readonly extension: string;
+  readonly parametersId: string;
+  /** The name of the generation; "" for GWC's own keys. */
+  readonly name: string;
+  readonly z: number;
+}
+
+export const formatExtension = (mimeType: string): string => formatOf(mimeType)?.extension ?? "unknown";
+
+/** Returns the format of a name in keys. Undefined: other programs have a format that this one does not know. */
+export function formatNamed(extension: string): string | undefined {
+  const format = formatOfExtension(extension);
+  return format?.extension === extension ? format.mimeType : undefined;
+}
+
+const parametersSegment = (parametersId: string, name: string): string =>
+  `${parametersId === "" ? DEFAULT_PARAMETERS : parametersId}${name === "" ? "" : `${NAME_START}${name}`}`;
+
+/** Returns the parameters id and the generation of a segment; undefined: it is none. */
+export function parseParameters(segment: string): { readonly parametersId: string; readonly name: string } | undefined {
+  const parts = /^(default|[0-9a-f]{40})(?:~([0-9a-z]+))?$/.exec(segment);
+  if (parts === null) return undefined;
+  const [, id = "", name = ""] = parts;
+  return { parametersId: id === DEFAULT_PARAMETERS ? "" : id, name };
+}
+
+/** Returns the level number of a segment; undefined: it is none. */
+export const parseNumber = (segment: string): number | undefined =>
+  /^(?:0|[1-9][0-9]{0,14})$/.test(segment) ? Number(segment) : undefined;
+
+/** Returns the beginning of the keys of a level, with a slash at the end. */
+export const levelPrefix = ({ layer, gridSet, extension, parametersId, name, z }: KeyLevel): string =>
+  `${layer}/${gridSet}/${extension}/${parametersSegment(parametersId, name)}/${z}/`;
+
+const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extension) ?? extension;
+
+/** Returns the level of a tile under a generation. */
+export function levelOf({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
+  const { layer, gridSet, format, parametersId } = tileSet;
+  return { layer, gridSet, extension: formatExtension(format), parametersId, name, z };
+}
+
+export const tileKey = (level: KeyLevel, x: number, y: number): string =>
+  `${levelPrefix(level)}${x}/${y}.${fileExtension(level.extension)}`;
+
+/** Returns the place of a tile in its level; undefined: the key is not that of a tile. */
+export function parseTile(level: KeyLevel, key: string): { readonly x: number; readonly y: number } | undefined {
+  const prefix = levelPrefix(level);
+  const [column = "", file = "", ...more] = key.slice(prefix.length).split("/");
+  const end = `.${fileExtension(level.extension)}`;
+  if (!key.startsWith(prefix) || more.length > 0 || !file.endsWith(end)) return undefined;
+  const [x, y] = [parseNumber(column), parseNumber(file.slice(0, -end.length))];
+  return x === undefined || y === undefined ? undefined : { x, y };
+}
+
+/** GWC's name of the object that describes a parameters id. */
+export const parametersKey = (layer: string, id: string): string => `${layer}/parameters-${id}.properties`;

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { formatOf } from "../../../layer/format.ts";
+import type { TileAddress } from "../../../layer/tile-set.ts";
+import { decodeParametersFile, encodeParametersFile } from "../../file/parameters-file.ts";
+import type { PutOutcome, StoredTile, TileStore } from "../../tile-store.ts";
+import type { PutCondition, S3Client, S3Head } from "../s3-client.ts";
+import { s3StoreError } from "../s3-error.ts";
+import type { Names } from "./names.ts";
+import { CHECK_KEY, levelOf, parametersKey, tileKey } from "./s3-keys.ts";
+
+/** The exact time of a write, ms since 1970. The service's own time has whole seconds. */
+const WRITTEN = "nuthatch-written";
+/** The MD5 of the bytes, where the ETag is another one because the service encrypts. */
+const DIGEST = "nuthatch-md5";
+/** How often a put is tried again because another writer has changed the same tile meanwhile. */
+const TRIES = 5;
+/** Tiles that were looked at right before a put, which then needs no look of its own. */
+const MOST_SEEN = 256;
+
+export interface S3TileParts {
+  readonly id: string;
+  readonly client: S3Client;
+  readonly names: Names;
+  /** True: the service encrypts, so that an ETag may be no MD5. */
+  readonly hasOwnEtags: boolean;
+}
+
+type Parameters = Pick<TileStore, "describeParameters"> & {
+  parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined>;
+};
+
+/** The tiles in the bucket. All calls are asynchronous. */
+export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put" | "confirm" | "check"> {
+  readonly #parts: S3TileParts;
+  readonly #seen = new Map<string, S3Head | undefined>();
+
+  constructor(parts: S3TileParts) {
+    this.#parts = parts;
+  }
+
+  keyOf(at: TileAddress): string {
+    const { layer, gridSet, parametersId } = at.tileSet;
+    return tileKey(levelOf(at, this.#parts.names.nameOf(layer, gridSet, parametersId, at.z)), at.x, at.y);
+  }
+
+  async get(at: TileAddress): Promise<StoredTile | undefined> {
+    const key = this.keyOf(at);
+    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.client.get(key));
+    return found === undefined || found.bytes === 0 ? undefined : { bytes: found.body, modifiedMs: writtenMs(found) };
+  }
+
+  async stat(at: TileAddress): Promise<{ bytes: number; modifiedMs: number; confirmedMs: number } | undefined> {
+    const key = this.keyOf(at);
+    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.client.head(key));
+    if (found === undefined || found.bytes === 0) return undefined;
+    const modifiedMs = writtenMs(found);
+    // A confirmation that keeps the time writes nothing.
+    return { bytes: found.bytes, modifiedMs, confirmedMs: modifiedMs };
+  }
+
+  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
+    return this.#named("a tile cannot be written", "write", () => this.#put(at, bytes, guard));
+  }
+
+  /**
+   * Conditions make the answer exact: the put replaces the very object that was looked at. Without a look it expects
+   * none, as most tiles that are put are new.
+   */
+  async #put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
+    const { client } = this.#parts;
+    if (!guard()) return { stored: false };
+    const key = this.keyOf(at);
+    let there = this.#seen.get(key);
+    this.#seen.delete(key);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const condition: PutCondition = there === undefined ? { kind: "absent" } : { kind: "same", etag: there.etag };
+      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
+      if (outcome === "refused") return { stored: false };
+      if (outcome === "stored") {
+        // The scope was truncated meanwhile: the tile lies under a name that nobody reads.
+        if (this.keyOf(at) !== key) return { stored: false };
+        return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
+      }
+      there = await client.head(key);
+    }
+    throw new Error("the tile is changed by other writers all the time");
+  }
+
+  async confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): Promise<boolean> {
+    const { client } = this.#parts;
+    const key = this.keyOf(at);
+    if (!guard()) return false;
+    let found: S3Head | undefined;
+    try {
+      found = await client.head(key);
+    } catch {
+      // The put reports the fault.
+      return false;
+    }
+    if (found === undefined || found.bytes !== bytes.byteLength || !hasDigest(found, md5(bytes))) {
+      this.#note(key, found);
+      return false;
+    }
+    if (time === "keep") return guard() && this.keyOf(at) === key;
+    // S3 cannot change the time of an object. A copy onto itself costs as much as the put of a tile.
+    const condition: PutCondition = { kind: "same", etag: found.etag };
+    try {
+      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
+      return outcome === "stored" && this.keyOf(at) === key;
+    } catch {
+      return false;
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#named("a tile cannot be written", "write", () =>
+      this.#parts.client.put(CHECK_KEY, Buffer.from("A server of Nuthatch has checked that it can write.\n"), {
+        contentType: "text/plain",
+      }),
+    );
+  }
+
+  /** The values behind a parameters id, in GWC's form. */
+  get parameters(): Parameters {
+    const { client } = this.#parts;
+    return {
+      describeParameters: (layer, id, values) =>
+        this.#named("a parameters file cannot be written", "write", async () => {
+          const key = parametersKey(layer, id);
+          if ((await client.head(key)) !== undefined) return;
+          await client.put(key, Buffer.from(encodeParametersFile(id, values), "latin1"), { contentType: "text/plain" });
+        }),
+      parametersOf: (layer, id) =>
+        this.#named("a parameters file cannot be read", "read", async () => {
+          const found = await client.get(parametersKey(layer, id));
+          return found && decodeParametersFile(Buffer.from(found.body).toString("latin1"));
+        }),
+    };
+  }
+
+  /** Removes a tile. @returns its bytes, undefined when there was none */
+  async delete(at: TileAddress): Promise<number | undefined> {
+    const key = this.keyOf(at);
+    return await this.#named("a tile cannot be removed", "write", async () => {
+      const found = await this.#parts.client.head(key);
+      if (found === undefined) return undefined;
+      await this.#parts.client.delete(key);
+      return found.bytes === 0 ? undefined : found.bytes;
+    });
+  }
+
+  #described({ tileSet }: TileAddress, bytes: Uint8Array): { contentType: string; metadata: Record<string, string> } {
+    const format = formatOf(tileSet.format);
+    const own = format?.contentType ?? (bytes[0] === 0xff ? "image/jpeg" : "image/png");
+    const metadata = { [WRITTEN]: String(Math.round(this.#parts.client.now())) };
+    return {
+      contentType: own,
+      metadata: this.#parts.hasOwnEtags ? { ...metadata, [DIGEST]: md5(bytes) } : metadata,
+    };
+  }
+
+  #note(key: string, found: S3Head | undefined): void {
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size >= MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
+    if (found !== undefined) this.#seen.set(key, found);
+  }
+
+  async #named<T>(what: string, access: "read" | "write", work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw s3StoreError(error, this.#parts.id, what, access);
+    }
+  }
+}
+
+const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
+const hasDigest = ({ etag, metadata }: S3Head, digest: string): boolean =>
+  (metadata[DIGEST] ?? etag.replaceAll('"', "")) === digest;
+
+function writtenMs({ metadata, modifiedMs }: S3Head): number {
+  const ms = Number(metadata[WRITTEN] ?? Number.NaN);
+  return Number.isFinite(ms) && ms > 0 ? ms : modifiedMs;
+}

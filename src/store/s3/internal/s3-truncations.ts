@@ -1,0 +1,138 @@
+import { randomInt } from "node:crypto";
+import type { TileRect } from "../../../grid/grid-set.ts";
+import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
+import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
+import { columnTiles, type ListedTile } from "./columns.ts";
+import {
+  discarded,
+  dueNames,
+  type Generations,
+  isUnreadable,
+  type Named,
+  newName,
+  parseScope,
+  restored,
+  type Scope,
+  scopeName,
+  truncated,
+} from "./generations.ts";
+import { levelsIn, segments } from "./levels.ts";
+import type { Names, NamesDocument } from "./names.ts";
+import type { S3Inventory } from "./s3-inventory.ts";
+import { formatExtension, formatNamed, type KeyLevel, levelPrefix, parseNumber } from "./s3-keys.ts";
+
+/** Changes the names of generations, one change after another. Of the owner of the store alone. */
+export class S3Truncations {
+  readonly #document: NamesDocument;
+  readonly #inventory: S3Inventory;
+
+  constructor(document: NamesDocument, inventory: S3Inventory) {
+    this.#document = document;
+    this.#inventory = inventory;
+  }
+
+  /** Returns the names of the scopes that have a tile: a new name for nothing would only cost the sweep some lists. */
+  async plan(scope: TruncationScope): Promise<string[]> {
+    await this.#document.current();
+    if (scope.kind === "layer")
+      return (await this.#inventory.readable(scope.layer)).length === 0 ? [] : [scopeName([scope.layer])];
+    const { layer, gridSet, parametersId, zooms } = scope;
+    const levels = await this.#inventory.readable(layer, { gridSet, parametersId });
+    const chosen = levels.filter(({ z }) => zooms === undefined || (z >= zooms.first && z <= zooms.last));
+    if (zooms === undefined) return chosen.length === 0 ? [] : [scopeName([layer, gridSet, parametersId])];
+    return [...new Set(chosen.map(({ z }) => scopeName([layer, gridSet, parametersId, z])))];
+  }
+
+  truncate(id: string, names: readonly string[], remains: "keep" | "reclaim", nowMs: number): Promise<void> {
+    const scopes: readonly Scope[] = names.map(parseScope);
+    const random = randomInt(36 ** 4)
+      .toString(36)
+      .padStart(4, "0");
+    const options = { remains, name: newName(nowMs, random), nowMs };
+    return this.#document.change((before) => (scopes.length === 0 ? before : truncated(before, id, scopes, options)));
+  }
+
+  restore(id: string, nowMs: number): Promise<void> {
+    return this.#document.change((before) =>
+      before.asides.some((aside) => aside.id === id) ? restored(before, id, nowMs) : before,
+    );
+  }
+
+  discard(id: string, nowMs: number): Promise<void> {
+    return this.#document.change((before) => discarded(before, id, nowMs));
+  }
+
+  async asideIds(): Promise<string[]> {
+    return [...new Set((await this.#document.current()).asides.map(({ id }) => id))];
+  }
+}
+
+/** Tiles deleted at a time, each time with a mark of the ledger before. */
+const DELETED_AT_ONCE = 500;
+
+/** Deletes the tiles of a rectangle, as `TruncationStore.deleteRange` says. */
+export async function deleteRange(
+  { client, names }: { readonly client: S3Client; readonly names: Names },
+  ...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>
+): Promise<void> {
+  const { layer, gridSet, parametersId, format, chosen = () => true } = scope;
+  const name = names.nameOf(layer, gridSet, parametersId, rect.z);
+  const extensions = format === undefined ? await segments(client, `${layer}/${gridSet}/`) : [formatExtension(format)];
+  for (const extension of extensions) {
+    const mimeType = formatNamed(extension);
+    if (mimeType === undefined) continue;
+    const level: KeyLevel = { layer, gridSet, extension, parametersId, name, z: rect.z };
+    let some: ListedTile[] = [];
+    const flush = async (): Promise<void> => {
+      signal.throwIfAborted();
+      const tiles = some.map(({ x, y, bytes }): Deleted => ({ format: mimeType, x, y, z: rect.z, bytes }));
+      await listener.willDelete(tiles);
+      await client.deleteAll(some.map(({ key }) => key));
+      for (const tile of tiles) listener.onDeleted(tile);
+      some = [];
+    };
+    for (const x of await columnsOf(client, level, rect)) {
+      signal.throwIfAborted();
+      for await (const tiles of columnTiles(client, level, x, { first: rect.minY, last: rect.maxY })) {
+        for (const tile of tiles) if (chosen(tile.x, tile.y)) some.push(tile);
+        if (some.length >= DELETED_AT_ONCE) await flush();
+      }
+    }
+    if (some.length > 0) await flush();
+  }
+  signal.throwIfAborted();
+}
+
+async function columnsOf(client: S3Client, level: KeyLevel, { minX, maxX }: TileRect): Promise<number[]> {
+  const columns = (await segments(client, levelPrefix(level))).map(parseNumber);
+  return columns.filter((x): x is number => x !== undefined && x >= minX && x <= maxX).sort((a, b) => a - b);
+}
+
+export const needsSweep = (generations: Generations, nowMs: number): boolean => dueNames(generations, nowMs).length > 0;
+
+/**
+ * Deletes the tiles of the retired names that are due. Leaves a level that a reader or an undo may need, whatever the
+ * record says. @returns the names that are done
+ */
+export async function sweepRetired(
+  { client, names }: { readonly client: S3Client; readonly names: Names },
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<readonly Named[]> {
+  const done: Named[] = [];
+  for (const retired of dueNames(names.current, nowMs)) {
+    const [layer, gridSet, parametersId, z] = retired.scope;
+    const only = gridSet === undefined || parametersId === undefined ? {} : { gridSet, parametersId };
+    for (const level of await levelsIn(client, layer, { ...only, name: retired.name })) {
+      if (z !== undefined && level.z !== z) continue;
+      for await (const { objects } of client.list({ prefix: levelPrefix(level), limit: MOST_DELETIONS })) {
+        if (signal.aborted) return done;
+        // Asked again before each deletion: an undo may have brought the name back.
+        if (!isUnreadable(names.current, level, level.name)) break;
+        await client.deleteAll(objects.map(({ key }) => key));
+      }
+    }
+    done.push(retired);
+  }
+  return done;
+}

@@ -1,0 +1,79 @@
+import aws4 from "aws4";
+import type { S3Credentials } from "../s3-options.ts";
+
+/** A request to be signed. Path and query values are not encoded yet. */
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Names in lower case. All of them are signed. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface SignedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a signature covers besides the request. */
+export interface Signing {
+  readonly region: string;
+  readonly credentials: S3Credentials;
+  /** The time of the request by the service's clock, ms since 1970. */
+  readonly atMs: number;
+}
+
+const UNSIGNED = "UNSIGNED-PAYLOAD";
+
+/** Encodes as AWS's signature version 4 does: all but letters, digits and `-._~` (RFC 3986, 2.3). */
+export const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Returns a time as `20130524T000000Z`. */
+const amzDate = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
+
+function targetOf({ path, query }: UnsignedRequest): string {
+  const values = Object.keys(query)
+    .sort()
+    .map((name) => `${encoded(name)}=${encoded(query[name] ?? "")}`);
+  const address = path.split("/").map(encoded).join("/");
+  return values.length === 0 ? address : `${address}?${values.join("&")}`;
+}
+
+function signerOf(request: UnsignedRequest, path: string, headers: Readonly<Record<string, string>>, signing: Signing) {
+  return new aws4.RequestSigner(
+    { method: request.method, host: request.host, path, headers: { ...headers, Host: request.host } },
+    signing.credentials,
+  );
+}
+
+/** Signs a request in its headers (signature version 4). `payloadHash`: SHA-256 of the body in hex; undefined: not signed. */
+export function signHeaders(
+  request: UnsignedRequest,
+  payloadHash: string | undefined,
+  signing: Signing,
+): SignedRequest {
+  const headers = {
+    ...request.headers,
+    "x-amz-content-sha256": payloadHash ?? UNSIGNED,
+    "x-amz-date": amzDate(signing.atMs),
+  };
+  return finished(signerOf(request, targetOf(request), headers, signing), signing, false);
+}
+
+/** Signs a request in its address, so that the service refuses it when it arrives later than `seconds` after `atMs`. */
+export function signAddress(request: UnsignedRequest, seconds: number, signing: Signing): SignedRequest {
+  const query = { ...request.query, "X-Amz-Date": amzDate(signing.atMs), "X-Amz-Expires": String(seconds) };
+  return finished(signerOf(request, targetOf({ ...request, query }), request.headers, signing), signing, true);
+}
+
+function finished(signer: aws4.RequestSigner, { region, atMs }: Signing, inAddress: boolean): SignedRequest {
+  signer.service = "s3";
+  signer.region = region;
+  signer.datetime = amzDate(atMs);
+  signer.request.signQuery = inAddress;
+  const { path = "/", headers = {} } = signer.sign();
+  const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  return { path, headers: Object.fromEntries(names.filter(([name]) => name !== "content-length")) };
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import type { Dispatcher } from "undici";
+import request from "undici/lib/api/api-request.js";
+import { codeOf } from "../../../lib/error-code.ts";
+import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
+import { S3Error, s3Failure } from "../s3-error.ts";
+import type { SignedRequest } from "./signer.ts";
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+}
+
+export interface TransportOptions {
+  readonly origin: string;
+  readonly connections: number;
+  readonly caFile?: string;
+  readonly connectTimeoutMs: number;
+}
+
+/** The longest body of an answer: a page of a list has less than 2 MB, and a tile may have 64 MiB. */
+const LONGEST_BODY = 64 * 2 ** 20;
+
+/** Sends signed requests over persistent connections, whole bodies at a time. */
+export class Transport implements AsyncDisposable {
+  readonly #dispatcher: Dispatcher;
+  readonly #origin: string;
+
+  constructor({ origin, connections, caFile, connectTimeoutMs }: TransportOptions) {
+    this.#origin = origin;
+    this.#dispatcher = createDispatcher(origin, "configured", {
+      connections,
+      connectTimeoutMs,
+      ...(caFile === undefined ? {} : { tls: () => ({ ca: readFileSync(caFile, "utf8") }) }),
+    });
+  }
+
+  /** @throws S3Error with status 0 when there is no whole answer before the signal fires */
+  async send(
+    method: Dispatcher.HttpMethod,
+    { path, headers }: SignedRequest,
+    body: Uint8Array | undefined,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    try {
+      const {
+        statusCode,
+        headers: answered,
+        body: stream,
+      } = await request.call(this.#dispatcher, {
+        origin: this.#origin,
+        method,
+        path,
+        headers,
+        body: body ?? null,
+        signal,
+      });
+      return { status: statusCode, headers: flat(answered), body: await wholeBody(stream) };
+    } catch (error) {
+      if (error instanceof S3Error) throw error;
+      throw s3Failure(0, signal.aborted ? "no answer in time" : codeOf(error) || "the connection failed", error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+}
+
+function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Readonly<Record<string, string>> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(", ") : value;
+  return plain;
+}
+
+async function wholeBody(stream: AsyncIterable<Uint8Array> & { destroy(): unknown }): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of stream) {
+    length += part.byteLength;
+    if (length > LONGEST_BODY) {
+      stream.destroy();
+      throw new S3Error(0, "the answer is too long");
+    }
+    parts.push(part);
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+}

@@ -1,0 +1,214 @@
+import { createHash } from "node:crypto";
+import { errorOf, GuardedOff, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
+import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
+import { encoded } from "./internal/signer.ts";
+import type { Answer } from "./internal/transport.ts";
+import { S3Error, s3Failure } from "./s3-error.ts";
+import type { S3Options } from "./s3-options.ts";
+
+/** An object without its bytes. */
+export interface S3Head {
+  /** With its quotes, as conditions take it. */
+  readonly etag: string;
+  readonly bytes: number;
+  /** The service's time of the write, whole seconds, ms since 1970. */
+  readonly modifiedMs: number;
+  /** The values of `x-amz-meta-…`, by the rest of the name in lower case. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface S3Object extends S3Head {
+  readonly body: Uint8Array;
+}
+
+/** What must hold for a put: no object is there, or the one with this ETag. */
+export type PutCondition = { readonly kind: "absent" } | { readonly kind: "same"; readonly etag: string };
+
+export interface PutOptions {
+  readonly contentType: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly condition?: PutCondition;
+  /** Asked right before each try is sent. */
+  readonly guard?: () => boolean;
+}
+
+export interface ListQuery {
+  readonly prefix: string;
+  readonly delimiter?: "/";
+  /** List keys behind this one. */
+  readonly startAfter?: string;
+  readonly limit?: number;
+}
+
+/** The most keys that one DeleteObjects takes. */
+export const MOST_DELETIONS = 1000;
+
+/** A client of one bucket. All keys are under the prefix of the options. */
+export class S3Client implements AsyncDisposable {
+  readonly #options: S3Options;
+  readonly #requests: S3Requests;
+
+  constructor(options: S3Options, environment: Readonly<Record<string, string | undefined>> = process.env) {
+    this.#options = options;
+    this.#requests = new S3Requests(options, environment);
+  }
+
+  /** The time by the service's clock, ms since 1970. */
+  now(): number {
+    return this.#requests.now();
+  }
+
+  async get(key: string): Promise<S3Object | undefined> {
+    const answer = await this.#requests.run({ method: "GET", key, expected: [404] });
+    return isAbsent(answer) ? undefined : { ...headOf(answer), bytes: answer.body.byteLength, body: answer.body };
+  }
+
+  async head(key: string): Promise<S3Head | undefined> {
+    const answer = await this.#requests.run({ method: "HEAD", key, expected: [404] });
+    return isAbsent(answer) ? undefined : headOf(answer);
+  }
+
+  /**
+   * Stores an object by an address that the service refuses after `putSeconds`. Returns false when the condition does
+   * not hold, or the guard has said no before the first try.
+   */
+  async put(key: string, body: Uint8Array, options: PutOptions): Promise<"stored" | "changed" | "refused"> {
+    const { contentType, metadata = {}, condition, guard } = options;
+    const { serverSideEncryption: encryption, storageClass, putSeconds } = this.#options;
+    const headers: Record<string, string> = {
+      "content-type": contentType,
+      "content-md5": createHash("md5").update(body).digest("base64"),
+    };
+    for (const [name, value] of Object.entries(metadata)) headers[`x-amz-meta-${name}`] = value;
+    if (condition?.kind === "absent") headers["if-none-match"] = "*";
+    if (condition?.kind === "same") headers["if-match"] = condition.etag;
+    if (storageClass !== undefined) headers["x-amz-storage-class"] = storageClass;
+    if (encryption !== undefined) {
+      headers["x-amz-server-side-encryption"] = encryption.algorithm;
+      if (encryption.kmsKeyId !== undefined)
+        headers["x-amz-server-side-encryption-aws-kms-key-id"] = encryption.kmsKeyId;
+    }
+    // 404: an object with `if-match` is gone.
+    const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
+    const asked = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
+    let answer: TriedAnswer;
+    try {
+      answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...asked });
+    } catch (error) {
+      if (error instanceof GuardedOff) return "refused";
+      throw error;
+    }
+    if (answer.status < 300) return "stored";
+    if (answer.status === 404 && !isAbsent(answer)) throw errorOf(answer);
+    // An earlier try of this put may have been stored although its answer was lost.
+    const written = metadata["nuthatch-written"];
+    if (answer.tries === 1 || written === undefined) return "changed";
+    const there = await this.head(key);
+    return there?.metadata["nuthatch-written"] === written && there.bytes === body.byteLength ? "stored" : "changed";
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#requests.run({ method: "DELETE", key, expected: [404] });
+  }
+
+  /** Deletes objects, 1,000 at a time. Keys that do not exist count as deleted. @throws S3Error when some remain */
+  async deleteAll(keys: readonly string[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += MOST_DELETIONS) {
+      const some = keys.slice(from, from + MOST_DELETIONS).map((key) => this.#requests.keyOf(key));
+      const body = Buffer.from(deleteBody(some));
+      const headers = {
+        "content-type": "application/xml",
+        "content-md5": createHash("md5").update(body).digest("base64"),
+      };
+      const { status, body: text } = await this.#requests.run({
+        method: "POST",
+        key: undefined,
+        query: { delete: "" },
+        headers,
+        body,
+      });
+      const { failed, code } = parseDeleted(textOf(text));
+      if (failed.size > 0) throw new S3Error(status, code === "" ? "not deleted" : code);
+    }
+  }
+
+  /** Copies an object inside the bucket. Returns false when there is none. */
+  async copy(from: string, to: string): Promise<boolean> {
+    const source = `/${this.#options.bucket}/${this.#requests.keyOf(from)}`.split("/").map(encoded).join("/");
+    const headers = { "x-amz-copy-source": source };
+    const answer = await this.#requests.run({ method: "PUT", key: to, headers, expected: [404] });
+    if (isAbsent(answer)) return false;
+    // A failure after the first byte has status 200 too (Amazon S3 API, CopyObject).
+    const code = parseErrorCode(textOf(answer.body));
+    if (code !== undefined) throw new S3Error(answer.status, code);
+    return true;
+  }
+
+  /** Yields the pages of a list. Keys and prefixes are without the prefix of the options. */
+  async *list({ prefix, delimiter, startAfter, limit }: ListQuery): AsyncGenerator<S3Page> {
+    let token: string | undefined;
+    do {
+      const query: Record<string, string> = {
+        "list-type": "2",
+        "encoding-type": "url",
+        prefix: this.#requests.keyOf(prefix),
+        ...(delimiter === undefined ? {} : { delimiter }),
+        ...(limit === undefined ? {} : { "max-keys": String(limit) }),
+        ...(token !== undefined
+          ? { "continuation-token": token }
+          : startAfter === undefined
+            ? {}
+            : { "start-after": this.#requests.keyOf(startAfter) }),
+      };
+      const { body, status } = await this.#requests.run({ method: "GET", key: undefined, query });
+      const page = parsed(textOf(body), status);
+      const cut = this.#requests.keyOf("").length;
+      yield {
+        objects: page.objects.map((object) => ({ ...object, key: object.key.slice(cut) })),
+        prefixes: page.prefixes.map((name) => name.slice(cut)),
+        next: page.next,
+      };
+      token = page.next;
+    } while (token !== undefined);
+  }
+
+  /** Makes the bucket. For tests and for `nuthatch` itself never: operators make buckets. */
+  async makeBucket(): Promise<void> {
+    await this.#requests.run({ method: "PUT", key: undefined, expected: [409] });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#requests[Symbol.asyncDispose]();
+  }
+}
+
+const textOf = (body: Uint8Array): string => Buffer.from(body).toString("utf8");
+
+function parsed(text: string, status: number): S3Page {
+  try {
+    return parsePage(text);
+  } catch (error) {
+    throw s3Failure(status, "the answer is no list", error);
+  }
+}
+
+/** Returns whether the object does not exist. A bucket that does not exist is an error. @throws S3Error */
+function isAbsent(answer: Answer): boolean {
+  if (answer.status !== 404) return false;
+  const code = parseErrorCode(textOf(answer.body));
+  if (code !== undefined && code !== "NoSuchKey") throw new S3Error(404, code);
+  return true;
+}
+
+function headOf({ headers }: Answer): S3Head {
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith("x-amz-meta-") && value !== undefined) metadata[name.slice("x-amz-meta-".length)] = value;
+  const modifiedMs = Date.parse(headers["last-modified"] ?? "");
+  return {
+    etag: headers["etag"] ?? "",
+    bytes: Number(headers["content-length"] ?? 0),
+    modifiedMs: Number.isNaN(modifiedMs) ? 0 : modifiedMs,
+    metadata,
+  };
+}
