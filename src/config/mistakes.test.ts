@@ -72,6 +72,14 @@ layers: []
     ],
   },
   {
+    mistake: "a layer with the name of the keys that a store in S3 has for itself",
+    yaml: `${layer("store: b").replace(/name: \S+/, "name: _nuthatch")}stores:
+  - { id: f, type: file, path: /d/tiles }
+  - { id: b, type: s3, bucket: tiles }
+`,
+    says: [/^f\.yaml:\d+:\d+: layers\[0\]\.name: expected another name than _nuthatch: the store "b" has keys/],
+  },
+  {
     mistake: "one blank too few",
     yaml: `layers:\n  - name: a\n    gridSubsets:\n   - { gridSet: EPSG:4326 }\n`,
     says: [/^f\.yaml:\d+:\d+: .*indentation/],

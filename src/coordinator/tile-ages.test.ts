@@ -16,23 +16,23 @@ function cellOf(sinceMs: number, untilMs = Number.POSITIVE_INFINITY): StoredCell
 
 /** Tiles of which those of column 0 were written before `T`. The numbers of reads are counted. */
 function ages() {
-  const read = { stats: 0 };
-  const stat = ({ x }: { readonly x: number }) => {
-    read.stats++;
+  const read = { reads: 0 };
+  const timesOf = ({ x }: { readonly x: number }) => {
+    read.reads++;
     const modifiedMs = x === 0 ? T - 1 : T;
     return { bytes: 9, modifiedMs, confirmedMs: modifiedMs };
   };
-  return { read, ages: new TileAges({ store: { stat }, tileSet }) };
+  return { read, ages: new TileAges({ store: { timesOf }, tileSet }) };
 }
 
 test("the store is asked only about cells that may have stale tiles, and only until a stale tile is found", () => {
   const at = ages();
-  expect([at.ages.hasBefore(cellOf(T), T), at.ages.countBefore(cellOf(T), T), at.read.stats]).toEqual([false, 0, 0]);
+  expect([at.ages.hasBefore(cellOf(T), T), at.ages.countBefore(cellOf(T), T), at.read.reads]).toEqual([false, 0, 0]);
   const old = cellOf(T - 9, T - 1);
-  expect([at.ages.hasBefore(old, T), at.ages.countBefore(old, T), at.read.stats]).toEqual([true, 256, 0]);
-  expect([at.ages.hasBefore(cellOf(T - 1), T), at.read.stats]).toEqual([true, 1]);
-  expect([at.ages.isBefore(cellOf(T - 1), { x: 3, y: 0 }, T), at.read.stats]).toEqual([false, 2]);
-  expect([at.ages.countBefore(cellOf(T - 1), T), at.read.stats]).toEqual([16, 258]);
+  expect([at.ages.hasBefore(old, T), at.ages.countBefore(old, T), at.read.reads]).toEqual([true, 256, 0]);
+  expect([at.ages.hasBefore(cellOf(T - 1), T), at.read.reads]).toEqual([true, 1]);
+  expect([at.ages.isBefore(cellOf(T - 1), { x: 3, y: 0 }, T), at.read.reads]).toEqual([false, 2]);
+  expect([at.ages.countBefore(cellOf(T - 1), T), at.read.reads]).toEqual([16, 258]);
 });
 
 test("after 65,536 reads a tile is as old as the oldest of its cell", () => {
@@ -40,7 +40,7 @@ test("after 65,536 reads a tile is as old as the oldest of its cell", () => {
   for (let n = 0; n < 256; n++) expect(at.ages.countBefore(cellOf(T - 1), T)).toBe(16);
   expect(at.ages.countBefore(cellOf(T - 1), T)).toBe(256);
   expect(at.ages.isBefore(cellOf(T - 1), { x: 3, y: 0 }, T)).toBe(true);
-  expect(at.read.stats).toBe(65_536);
+  expect(at.read.reads).toBe(65_536);
 });
 
 test("after 100,000 cells the stale tiles are not counted any more", () => {

@@ -28,7 +28,7 @@ function wantedOf(
       repair: () => undefined,
     },
     store: {
-      stat: ({ x, y }) => {
+      timesOf: ({ x, y }) => {
         const found = times(x, y);
         return found === undefined ? undefined : { bytes: 1, ...found };
       },
@@ -61,16 +61,16 @@ test("a seed wants expired tiles: by age, and by a soft truncation", () => {
 
 test("a tile that is in the ledger and not in the store, or that cannot be read, is wanted", () => {
   const all = { "0/0": 9, "1/0": 9, "0/1": 9, "1/1": 9 };
-  const stat = () => undefined;
-  expect(wantedOf(activeJob(), all, { expireSeconds: 1, store: { stat } })).toBe(null);
+  const timesOf = () => undefined;
+  expect(wantedOf(activeJob(), all, { expireSeconds: 1, store: { timesOf } })).toBe(null);
   const fault = () => {
     throw new StoreError("unavailable", "no such device", undefined);
   };
-  expect(wantedOf(activeJob(), all, { expireSeconds: 1, store: { stat: fault } })).toBe(null);
+  expect(wantedOf(activeJob(), all, { expireSeconds: 1, store: { timesOf: fault } })).toBe(null);
   const bug = () => {
     throw new TypeError("a bug");
   };
-  expect(() => wantedOf(activeJob(), all, { expireSeconds: 1, store: { stat: bug } })).toThrow("a bug");
+  expect(() => wantedOf(activeJob(), all, { expireSeconds: 1, store: { timesOf: bug } })).toThrow("a bug");
 });
 
 test("a reseed wants all tiles; after a restart, those that it has not renewed", () => {

@@ -39,7 +39,7 @@ describe("several stores", () => {
     expect([one.stat(at("ws:a"))?.bytes, two.stat(at("ws:a"))?.bytes]).toEqual([1, undefined]);
     expect([one.stat(at("ws:b"))?.bytes, two.stat(at("ws:b"))?.bytes]).toEqual([undefined, 2]);
     routed.configure([{ name: "ws:a" }]);
-    expect(routed.stat(at("ws:b"))?.bytes).toBe(2);
+    expect((await routed.stat(at("ws:b")))?.bytes).toBe(2);
     expect(routed.pyramids("ws:b", ["g"])).toHaveLength(1);
   });
 
@@ -65,7 +65,7 @@ describe("several stores", () => {
     expect(routed.get(at("ws:a", 1))).toBeUndefined();
     expect(routed.asideIds()).toEqual(["1"]);
     routed.restore("1", names);
-    expect(routed.stat(at("ws:a", 1))?.bytes).toBe(1);
+    expect((await routed.stat(at("ws:a", 1)))?.bytes).toBe(1);
     routed.truncate("2", ["ws_a"], "reclaim");
     expect(routed.get(at("ws:a", 1)), "a name of a server with one store").toBeUndefined();
     expect(routed.needsSweep()).toBe(true);

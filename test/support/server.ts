@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface TestServer {
@@ -39,7 +39,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   Object.assign(env, { NUTHATCH_HOST: "127.0.0.1", NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir }, options.env);
   if (options.configuration !== undefined) {
     const file = join(dataDir, "nuthatch.yaml");
-    writeFileSync(file, options.configuration);
+    writeFileSync(file, withStore(options.configuration, dataDir));
     env["NUTHATCH_CONFIG"] = file;
   }
   const [program = "", ...args] = [...(options.under ?? []), process.execPath, entry, "serve"];
@@ -56,6 +56,18 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${log}`)));
   });
   return running(child, url, dataDir, () => log, options);
+}
+
+/**
+ * Puts the tiles into S3 where `NUTHATCH_TEST_S3` names the address of a service with the account and the bucket of
+ * `s3-server.ts`: so any test of the server can run on it.
+ */
+function withStore(configuration: string, dataDir: string): string {
+  const endpoint = process.env["NUTHATCH_TEST_S3"];
+  if (endpoint === undefined || /^stores:/m.test(configuration)) return configuration;
+  const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret";
+  const place = `endpoint: ${JSON.stringify(endpoint)}, bucket: tiles, prefix: ${basename(dataDir)}, pathStyle: true`;
+  return `stores: [{ id: main, type: s3, ${place}, ${account} }]\n${configuration}`;
 }
 
 function running(

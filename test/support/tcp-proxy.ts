@@ -11,8 +11,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of the Unix socket of a server. */
-export async function startTcpProxy(socket: string): Promise<TcpProxy> {
+/** Starts a proxy in front of a server: the path of its Unix socket, or its port on the loopback address. */
+export async function startTcpProxy(to: string | number): Promise<TcpProxy> {
   let mode: Parameters<TcpProxy["set"]>[0] = "pass";
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -20,7 +20,7 @@ export async function startTcpProxy(socket: string): Promise<TcpProxy> {
       client.destroy();
       return;
     }
-    const behind = connect(socket);
+    const behind = typeof to === "string" ? connect(to) : connect(to, "127.0.0.1");
     for (const [from, to] of [
       [client, behind],
       [behind, client],

@@ -18,7 +18,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
-import type { Store } from "../store.ts";
+import type { LocalStore } from "../store.ts";
 import { createCompactStore } from "./compact-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-compact-"));
@@ -47,7 +47,7 @@ const gridSet = (...heights: readonly number[]): GridSet => ({
 });
 
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
-const open = (at: string, grid: GridSet | undefined = gridSet(1, 128, 200, 300)): Store =>
+const open = (at: string, grid: GridSet | undefined = gridSet(1, 128, 200, 300)): LocalStore =>
   createCompactStore({ root: at, fsync: false, instance: "test", gridSets: () => grid });
 const bundlesIn = (at: string): string[] =>
   readdirSync(at, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".bundle"));

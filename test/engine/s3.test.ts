@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { NO_S3, type S3Server, startS3 } from "../support/s3-server.ts";
+import { clientCases } from "./s3/client-cases.ts";
+import { serverCases } from "./s3/server-cases.ts";
+import { storeCases } from "./s3/store-cases.ts";
+
+/** One service for all of them: it takes seconds to start. */
+describe.skipIf(NO_S3 !== undefined)("S3, by SeaweedFS", () => {
+  let server: S3Server | undefined;
+  beforeAll(async () => {
+    server = await startS3();
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  const started = (): S3Server => {
+    if (server === undefined) throw new Error("the service has not been started");
+    return server;
+  };
+  describe("the client", () => clientCases(started));
+  describe("the store", () => storeCases(started));
+  describe("a server with its tiles there", () => serverCases(started));
+});

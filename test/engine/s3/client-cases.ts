@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { S3Client } from "../../../src/store/s3/s3-client.ts";
+import { S3Error } from "../../../src/store/s3/s3-error.ts";
+import type { S3Server } from "../../support/s3-server.ts";
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const plain = { contentType: "text/plain" };
+const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+export function clientCases(started: () => S3Server): void {
+  test("objects with strange names are stored, read, listed, copied and deleted", async () => {
+    await using client = new S3Client(started().options("a/b"));
+    const keys = ["ws:a/EPSG:4326/png/default/3/1/2.png", "ä ö+&=?#%41/(1)*'!~", "x~lq2/1.png"];
+    for (const key of keys)
+      expect(await client.put(key, bytes(key), { ...plain, metadata: { "nuthatch-written": "17" } })).toBe("stored");
+    for (const key of keys) {
+      const found = await client.get(key);
+      expect(Buffer.from(found?.body ?? []).toString()).toBe(key);
+      expect(found?.metadata["nuthatch-written"]).toBe("17");
+      expect(await client.head(key)).toMatchObject({ bytes: Buffer.byteLength(key), etag: found?.etag });
+    }
+    const listed: string[] = [];
+    for await (const page of client.list({ prefix: "", limit: 2 })) listed.push(...page.objects.map(({ key }) => key));
+    expect(listed.sort()).toEqual([...keys].sort());
+    const folders: string[] = [];
+    for await (const page of client.list({ prefix: "", delimiter: "/" })) folders.push(...page.prefixes);
+    expect(folders.sort()).toEqual(["ws:a/", "x~lq2/", "ä ö+&=?#%41/"].sort());
+    expect(await client.copy(keys[1] ?? "", "copy & more")).toBe(true);
+    expect(await client.copy("none", "copy2")).toBe(false);
+    expect(Buffer.from((await client.get("copy & more"))?.body ?? []).toString()).toBe(keys[1]);
+    await client.deleteAll([...keys, "copy & more", "never"]);
+    for (const key of keys) expect(await client.get(key)).toBeUndefined();
+    expect(await client.head("never")).toBeUndefined();
+    await client.delete("never");
+  });
+
+  test("a list begins behind a key", async () => {
+    await using client = new S3Client(started().options("list"));
+    for (const n of [1, 2, 3, 10]) await client.put(`l/${n}.png`, bytes("x"), plain);
+    const listed: string[] = [];
+    for await (const page of client.list({ prefix: "l/", startAfter: "l/10.png" }))
+      listed.push(...page.objects.map(({ key }) => key));
+    expect(listed).toEqual(["l/2.png", "l/3.png"]);
+  });
+
+  test("one of sixteen puts of a new object wins, and a put that expects another object changes nothing", async () => {
+    await using client = new S3Client(started().options("race"));
+    const absent = { ...plain, condition: { kind: "absent" } } as const;
+    const all = await Promise.all([...Array(16).keys()].map((n) => client.put("k", bytes(`${n}`), absent)));
+    expect(all.filter((outcome) => outcome === "stored")).toHaveLength(1);
+    const etag = (await client.head("k"))?.etag ?? "";
+    const same = { ...plain, condition: { kind: "same", etag } } as const;
+    expect(await client.put("k", bytes("new"), same)).toBe("stored");
+    expect(await client.put("k", bytes("newer"), same)).toBe("changed");
+    await client.delete("k");
+    expect(await client.put("k", bytes("newer"), same)).toBe("changed");
+    expect(await client.put("k", bytes("x"), { ...plain, guard: () => false })).toBe("refused");
+    expect(await client.get("k")).toBeUndefined();
+  });
+
+  test("a put that arrives after its end is refused", async () => {
+    const late = new S3Client(started().options("late", { putSeconds: 1 }));
+    await using client = late;
+    // A service whose clock is 20 s ahead of the time in the address.
+    const real = Date.now;
+    Date.now = () => real() - 20_000;
+    try {
+      const error = await failure(late.put("k", bytes("x"), plain));
+      expect(error).toBeInstanceOf(S3Error);
+    } finally {
+      Date.now = real;
+    }
+    expect(await client.get("k")).toBeUndefined();
+  });
+
+  test("a clock that differs is noticed by the service's answers", async () => {
+    await using client = new S3Client(started().options("clock"));
+    const real = Date.now;
+    Date.now = () => real() - 3_600_000;
+    try {
+      await failure(client.get("k"));
+      expect(await client.put("k", bytes("x"), plain)).toBe("stored");
+    } finally {
+      Date.now = real;
+    }
+  });
+
+  test("wrong keys, a bucket that does not exist and a service that is away are told apart, without the keys", async () => {
+    await using wrong = new S3Client(
+      started().options("", { credentials: { accessKeyId: "nuthatch", secretAccessKey: "wrong-secret" } }),
+    );
+    await using nowhere = new S3Client(started().options("", { bucket: "nowhere" }));
+    await using away = new S3Client(started().options("", { endpoint: "http://127.0.0.1:1", timeoutMs: 500 }));
+    const errors = await Promise.all(
+      [wrong, nowhere, away]
+        .map(async (client) => {
+          for await (const _ of client.list({ prefix: "" })) break;
+        })
+        .map(failure),
+    );
+    expect(errors).toMatchObject([
+      { code: "SignatureDoesNotMatch" },
+      { code: "NoSuchBucket" },
+      { status: 0, code: "ECONNREFUSED" },
+    ]);
+    expect(errors.map(String).join()).not.toMatch(/secret/);
+  });
+
+  test("keys come from the environment or from a profile", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "nuthatch-aws-"));
+    try {
+      const { credentials: _, ...bare } = started().options("keys");
+      const file = join(directory, "credentials");
+      writeFileSync(
+        file,
+        "# mine\n[default]\naws_access_key_id = x\naws_secret_access_key = y\n\n[ tiles ]\naws_access_key_id=nuthatch\naws_secret_access_key = nuthatch-secret\n",
+      );
+      const places = { AWS_SHARED_CREDENTIALS_FILE: file, AWS_CONFIG_FILE: join(directory, "none") };
+      for (const [options, environment] of [
+        [bare, { AWS_ACCESS_KEY_ID: "nuthatch", AWS_SECRET_ACCESS_KEY: "nuthatch-secret" }],
+        [bare, { ...places, AWS_PROFILE: "tiles" }],
+        [
+          { ...bare, profile: "tiles" },
+          { ...places, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" },
+        ],
+      ] as const) {
+        await using client = new S3Client(options, environment);
+        expect(await client.put("k", bytes("x"), plain)).toBe("stored");
+      }
+      await using without = new S3Client(bare, { ...places, AWS_PROFILE: "other" });
+      expect(await failure(without.get("k"))).toMatchObject({ code: "NoCredentials" });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+}

