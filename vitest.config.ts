@@ -73,7 +73,8 @@ export default defineConfig({
     allowOnly: false,
     // Tests that run at the same time wait for an upstream's time-outs and pauses, hardly for a core.
     maxConcurrency: 20,
-    expect: { requireAssertions: true },
+    // A condition that is polled may take its time on a busy machine: a second, vitest's own limit, is too short there.
+    expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 10 } },
     testTimeout: 240_000,
     hookTimeout: 120_000,
   },

@@ -258,8 +258,7 @@ export class Block {
   }
 
   /** Encodes the numbers of the cells. Leaves out empty cells, because most blocks of a real cache hold few tiles. */
-  encodeCells(): Buffer {
-    const full = this.#fullCells();
+  encodeCells(full = this.#fullCells()): Buffer {
     const cells = Buffer.allocUnsafe(full.length * CELL_BYTES);
     for (const [i, cell] of full.entries()) {
       cells.writeUInt8(cell, i * CELL_BYTES);
@@ -274,15 +273,16 @@ export class Block {
   }
 
   /** Encodes the times of the cells that `encodeCells` encodes, in the same order. */
-  encodeAges(): Buffer {
-    return this.ages.encode(this.#fullCells(), this.cellTiles);
+  encodeAges(full = this.#fullCells()): Buffer {
+    return this.ages.encode(full, this.cellTiles);
   }
 
   /** Encodes the block for its row. */
   encode(): EncodedBlock & { readonly checksum: number } {
     const presence = deflateRawSync(this.presence, { level: 1 });
-    const cells = this.encodeCells();
-    const encoded = { presence, cells, ages: this.encodeAges(), unknown: maskText(this.known, 0) };
+    const full = this.#fullCells();
+    const cells = this.encodeCells(full);
+    const encoded = { presence, cells, ages: this.encodeAges(full), unknown: maskText(this.known, 0) };
     return { ...encoded, checksum: checksumOf({ ...encoded, tiles: this.tiles }) };
   }
 

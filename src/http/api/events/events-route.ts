@@ -73,6 +73,10 @@ export function eventsResource({ operations, events }: EventParts): Resource {
   return queryReader(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
     if (streams >= MOST_STREAMS)
       return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
+    if (!signal.aborted) {
+      streams++;
+      signal.addEventListener("abort", () => streams--, { once: true });
+    }
     const last = headers["last-event-id"] ?? wanted.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);
     const isOfSession = caller.kind === "user" && caller.csrfToken !== undefined;
@@ -82,26 +86,11 @@ export function eventsResource({ operations, events }: EventParts): Resource {
       type: EVENT_STREAM_TYPE,
       // Without this header nginx buffers minutes of events.
       headers: { "X-Accel-Buffering": "no" },
-      body: counted(
-        withTiles(tiles, wanted, (changes) =>
-          stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
-        ),
-        (change) => {
-          streams += change;
-        },
+      body: withTiles(tiles, wanted, (changes) =>
+        stream(operations, events, wanted, { from, changes, signal, isStillPermitted, session }),
       ),
     };
   });
-}
-
-/** Yields a stream, and reports its beginning as 1 and its end as -1. */
-async function* counted(body: AsyncGenerator<string>, count: (change: 1 | -1) => void): AsyncGenerator<string> {
-  count(1);
-  try {
-    yield* body;
-  } finally {
-    count(-1);
-  }
 }
 
 /** Yields a stream, with a listener to changes of tiles while it lasts if the client wants them. */
