@@ -250,5 +250,5 @@ export class ServingPool implements ServingProcesses {
 /** Removes all tiles but the requested one from a render, as processes exchange no others. */
 const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
   rendered.kind === "rendered"
-    ? { kind: "rendered", tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
+    ? { ...rendered, tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
     : rendered;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { LayerEpochs } from "../render/layer-epochs.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
+import type { MaybePromise } from "../store/tile-store.ts";
 import type { ServedTile } from "./tile-reader.ts";
 
 /** The memory of an entry beside its bytes: key, headers and bookkeeping. */
@@ -18,6 +19,8 @@ interface Entry {
 export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
   readonly #epochs = new LayerEpochs();
+  /** By key: the reads of remote stores that have not ended, unless the tile was removed since they began. */
+  readonly #reads = new Map<string, { pending: number }>();
 
   constructor(maxBytes: number) {
     this.#entries = new LRUCache({
@@ -57,8 +60,36 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     this.#entries.set(key, { tile, epoch });
   }
 
+  /**
+   * Inserts the tile that a read of the store returns, if it returns one. A tile that is removed before the read has
+   * ended is not inserted: the read may return what the store held before.
+   */
+  setRead(layer: string, key: string, read: MaybePromise<ServedTile | "away" | undefined>): void {
+    const epoch = this.epoch(layer);
+    const insert = (found: ServedTile | "away" | undefined): void => {
+      if (found !== undefined && found !== "away") this.set(key, found, epoch);
+    };
+    if (!(read instanceof Promise)) {
+      insert(read);
+      return;
+    }
+    const reads = this.#reads.get(key) ?? { pending: 0 };
+    reads.pending++;
+    this.#reads.set(key, reads);
+    const end = (found: ServedTile | "away" | undefined): void => {
+      const isRemoved = this.#reads.get(key) !== reads;
+      if (--reads.pending === 0 && !isRemoved) this.#reads.delete(key);
+      if (!isRemoved) insert(found);
+    };
+    // The caller handles the error of a read.
+    read.then(end, () => end(undefined));
+  }
+
   remove(keys: readonly string[]): void {
-    for (const key of keys) this.#entries.delete(key);
+    for (const key of keys) {
+      this.#entries.delete(key);
+      this.#reads.delete(key);
+    }
   }
 
   clear(layer: string): void {

@@ -216,27 +216,20 @@ export class TileCache implements TileReader {
     );
   }
 
-  /**
-   * Reads from the store into the memory tier. A truncation that is answered while a remote store reads raises the
-   * epoch, so that the memory tier does not take the tile.
-   */
+  /** Reads from the store into the memory tier. */
   #readStore(tileSet: TileSet, index: TileIndex, key: string): MaybePromise<ServedTile | "away" | undefined> {
-    const epoch = this.#parts.memory.epoch(tileSet.layer);
     const isRefused = (error: StoreError): boolean =>
       error.code === "unavailable" && this.#parts.refusesWithoutStore(tileSet.layer);
-    return whenKnown(
+    const read = whenKnown(
       this.#fromStore<StoredTile | "away">(
         tileSet.layer,
         (store) => store.get({ tileSet, ...index }),
         (error) => (isRefused(error) ? "away" : undefined),
       ),
-      (stored) => {
-        if (stored === undefined || stored === "away") return stored;
-        const tile = served(stored);
-        this.#parts.memory.set(key, tile, epoch);
-        return tile;
-      },
+      (stored) => (stored === undefined || stored === "away" ? stored : served(stored)),
     );
+    this.#parts.memory.setRead(tileSet.layer, key, read);
+    return read;
   }
 
   /**
@@ -290,7 +283,7 @@ export class TileCache implements TileReader {
       const mine = rendered.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
-        this.#parts.memory.set(key, tile, epoch);
+        if (rendered.isStale !== true) this.#parts.memory.set(key, tile, epoch);
         return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
       }
     }

@@ -14,9 +14,13 @@ export class EarlyAnswers {
     return this.#known.size > 0;
   }
 
-  /** Answers the users who wait for one of these tiles, and remembers the answers for later requests. */
-  add({ written, tiles }: EarlyTiles): void {
-    for (const tile of tiles) this.#know(tile, { kind: "rendered", tiles: [tile] });
+  /**
+   * Answers the users who wait for one of these tiles, and remembers the answers for later requests.
+   * @param isStale as in `UserRender`
+   */
+  add({ written, tiles }: EarlyTiles, isStale: boolean): void {
+    for (const tile of tiles)
+      this.#know(tile, { kind: "rendered", tiles: [tile], ...(isStale ? { isStale: true } : {}) });
     for (const tile of written) if (!this.#known.has(keyOf(tile))) this.#know(tile, { kind: "stored" });
   }
 

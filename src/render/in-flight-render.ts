@@ -154,10 +154,13 @@ export class InFlightRender {
     this.#notifyRenderer = report;
   }
 
-  /** Records tiles that the renderer reported before the end, and answers the users who wait for them. */
-  report(tiles: EarlyTiles): void {
+  /**
+   * Records tiles that the renderer reported before the end, and answers the users who wait for them.
+   * @param isStale as in `UserRender`
+   */
+  report(tiles: EarlyTiles, isStale: boolean): void {
     this.#reported.push(...tiles.written);
-    this.early.add(tiles);
+    this.early.add(tiles, isStale);
   }
 
   /** Returns the rectangles of the tiles that the renderer has not reported. */

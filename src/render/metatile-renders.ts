@@ -91,7 +91,7 @@ export class MetatileRenders {
           who: permit.who,
           missed: render.firstMissed,
           openCells: missed === undefined ? undefined : () => openCells(missed),
-          report: (tiles) => this.#reportEarly(render, tiles, reservation.id),
+          report: (tiles) => this.#reportEarly(render, tiles, generation, reservation.id),
           whenUserJoins: (report) => render.whenUserJoins(report),
         },
         progress.signal,
@@ -133,7 +133,7 @@ export class MetatileRenders {
         {
           report: (i, tiles) => {
             const render = renders[i];
-            if (render !== undefined) this.#reportEarly(render, tiles, first.leave?.id);
+            if (render !== undefined) this.#reportEarly(render, tiles, generation, first.leave?.id);
           },
           whenUserJoins: (report) => {
             for (const [i, render] of renders.entries()) render.whenUserJoins((missed) => report(i, missed));
@@ -151,9 +151,12 @@ export class MetatileRenders {
     }
   }
 
-  #reportEarly(render: InFlightRender, tiles: EarlyTiles, reservation: number | undefined): void {
-    this.#parts.reports.written(render.order.tileSet, tiles.written, reservation);
-    render.report(tiles);
+  /** @param generation of the layer when the order was sent */
+  #reportEarly(render: InFlightRender, tiles: EarlyTiles, generation: number, reservation: number | undefined): void {
+    const { layers, reports } = this.#parts;
+    const { tileSet } = render.order;
+    reports.written(tileSet, tiles.written, reservation);
+    render.report(tiles, generation !== layers.generations.of(tileSet.layer));
   }
 }
 

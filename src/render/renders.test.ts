@@ -354,6 +354,17 @@ test("a renderer that dies after the first answer has its cells counted again, a
   await renders.idle();
 });
 
+test("a tile that is reported after a reseed began reaches its user, and no memory tier takes it", async () => {
+  const { begun, renders, end, miss, store } = stepwise();
+  const first = miss(1, 0);
+  await begun();
+  await renders.startGeneration(LAYER);
+  store(1, 0);
+  expect(await first).toMatchObject({ kind: "rendered", isStale: true });
+  end({ stale: true });
+  await renders.idle();
+});
+
 test("who misses a tile after a truncation has a render of their own, whatever the one before has stored", async () => {
   const { begun, renders, end, miss, missed: asked, store } = stepwise();
   const first = miss(1, 0);

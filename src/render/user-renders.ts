@@ -7,7 +7,8 @@ import type { RenderedTile } from "./store-tiles.ts";
 import type { Refused } from "./upstream-limit.ts";
 
 export type UserRender =
-  | { readonly kind: "rendered"; readonly tiles: readonly RenderedTile[] }
+  /** `isStale`: a newer generation of the layer has begun, so no memory tier may take the tiles. */
+  | { readonly kind: "rendered"; readonly tiles: readonly RenderedTile[]; readonly isStale?: true }
   /** The tile has just been stored. */
   | { readonly kind: "stored" }
   | ({ readonly kind: "refused" } & Refused)
