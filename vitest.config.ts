@@ -9,8 +9,24 @@ const gate = process.env["NUTHATCH_GATE"] === "1";
 const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 process.env["NUTHATCH_TEST_SEED"] = seed;
 
-/** They compare times, or wait for long outages: a busy machine of CI is no place for them. `npm test` has them. */
-const TIMED = ["live-users", "outage", "job-progress"].map((name) => `test/engine/${name}.test.ts`);
+/**
+ * The gate leaves these out, `npm test` has them: the first three compare times or wait for long outages, which a busy
+ * machine of CI cannot; each other takes more than a minute there, and shorter tests hold what it holds in the large.
+ */
+const LONG = [
+  "live-users",
+  "outage",
+  "job-progress",
+  "adoption",
+  "backup",
+  "burst",
+  "exchange",
+  "faults",
+  "full-disk",
+  "hard-cap",
+  "log",
+  "many-jobs",
+].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);
@@ -59,7 +75,7 @@ export default defineConfig({
     projects: [
       // These files change nothing outside of themselves: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: gate ? TIMED : [] } },
+      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: gate ? LONG : [] } },
       ...(hasPostgres ? [onPostgres] : []),
     ],
     // Files by size: the longest runs do not begin when all others have ended.

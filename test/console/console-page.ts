@@ -4,6 +4,7 @@ import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import { launchChromium } from "../clients/chromium.ts";
+import { isGate } from "../support/full.ts";
 import { type TestServer, until } from "../support/server.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -15,7 +16,7 @@ const ALL_LOOKS = [
   { look: "narrow and light", width: 390, height: 800, colorScheme: "light" },
 ] as const;
 /** The sizes and colours in which each view is checked: in the gate the hardest, all combinations otherwise. */
-export const LOOKS = process.env["NUTHATCH_GATE"] === "1" ? ALL_LOOKS.slice(1, 2) : ALL_LOOKS;
+export const LOOKS = isGate ? ALL_LOOKS.slice(1, 2) : ALL_LOOKS;
 export type Look = (typeof ALL_LOOKS)[number];
 
 /** A page of the console in Chromium. */

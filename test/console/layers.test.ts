@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
+import { isGate } from "../support/full.ts";
 import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
@@ -168,7 +169,6 @@ layers:
 });
 
 /** These tests measure times, which a busy machine makes longer: the gate leaves them out. */
-const isGate = process.env["NUTHATCH_GATE"] === "1";
 const FIRST_PAINT_MS = 1_000;
 const TASK_MS = 100;
 
