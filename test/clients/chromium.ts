@@ -119,7 +119,7 @@ document.title = "shown";
 </script>`;
       return withPage(browser, { width, height }, async (page) => {
         await page.goto(origin);
-        await page.waitForFunction('document.title !== ""', undefined, { timeout: 40_000 });
+        await page.waitForFunction('document.title !== ""', undefined, { timeout: 120_000 });
         return page.screenshot();
       });
     },

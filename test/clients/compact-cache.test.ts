@@ -74,10 +74,10 @@ describe.skipIf(!hasGdal)("GDAL's driver ESRIC", () => {
     const description = join(root, "ws_roads", gridSet.id.replace(":", "_"), "png", "conf.xml");
     const out = join(directory, `${z}.png`);
     const size = ["-outsize", String(width), String(height)];
-    execFileSync(gdal.translate, ["-q", "-of", "PNG", ...size, description, out], { timeout: 30_000 });
+    execFileSync(gdal.translate, ["-q", "-of", "PNG", ...size, description, out], { timeout: 120_000 });
     const read = await sharp(out, { limitInputPixels: false }).ensureAlpha().raw().toBuffer();
     expect(read.equals(stored)).toBe(true);
-    const info = execFileSync(gdal.info, ["-json", description], { encoding: "utf8", timeout: 30_000 });
+    const info = execFileSync(gdal.info, ["-json", description], { encoding: "utf8", timeout: 120_000 });
     const { minX, maxY } = gridSet.extent;
     const { cornerCoordinates } = JSON.parse(info);
     expect(cornerCoordinates.upperLeft[0]).toBeCloseTo(minX, 2);

@@ -42,7 +42,7 @@ layers:
 
   // Not the synchronous ones: MapServer's HTTP side lives in this process. GDAL's own tile cache goes to the directory.
   const run = async (program: string, ...parameters: string[]): Promise<string> =>
-    (await promisify(execFile)(program, parameters, { cwd: directory, timeout: 25_000 })).stdout;
+    (await promisify(execFile)(program, parameters, { cwd: directory, timeout: 120_000 })).stdout;
 
   /** A window on the Mercator map as GDAL reads it from what `dataset` names, beside MapServer's own. */
   async function isMapServersMap(dataset: string): Promise<void> {

@@ -46,7 +46,7 @@ layers:
     });
     const script = fileURLToPath(new URL("read-with-owslib.py", import.meta.url));
     // Not the synchronous one: the upstream lives in this process.
-    const { stdout } = await promisify(execFile)(PYTHON, [script, server.url], { timeout: 50_000 });
+    const { stdout } = await promisify(execFile)(PYTHON, [script, server.url], { timeout: 120_000 });
     read = JSON.parse(stdout);
   });
   afterAll(async () => {

@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian packa
   const legendOf = ({ page }: ConsolePage, state: string) =>
     page.locator(".legend li").filter({ hasText: state }).locator(".number");
   const hasCount = (console: ConsolePage, state: string, count: string) =>
-    expect.poll(() => legendOf(console, state).textContent(), { timeout: 15_000 }).toBe(count);
+    expect.poll(() => legendOf(console, state).textContent()).toBe(count);
 
   test.each(LOOKS)("the coverage is accessible, $look", async (look) => {
     await using console = await browser.page(server, look);
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium)("the console's coverage, in Chromium (Debian packa
     await seed("live", { zoomStart: 4, zoomStop: 4, threadCount: 4 });
     await hasCount(console, "Stored", "512");
     const row = console.page.getByRole("row").filter({ has: console.page.getByLabel("Show level 4 on the map") });
-    await expect.poll(() => row.textContent(), { timeout: 10_000 }).toContain("100%");
+    await expect.poll(() => row.textContent()).toContain("100%");
   });
 
   test("a level of many tiles is drawn in cells", async () => {

@@ -54,7 +54,7 @@ describe.skipIf(!hasFirefox)(`the console in Firefox${reason}`, () => {
     await page.locator("header.top").wait();
     for (const path of VIEWS) {
       await page.goto(server.url + path);
-      const title = await page.waitForSelector("main .page h1", { timeout: 20_000 });
+      const title = await page.waitForSelector("main .page h1", { timeout: 60_000 });
       expect(await title?.evaluate((h1) => h1.textContent), path).toMatch(/\S/);
       expect(await page.$("main [role=alert].problem"), path).toBeNull();
     }

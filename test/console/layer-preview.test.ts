@@ -120,9 +120,7 @@ gridSets:
       );
       page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
       await page.goto(pathToFileURL(file).href);
-      await expect
-        .poll(async () => landShare(await pixels(await page.screenshot())), { timeout: 20_000 })
-        .toBeGreaterThan(0.05);
+      await expect.poll(async () => landShare(await pixels(await page.screenshot()))).toBeGreaterThan(0.05);
       expect(faults).toEqual([]);
       await page.close();
     });

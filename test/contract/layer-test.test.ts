@@ -139,11 +139,11 @@ test("tests are limited in number, and one whose client leaves ends", async () =
       signal: leave.signal,
     }).catch(() => "gone"),
   );
-  await expect.poll(() => held, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => held).toBe(2);
   expect(await post("demo", {})).toMatchObject({ status: 503, text: expect.stringContaining("2 tests of layers") });
   leave.abort();
   expect(await Promise.all(waiting)).toEqual(["gone", "gone"]);
-  await expect.poll(async () => (await post("demo", {})).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await post("demo", {})).status).toBe(200);
 });
 
 test.each([

@@ -14,7 +14,7 @@ const serve = (dataDir: string) =>
   spawnSync(process.execPath, [entry, "serve"], {
     env: { PATH: process.env["PATH"], NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir },
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 120_000,
   });
 
 test("only the owner can read the state, and a second server does not start even if the lock file was removed", async () => {

@@ -151,7 +151,7 @@ test("of several servers metrics tell which is down, and the log when it goes an
         await tile(next);
         expect(await states()).toEqual([1, 1]);
       },
-      { timeout: 20_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
     expect(server.log()).toContain("a server of an upstream is back");
   } finally {

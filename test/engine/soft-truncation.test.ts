@@ -61,7 +61,7 @@ test("after a soft truncation tiles are served, over a kill and without the map 
   await upstream.up();
   await rendersAgain(restarted, upstream);
   // A reader sees the first new tile before the last of its metatile is written.
-  await vi.waitFor(() => expectExact(restarted), { timeout: 20_000 });
+  await vi.waitFor(() => expectExact(restarted), { timeout: 60_000 });
 });
 
 test("it holds in all HTTP workers", async () => {

@@ -84,9 +84,7 @@ test("a collector gets the spans of users' requests and of jobs, in the trace of
     failing = false;
     const id = await seed(server, LAYER, { gridSetId: "EPSG:900913", format: "image/png", type: "seed", zoomStop: 0 });
     await ended(server, id);
-    await expect
-      .poll(() => collector.spans().map(({ name }) => name), { timeout: 20_000 })
-      .toEqual(["render", "render", "seed"]);
+    await expect.poll(() => collector.spans().map(({ name }) => name)).toEqual(["render", "render", "seed"]);
     const [hit, failed, job] = collector.spans();
     expect(hit).toMatchObject({ traceId: TRACE, parentSpanId: "00f067aa0ba902b7", status: {} });
     expect(hit?.attributes).toContainEqual({ key: "nuthatch.tile", value: { stringValue: "4/0/15" } });

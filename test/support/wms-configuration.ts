@@ -15,7 +15,7 @@ layers:
 ${layers
   .map(
     (l) => `  - name: ${JSON.stringify(l.name)}
-    source: { type: wms, url: ${JSON.stringify(url)}, layers: [roads], connections: ${l.connections ?? 8}, timeoutSeconds: ${l.timeoutSeconds ?? 10} }
+    source: { type: wms, url: ${JSON.stringify(url)}, layers: [roads], connections: ${l.connections ?? 8}, timeoutSeconds: ${l.timeoutSeconds ?? 60} }
     gridSubsets: ${l.gridSubsets ?? "[{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326 }]"}
     formats: [image/png, image/jpeg]
     ${l.extra ?? ""}`,
