@@ -6,14 +6,25 @@ import type { TileSelection } from "./tile-selection.ts";
 /** The tiles that a job is limited to, as stored with the job. The index is built from this alone. */
 export type Selection = Area | TileList;
 
+/** The indices that were built, each as long as its selection is in use: jobs, counts and retries share them. */
+const built = new WeakMap<Selection, TileSelection>();
+
 export const indexOf = (selection: Selection): TileSelection => atOnce(indexInSteps(selection));
 
 /** Builds the index like `indexOf`, but yields now and then: an area may have 250,000 corners. */
 export function* indexInSteps(selection: Selection): Generator<undefined, TileSelection> {
+  const known = built.get(selection);
+  if (known !== undefined) return known;
+  const index = yield* newIndex(selection);
+  built.set(selection, index);
+  return index;
+}
+
+function newIndex(selection: Selection): Generator<undefined, TileSelection> {
   switch (selection.kind) {
     case "area":
-      return yield* AreaIndex.inSteps(selection);
+      return AreaIndex.inSteps(selection);
     case "tiles":
-      return yield* TileListIndex.inSteps(selection);
+      return TileListIndex.inSteps(selection);
   }
 }

@@ -23,9 +23,11 @@ const timesOf = (request: Parameters<typeof combinationsOf>[0]): bigint => BigIn
  * @throws the reason of the slices' signal
  */
 export async function countTiles({ selection, ...request }: JobRequest, slices = new Slices()): Promise<JobCounts> {
-  if (selection === undefined || request.type === "truncate") return countRanges(request);
-  const counts = new JobCounts();
+  if (selection === undefined) return countRanges(request);
+  // Built in steps for a truncate, too: the job that is made of the request uses the same index.
   const index = await slices.run(indexInSteps(selection));
+  if (request.type === "truncate") return countRanges(request);
+  const counts = new JobCounts();
   const times = timesOf(request);
   for (const rect of request.ranges.flatMap(({ rects }) => rects)) {
     counts.add(rect.z, { total: times * (await slices.run(countSelected(index, rect))) });

@@ -1,5 +1,5 @@
 import { groupsIn } from "../grid/metatile.ts";
-import { indexOf } from "../grid/selection.ts";
+import { indexInSteps } from "../grid/selection.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Slices } from "../lib/slices.ts";
 import type { CountedJobs } from "./count-planned.ts";
@@ -37,7 +37,8 @@ async function mostUsedRanges(
   if (metatile === undefined) return undefined;
   const mostUsed = new MostUsedRanges(most);
   const slices = new Slices();
-  for (const at of walksOf(request, metatile, selection === undefined ? undefined : indexOf(selection))) {
+  const index = selection === undefined ? undefined : await slices.run(indexInSteps(selection));
+  for (const at of walksOf(request, metatile, index)) {
     const { tileSet, walk, offset } = at;
     for (const page of ledger.usedCells(tileSet, walk.rect)) {
       for (const { rect, frequency } of page)
