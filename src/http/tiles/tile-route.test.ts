@@ -251,6 +251,10 @@ describe("the address of a tile", () => {
     };
     expect(refusalOf("/service/wmts")).toBe("bad_field MissingParameterValue request");
     expect(refusalOf("/service/wmts?request=Nope")).toBe("bad_field InvalidParameterValue request");
+    expect(refusalOf(`/service/wmts?service=WFS&request=GetTile`)).toBe("bad_field InvalidParameterValue service");
+    expect(refusalOf(`/service/wmts?service=wmts&version=9.9&request=GetTile`)).toBe(
+      "bad_field InvalidParameterValue version",
+    );
     expect(refusalOf("/service/wmts?request=GetFeatureInfo")).toBe("bad_field MissingParameterValue LAYER");
     expect(next("Request=gettile")).toBe("bad_field MissingParameterValue LAYER");
     expect(refusalOf("/service/wmts?request=GetTile&layer=x")).toBe("unknown_layer InvalidParameterValue LAYER");

@@ -123,15 +123,19 @@ const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusa
 
 /**
  * Parses WMTS by key and value. Makes GWC's checks in its order, with its codes (`docs/explanation/geowebcache.md`,
- * Tile services).
+ * Tile services), and before them refuses another SERVICE or VERSION, which GWC ignores.
  */
 export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
+  const service = query.get("SERVICE") ?? "";
+  if (service !== "" && service.toLowerCase() !== "wmts")
+    return invalid("service", badField("service", "WMTS", service));
   const request = query.get("REQUEST") ?? "";
+  if (request === "") return missing("request");
+  // GetCapabilities has no VERSION: its client learns the version from the answer (OGC 06-121r3, 7.3.2).
+  if (request.toLowerCase() === "getcapabilities") return ok(capabilities(catalogue));
+  const version = query.get("VERSION") ?? "";
+  if (version !== "" && version !== "1.0.0") return invalid("version", badField("version", "1.0.0", version));
   switch (request.toLowerCase()) {
-    case "":
-      return missing("request");
-    case "getcapabilities":
-      return ok(capabilities(catalogue));
     case "gettile":
       return parseGetTile(catalogue, query);
     case "getfeatureinfo":
