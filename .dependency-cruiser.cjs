@@ -4,6 +4,7 @@ const modules = [
   "state",
   "grid",
   "layer",
+  "gwc",
   "image",
   "source",
   "store",

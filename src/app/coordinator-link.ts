@@ -12,6 +12,7 @@ export interface CalledParts {
   readonly renders: RenderGate;
   readonly publish: (event: ServerEvent) => void;
   readonly accountsChanged: (accounts: Accounts) => void;
+  readonly withObjects: ServerMethods["withObjects"];
 }
 
 /** The coordinator's thread, and the channel to it. */
@@ -31,6 +32,7 @@ export class CoordinatorLink {
       ...localMethods(() => this.#called?.renders, RENDER_GATE),
       publish: (event) => this.#called?.publish(event),
       accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
+      withObjects: (objects) => this.#parts().withObjects(objects),
       log: (level, sentence, fields) => log[level](sentence, fields),
     });
     this.#worker.on("error", (error) =>
@@ -47,6 +49,11 @@ export class CoordinatorLink {
         resolve();
       });
     });
+  }
+
+  #parts(): CalledParts {
+    if (this.#called === undefined) throw new Error("the server is not built yet");
+    return this.#called;
   }
 
   /** Serves the coordinator's calls from now on. Called once, before `claim`: until then the coordinator calls nothing. */

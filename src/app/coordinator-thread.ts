@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Accounts, storedAccounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { prepareDatabase } from "../coordinator/build-ledger.ts";
+import { storeChange, storedObjects } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
 import { operationsOf } from "../coordinator/operations.ts";
-import { type Catalogue, catalogueOf } from "../layer/catalogue.ts";
+import { type Catalogue, catalogueOf, changedGridSets } from "../layer/catalogue.ts";
 import { Channel, localMethods, remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { codeOf } from "../lib/error-code.ts";
@@ -98,6 +100,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   let notBegun: unknown;
   let isEnding = false;
 
+  const take = (next: Configuration): void => {
+    configuration = next;
+    catalogue = catalogueOf(next.layers);
+    stores?.configure(next.layers);
+  };
   const coordinator = (): Coordinator => {
     if (opened === undefined) throw notBegun ?? new Error("the coordinator has not begun");
     return opened;
@@ -149,6 +156,13 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         return { kind: "waiting", reason: trouble.message, serves: false };
       }
       try {
+        prepareDatabase(db, log);
+        const objects = storedObjects(db);
+        if (objects.length > 0) {
+          const completed = await channel.call("withObjects", objects);
+          if (!completed.ok) return { kind: "refused", message: completed.error, isConfiguration: true };
+          take(completed.value);
+        }
         opened = buildCoordinator({
           db,
           store,
@@ -196,11 +210,14 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       return reason;
     },
     rest: collectGarbage,
+    async changeObject(change) {
+      coordinator();
+      if (claimed !== undefined) storeChange(claimed.db, change);
+    },
     async configure(next) {
-      configuration = next;
-      catalogue = catalogueOf(next.layers);
-      stores?.configure(next.layers);
-      return { abortedJobs: (await opened?.reconfigured()) ?? 0 };
+      const changed = changedGridSets(catalogue, catalogueOf(next.layers));
+      take(next);
+      return { abortedJobs: (await opened?.reconfigured(changed)) ?? 0 };
     },
     async stop(graceMs) {
       await opened?.stop(graceMs);

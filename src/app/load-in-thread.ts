@@ -1,16 +1,61 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import type { ConfigurationInput } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import type { Result } from "../lib/result.ts";
-import { messageOf } from "./message-of.ts";
 
 export type LoadInput = Omit<ConfigurationInput, "env">;
+type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
+
+/** A thread without work ends after this time: a program that changes many layers does not start one for each. */
+const IDLE_MS = 5_000;
+
+/** The thread that waits for work, and its end. */
+let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
  * Loads a configuration in a thread of its own, with the variables of this process: a file of many layers takes seconds,
  * in which the server serves tiles.
  */
-export function loadInThread(input: LoadInput): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
-  return messageOf(new Worker(new URL("./load-thread.js", import.meta.url), { workerData: input }));
+export async function loadInThread(input: LoadInput): Promise<Loaded> {
+  const worker = waiting?.worker ?? new Worker(new URL("./load-thread.js", import.meta.url));
+  clearTimeout(waiting?.timer);
+  waiting = undefined;
+  // The thread does not keep a server from closing.
+  worker.unref();
+  try {
+    const loaded = await answerOf(worker, input);
+    if (waiting === undefined) keep(worker);
+    else void worker.terminate();
+    return loaded;
+  } catch (error) {
+    void worker.terminate();
+    throw error;
+  }
+}
+
+function keep(worker: Worker): void {
+  const timer = setTimeout(() => {
+    if (waiting?.worker === worker) waiting = undefined;
+    void worker.terminate();
+  }, IDLE_MS);
+  timer.unref();
+  waiting = { worker, timer };
+}
+
+async function answerOf(worker: Worker, input: LoadInput): Promise<Loaded> {
+  const answer = new AbortController();
+  try {
+    // Rejects with the error of the thread, if it has one.
+    const answered = once(worker, "message", { signal: answer.signal });
+    const ended = once(worker, "exit", { signal: answer.signal }).then(([code]) => {
+      throw new Error(`a thread has ended with ${String(code)}`);
+    });
+    worker.postMessage(input);
+    const [loaded] = await Promise.race([answered, ended]);
+    return loaded;
+  } finally {
+    answer.abort();
+  }
 }

@@ -3,6 +3,7 @@ import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
+import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
@@ -53,6 +54,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   rest(): void;
   /** Applies a reloaded configuration. */
   configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
+  /** Stores a change of what was made over HTTP, before the configuration with it is applied. */
+  changeObject(change: ObjectChange): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are accounted for. */
   stop(graceMs: number): Promise<void>;
   /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */
@@ -61,6 +64,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
 
 /** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderGate {
+  /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is not valid. */
+  withObjects(objects: readonly ConfiguredObject[]): Promise<Result<Configuration, string>>;
   publish(event: ServerEvent): void;
   accountsChanged(accounts: Accounts): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
@@ -120,6 +125,8 @@ export interface ServingCalls {
   /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
+  /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
+  changeObject(change: ObjectChange): Promise<Result<null, Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
   /** Returns how all processes that serve have answered users' requests for tiles. */
@@ -176,6 +183,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   compose: "until",
   used: "note",
   reload: "call",
+  changeObject: "call",
   metrics: "call",
   traffic: "call",
   trafficRates: "call",

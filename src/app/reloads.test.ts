@@ -3,7 +3,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { mergeReloaded, reloadsInTurn } from "./reloads.ts";
+import { configurationChanges, mergeReloaded } from "./reloads.ts";
 
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
@@ -19,19 +19,21 @@ function heldReloads() {
   const reading: ((loaded: Loaded) => void)[] = [];
   const applying: (() => void)[] = [];
   const log = (level: string) => (sentence: string) => void events.push(`${level} ${sentence}`);
-  const reload = reloadsInTurn(
-    () =>
+  const { reload } = configurationChanges({
+    objects: () => [],
+    load: () =>
       new Promise((resolve) => {
         events.push("load");
         reading.push(resolve);
       }),
-    ({ warnings }) =>
+    apply: ({ warnings }) =>
       new Promise((resolve) => {
         events.push(`apply ${warnings.join()}`);
         applying.push(() => resolve(["dataDir"]));
       }),
-    { info: log("info"), warn: log("warn"), error: log("error") },
-  );
+    store: async () => undefined,
+    log: { info: log("info"), warn: log("warn"), error: log("error") },
+  });
   return { events, reading, applying, reload };
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
 import type { Configuration } from "../config/configuration.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import { type ConfiguredObject, changedObjects, type ObjectChange } from "../gwc/configured-object.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -41,21 +42,51 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
   });
 }
 
+export interface ChangedParts {
+  /** Returns what was made over HTTP, as in force. */
+  readonly objects: () => readonly ConfiguredObject[];
+  /** Reads the configuration file, and adds the objects. */
+  readonly load: (
+    objects: readonly ConfiguredObject[],
+  ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+  /** Applies a configuration, and returns the keys whose change needs a restart. */
+  readonly apply: (next: Configuration) => Promise<readonly string[]>;
+  /** Stores a change of an object. */
+  readonly store: (change: ObjectChange) => Promise<void>;
+  readonly log: Logger;
+}
+
+export interface ConfigurationChanges {
+  /** Reloads the configuration, and returns its warnings, which are logged too. */
+  readonly reload: () => Promise<Result<readonly string[], Refusal>>;
+  /** Changes an object: checks the whole configuration with it, stores it, and applies the configuration. */
+  readonly changeObject: (change: ObjectChange) => Promise<Result<null, Refusal>>;
+}
+
 /**
- * Returns the function that reloads the configuration and returns its warnings, which are logged too. The reloads of one
- * server run in sequence, in the order of the requests. Each reload reads the file when its turn has come, so that no
- * reload replaces a newer file by an older one. Each answer is about the file that its reload has read.
- * @param load reads the current configuration
- * @param apply applies a configuration, and returns the keys whose change needs a restart
+ * Returns the changes of the configuration of one server. They run in sequence, in the order of the requests. Each reads
+ * the file when its turn has come, so that none replaces a newer file by an older one. Each answer is about the file
+ * that was read for it.
  */
-export function reloadsInTurn(
-  load: () => Promise<Result<Configuration, readonly ConfigurationProblem[]>>,
-  apply: (next: Configuration) => Promise<readonly string[]>,
-  log: Logger,
-): () => Promise<Result<readonly string[], Refusal>> {
+export function configurationChanges({ objects, load, apply, store, log }: ChangedParts): ConfigurationChanges {
   const turns = new PQueue({ concurrency: 1 });
+  const changeObject = async (change: ObjectChange): Promise<Result<null, Refusal>> => {
+    const loaded = await load(changedObjects(objects(), change));
+    if (!loaded.ok)
+      return refuse({
+        code: "bad_configuration",
+        message: "The configuration is not valid with this change.",
+        details: loaded.error.map(problemText),
+        problems: loaded.error,
+      });
+    await store(change);
+    await apply(loaded.value);
+    const { kind, name, document } = change;
+    log.info("the configuration has been changed over HTTP", { kind, name, removed: document === undefined });
+    return ok(null);
+  };
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
-    const loaded = await load();
+    const loaded = await load(objects());
     if (!loaded.ok) {
       const details = loaded.error.map(problemText);
       log.error("the configuration was not reloaded", { problems: details });
@@ -73,5 +104,5 @@ export function reloadsInTurn(
     log.info("the configuration has been reloaded", { layers: next.layers.length });
     return ok([...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)]);
   };
-  return () => turns.add(reload);
+  return { reload: () => turns.add(reload), changeObject: (change) => turns.add(() => changeObject(change)) };
 }

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
-import type { ConfigurationProblem } from "../config/problem.ts";
+import { type ConfigurationProblem, problemText } from "../config/problem.ts";
+import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Result } from "../lib/result.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Rendering } from "./build-rendering.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
-import type { ServingProcesses } from "./process-methods.ts";
-import { mergeReloaded, reloadsInTurn } from "./reloads.ts";
+import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
+import { configurationChanges, mergeReloaded } from "./reloads.ts";
 import type { Core } from "./serving.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
@@ -15,6 +16,7 @@ import type { TrafficCollector } from "./traffic-collector.ts";
 /** Loads the configuration that is to replace the one of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
+  objects: readonly ConfiguredObject[],
 ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 export interface ServerSideParts {
@@ -31,35 +33,55 @@ export interface ServerSideParts {
 export interface ServerSide extends Core {
   /** Returns the configuration in force. */
   readonly configuration: () => Configuration;
+  readonly withObjects: ServerMethods["withObjects"];
 }
 
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   let configuration = initial;
-  /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
-  const apply = async (next: Configuration): Promise<readonly string[]> => {
-    const removed = next.layers.length === 0 ? configuration.layers.length : 0;
+  /** Applies a configuration to the parts of the server. Returns the keys whose change needs a restart. */
+  const applyHere = async (next: Configuration): Promise<readonly string[]> => {
     const { merged, ignored } = mergeReloaded(next, configuration);
-    const isChanged = !isDeepStrictEqual(merged, configuration);
     configuration = merged;
     rendering.renders.configure(merged.layers);
     rendering.renderers.configure(merged.layers);
     await serving.configure(merged);
+    return ignored;
+  };
+  /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
+  const apply = async (next: Configuration): Promise<readonly string[]> => {
+    const removed = next.layers.length === 0 ? configuration.layers.length : 0;
+    const before = configuration;
+    const ignored = await applyHere(next);
+    const merged = configuration;
+    const isChanged = !isDeepStrictEqual(merged, before);
     const { abortedJobs } = await coordinator.channel.call("configure", merged);
     if (isChanged) serving.publish({ kind: "configuration", layers: merged.layers.length });
     if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
     return ignored;
   };
+  const loadWith = (objects: readonly ConfiguredObject[]) =>
+    load({ users: configuration.users.length, layers: configuration.layers.length }, objects);
+  const turns = configurationChanges({
+    objects: () => configuration.objects,
+    load: loadWith,
+    apply,
+    store: (change) => coordinator.channel.call("changeObject", change),
+    log,
+  });
   return {
     configuration: () => configuration,
     operations: coordinator.channel,
     renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
-    reload: reloadsInTurn(
-      () => load({ users: configuration.users.length, layers: configuration.layers.length }),
-      apply,
-      log,
-    ),
+    reload: turns.reload,
+    changeObject: turns.changeObject,
+    async withObjects(objects) {
+      const loaded = await loadWith(objects);
+      if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
+      await applyHere(loaded.value);
+      return ok(configuration);
+    },
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {
       rendering.tilesRead();

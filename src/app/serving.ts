@@ -160,6 +160,8 @@ export class Serving implements ServingProcesses {
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
       checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
+      configured: () => this.#configuration,
+      changeObject: (change) => core.changeObject(change),
       changes: this.#changes,
       log,
     });

@@ -83,6 +83,7 @@ export async function startServer(configuration: Configuration, load: LoadConfig
       telemetry?.jobEvent(event);
     },
     accountsChanged: (accounts) => serving.setAccounts(accounts),
+    withObjects: serverSide.withObjects,
   });
   const address = await listen(serving, configuration);
   log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });

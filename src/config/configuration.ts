@@ -1,4 +1,6 @@
 import type { KeptUser } from "../account/user.ts";
+import type { GridSet } from "../grid/grid-set.ts";
+import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { CompatOptions, ServerOptions } from "../http/options.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -21,6 +23,10 @@ export interface Configuration {
   readonly dataDir: string;
   readonly users: readonly KeptUser[];
   readonly layers: readonly Layer[];
+  /** The configured grid sets. A configured one hides the built-in one of its id. */
+  readonly gridSets: readonly GridSet[];
+  /** What was made over HTTP. It is part of `layers` and `gridSets`, except for layers that are not enabled. */
+  readonly objects: readonly ConfiguredObject[];
   /** Where each layer is configured, by name. Empty for the demo layers. */
   readonly layerOrigins: ReadonlyMap<string, Origin>;
   readonly jobs: JobOptions;

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { GridSet } from "../grid/grid-set.ts";
+import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { Layer } from "../layer/layer.ts";
 import { withDigest } from "../layer/layer-digest.ts";
 import { fileFault } from "../lib/file-fault.ts";
@@ -23,6 +25,7 @@ import { withValue } from "./internal/document-path.ts";
 import { readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import { type Document, readDocument } from "./internal/read-document.ts";
+import { originOfObject, withObjects } from "./internal/with-objects.ts";
 import { type ConfigurationProblem, type Origin, problemText } from "./problem.ts";
 
 const NOBODY =
@@ -42,6 +45,8 @@ export interface ConfigurationInput {
   readonly cwd: string;
   /** Given at a reload: facts of the server whose configuration is replaced. */
   readonly running?: RunningConfiguration;
+  /** What was made over HTTP, beside the layers and grid sets of the file. */
+  readonly objects?: readonly ConfiguredObject[];
 }
 
 /**
@@ -62,11 +67,19 @@ export async function loadConfiguration(
   let content: unknown = file?.content ?? {};
   // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
   if (isMap(content)) for (const { path, value } of overridden.overrides) content = withValue(content, path, value);
+  const objects = input.objects ?? [];
+  // Beside objects the demo layers are a part of the content like those of a file.
+  const isDemo = file === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
+  if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
+  const added = withObjects(content, objects);
+  content = added.content;
   const overrideAt = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
     originOf(path, part) {
       const override = overrideAt(path);
       if (override !== undefined) return { file: override.name };
+      const object = added.objectAt(path);
+      if (object !== undefined) return { file: originOfObject(object) };
       return file?.positionOf(path, part) ?? { file: "the configuration" };
     },
     writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(path) : undefined),
@@ -180,11 +193,13 @@ interface Building {
 async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
   const document = readDocument(content, building);
+  let gridSets: readonly GridSet[] = [];
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
-    const gridSets = await buildGridSets(own, input, problems);
-    const declared = new Set([...gridSetIds, ...gridSets.keys()]);
+    const built = await buildGridSets(own, input, problems);
+    gridSets = [...built.values()];
+    const declared = new Set([...gridSetIds, ...built.keys()]);
     const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
-    return buildLayers(documents, { gridSets, declared, inspectArchive, problems, warnings });
+    return buildLayers(documents, { gridSets: built, declared, inspectArchive, problems, warnings });
   };
   const demo = file === undefined && document.layers === undefined;
   const configured = await layersOf(document);
@@ -220,6 +235,8 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     dataDir,
     users,
     layers,
+    gridSets,
+    objects: input.objects ?? [],
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,

@@ -6,6 +6,7 @@ import type { Catalogue } from "../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
+import type { Logger } from "../lib/logger.ts";
 import { accessLogMigrations } from "../quota/access-log.ts";
 import { quotaMigrations } from "../quota/quota-store.ts";
 import { usageTrendMigrations } from "../quota/usage-trend.ts";
@@ -17,6 +18,7 @@ import { layerStoreMigrations } from "../truncation/layer-stores.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
 import { truncationMigrations } from "../truncation/truncations.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
+import { configuredObjectMigrations } from "./configured-objects.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
 
 /** Creates the tables of all modules. */
@@ -37,14 +39,20 @@ export function migrate(db: Database): void {
     sessionMigrations,
     accountMigrations,
     activityMigrations,
+    configuredObjectMigrations,
   ]);
+}
+
+/** Prepares a database that may be new, or of an older version. */
+export function prepareDatabase(db: Database, log: Logger): void {
+  makeShrinkable(db, log);
+  migrate(db);
 }
 
 /** Prepares the database, and reads the ledger. */
 export function buildLedger(parts: CoordinatorParts): Ledger {
   const { db, log } = parts;
-  makeShrinkable(db, log);
-  migrate(db);
+  prepareDatabase(db, log);
   return new Ledger({
     ...parts,
     corrupt: (tileSet, rect, reason) =>

@@ -1,4 +1,5 @@
 import type { UseReport } from "../cache/use-recorder.ts";
+import type { LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
@@ -79,9 +80,13 @@ export class Coordinator {
     quota.accesses.add(report, now());
   }
 
-  /** Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone. */
-  async reconfigured(): Promise<number> {
+  /**
+   * Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone.
+   * @param changed the grid sets of layers whose tiles lie at other places now
+   */
+  async reconfigured(changed: readonly LayerGridSet[]): Promise<number> {
     const { catalogue, jobs, adoption, truncations, deliveries } = this.#parts;
+    for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
     for (const layer of await truncations.layerStores.reconfigured()) adoption.countAgain(layer);
     this.services.accounts.usersChanged();
     deliveries.reconfigured();

@@ -80,6 +80,8 @@ export function createGridSet(options: GridSetOptions): Result<GridSet, string> 
     alignTopLeft,
     yCoordinateFirst: options.yCoordinateFirst ?? isNorthFirst(options.srs) ?? false,
     metersPerUnit,
+    ...(pixelSize === OGC_PIXEL_METERS ? {} : { pixelSize }),
+    ...("scaleDenominators" in options.scale ? { isDefinedByScales: true as const } : {}),
     matrices,
   });
 }

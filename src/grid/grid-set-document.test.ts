@@ -6,8 +6,11 @@ import { gridSetDocument, gridSetOfDocument } from "./grid-set-document.ts";
 
 const throughJson = (gridSet: GridSet) => gridSetOfDocument(JSON.parse(JSON.stringify(gridSetDocument(gridSet))));
 
-/** Scale denominators are computed from resolutions, so the last digit may differ. Tiles are not affected. */
-const withoutScales = ({ matrices, ...gridSet }: GridSet) => ({
+/**
+ * Scale denominators are computed from resolutions, which the document has, so the last digit may differ. Tiles are not
+ * affected.
+ */
+const withoutScales = ({ matrices, isDefinedByScales: _, ...gridSet }: GridSet) => ({
   ...gridSet,
   matrices: matrices.map(({ scaleDenominator: _, ...matrix }) => matrix),
 });

@@ -46,6 +46,10 @@ export interface GridSet {
   /** The CRS's official axis order is y, x (WMTS TopLeftCorner, WMS 1.3.0 BBOX). */
   readonly yCoordinateFirst: boolean;
   readonly metersPerUnit: number;
+  /** Metres per pixel that the scale denominators assume. Absent: 0.28 mm (OGC). */
+  readonly pixelSize?: number;
+  /** True: the levels are defined by scale denominators. Absent: by resolutions. */
+  readonly isDefinedByScales?: true;
   readonly matrices: readonly TileMatrix[];
 }
 
@@ -66,6 +70,16 @@ export interface TileRect {
   readonly minY: TileY;
   readonly maxX: TileX;
   readonly maxY: TileY;
+}
+
+/** Returns whether two grid sets have the same tiles at the same places. */
+export function hasSameTiles(a: GridSet, b: GridSet): boolean {
+  const placesOf = ({ srs, extent, tileWidth, tileHeight, alignTopLeft, matrices }: GridSet): string => {
+    const { minX, minY, maxX, maxY } = extent;
+    const levels = matrices.map(({ resolution }) => resolution);
+    return JSON.stringify([canonicalSrs(srs), minX, minY, maxX, maxY, tileWidth, tileHeight, alignTopLeft, levels]);
+  };
+  return a === b || placesOf(a) === placesOf(b);
 }
 
 /** 900913, 3857, 102100 and 102113 name one CRS. */

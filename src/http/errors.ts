@@ -34,6 +34,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   conflict: 409,
   confirmation_needed: 409,
   too_large: 413,
+  unsupported_type: 415,
   address_too_long: 414,
   expectation_failed: 417,
   key_reused: 422,

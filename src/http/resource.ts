@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { Operations } from "../coordinator/operations.ts";
+import type { GridSet } from "../grid/grid-set.ts";
+import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
@@ -8,6 +10,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 import type { TestOrder, TestRender } from "../render/test-render.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
@@ -76,6 +79,19 @@ export interface RouteOptions {
   /** Checks the text of a configuration, of which nothing is loaded. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
+  readonly configured: () => ConfiguredParts;
+  /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
+  readonly changeObject: (change: ObjectChange) => Promise<Result<null, Refusal>>;
+}
+
+/** The parts of the configuration in force that the configuration interface shows. */
+export interface ConfiguredParts {
+  /** The configuration file; undefined: there is none. */
+  readonly file: string | undefined;
+  readonly dataDir: string;
+  readonly gridSets: readonly GridSet[];
+  readonly objects: readonly ConfiguredObject[];
+  readonly stores: readonly StoreOptions[];
 }
 
 /** A request that has passed all checks before the body, as a handler gets it. */

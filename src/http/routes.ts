@@ -1,6 +1,13 @@
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { apiRoute } from "./api/api-route.ts";
+import { blobStoresRoute } from "./configuration/blob-stores-route.ts";
+import { boundsRoute } from "./configuration/bounds-route.ts";
+import { filterRoute } from "./configuration/filter-route.ts";
+import { globalRoute } from "./configuration/global-route.ts";
+import { gridSetsRoute } from "./configuration/grid-sets-route.ts";
+import { indexRoute } from "./configuration/index-route.ts";
+import { layersRoute } from "./configuration/layers-route.ts";
 import { assetRoute } from "./console/asset-route.ts";
 import { plainPageRoute } from "./console/plain-page-route.ts";
 import { shellRoute } from "./console/shell-route.ts";
@@ -30,6 +37,13 @@ export function createRouting(options: RouteOptions): (address: Address) => Path
     massTruncateRoute(options),
     diskQuotaRoute(options),
     reloadRoute(options),
+    layersRoute(options),
+    gridSetsRoute(options),
+    blobStoresRoute(options),
+    globalRoute(options),
+    boundsRoute,
+    filterRoute,
+    indexRoute,
     apiRoute(options),
     metricsRoute(options),
     plainPageRoute(options),

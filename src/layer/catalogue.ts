@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Layer } from "./layer.ts";
+import { hasSameTiles } from "../grid/grid-set.ts";
+import { findSubset, type Layer } from "./layer.ts";
 
 /** The layers that the server offers, in the order of the configuration. A reload replaces the whole catalogue. */
 export interface Catalogue {
@@ -14,6 +15,23 @@ export const catalogueOf = (layers: readonly Layer[]): Catalogue => ({
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));
   return [...before].filter((layer) => !isSame(layer, next.get(layer.name))).map(({ name }) => name);
+}
+
+/** A grid set of a layer. */
+export interface LayerGridSet {
+  readonly layer: string;
+  readonly gridSet: string;
+}
+
+/** Returns the grid sets of layers that have other tiles in `after` than in `before`: stored tiles show other places. */
+export function changedGridSets(before: Catalogue, after: Catalogue): readonly LayerGridSet[] {
+  return [...after.layers.values()].flatMap(({ name, gridSubsets }) =>
+    gridSubsets.flatMap(({ gridSet }) => {
+      const layer = before.layers.get(name);
+      const old = layer === undefined ? undefined : findSubset(layer, gridSet.id);
+      return old === undefined || hasSameTiles(old.gridSet, gridSet) ? [] : [{ layer: name, gridSet: gridSet.id }];
+    }),
+  );
 }
 
 function isSame(one: Layer, other: Layer | undefined): boolean {

@@ -17,8 +17,13 @@ const withFraction = (digits: string): string => (digits.includes(".") ? digits 
  * writes the values of float filters in this form, and the directories of its caches are named by that text
  * (`docs/explanation/geowebcache.md`, Parameter filters). Negative zero becomes zero.
  */
-export function floatText(value: number): string {
-  const short = fewestDigits(Math.fround(value)) + 0;
+export const floatText = (value: number): string => javaText(fewestDigits(Math.fround(value)) + 0);
+
+/** Formats a finite number as Java's `Double.toString` does (`1000000.0`, `2.5E7`, `2.8E-4`). Negative zero becomes zero. */
+export const doubleText = (value: number): string => javaText(value + 0);
+
+/** Returns the shortest digits of a number in Java's form. */
+function javaText(short: number): string {
   const size = Math.abs(short);
   if (size === 0 || (size >= 1e-3 && size < 1e7)) return withFraction(String(short));
   const [digits = "", exponent = ""] = short.toExponential().split("e");

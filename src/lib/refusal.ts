@@ -14,6 +14,7 @@ export type RefusalCode =
   | "unknown_token"
   | "unknown_user"
   | "too_large" // the body exceeds the limit
+  | "unsupported_type" // the content type of the body is none that the resource reads
   | "not_found"
   | "method_not_allowed"
   | "conflict" // the request contradicts the current state

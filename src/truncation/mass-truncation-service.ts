@@ -15,7 +15,12 @@ import type {
   MassTruncationView,
 } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
-import { type TruncationTargetSources, truncatedPyramids, truncationTargets } from "./truncation-targets.ts";
+import {
+  gridSetTargets,
+  type TruncationTargetSources,
+  truncatedPyramids,
+  truncationTargets,
+} from "./truncation-targets.ts";
 import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
@@ -142,6 +147,18 @@ export class MassTruncationService {
     if (made === undefined) throw new Error("a truncation was not recorded");
     if (!this.#undoable.has(made.id)) sweep();
     return made;
+  }
+
+  /**
+   * Truncates the tiles of a grid set whose tiles lie at other places now. Neither these nor tiles of earlier
+   * truncations of the layer can be brought back.
+   */
+  async truncateGridSet(layer: string, gridSet: string): Promise<void> {
+    const { ledgerTruncations, sweep, log } = this.#parts;
+    this.giveUp(layer);
+    await ledgerTruncations.truncate(layer, () => gridSetTargets(layer, gridSet, this.#parts));
+    log.info("the tiles of a changed grid set were truncated", { layer, gridSet });
+    sweep();
   }
 
   /**

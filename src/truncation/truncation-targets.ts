@@ -33,6 +33,13 @@ export function truncationTargets(
   }
 }
 
+/** Returns all tiles of a grid set of a layer. */
+export const gridSetTargets = (
+  layer: string,
+  gridSet: string,
+  from: TruncationTargetSources,
+): readonly TruncationTarget[] => pyramids(layer, (pyramid) => pyramid.gridSet === gridSet, from);
+
 const pyramids = (
   layer: string,
   isChosen: (pyramid: StoredPyramid) => boolean,

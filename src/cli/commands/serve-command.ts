@@ -15,7 +15,7 @@ export function serveCommand(): Command {
         import("../../app/load-in-thread.ts"),
       ]);
       const input = inputOf(flags);
-      const starting = startServer(configuration, (running) => loadInThread({ ...input, running }));
+      const starting = startServer(configuration, (running, objects) => loadInThread({ ...input, running, objects }));
       obeySignals(starting);
       try {
         const server = await starting;

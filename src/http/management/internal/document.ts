@@ -21,12 +21,14 @@ const malformed = (message: string): Refusal => ({ code: "malformed", message })
  * Reads a document and returns its root: the root element of XML, or the single key of a JSON object.
  * @param what the document's name in messages (`a seedRequest document`)
  * @param roots the allowed names of the root
+ * @param attributes as of `readXml`
  */
 export function readDocument(
   body: Uint8Array,
   format: DocumentFormat,
   what: string,
   roots: readonly string[],
+  attributes: "ignore" | "read" = "ignore",
 ): Result<Field, Refusal> {
   const expected = `Expected ${what} as ${LABEL[format]}`;
   const first = firstCharacter(body);
@@ -35,7 +37,7 @@ export function readDocument(
   if (sniffed !== undefined && sniffed !== format) return refuse(malformed(`${expected}, got ${LABEL[sniffed]}`));
   const text = decodeText(body);
   if (!text.ok) return refuse(malformed(`${expected}, got ${text.error.reason}${placeOf(text.error)}`));
-  const read = format === "xml" ? readXml(text.value) : readJson(text.value);
+  const read = format === "xml" ? readXml(text.value, attributes) : readJson(text.value);
   if (!read.ok) {
     const reason = sniffed === undefined ? `something else: ${read.error.reason}` : read.error.reason;
     return refuse(malformed(`${expected}, got ${reason}${placeOf(read.error)}`));

@@ -13,10 +13,12 @@ interface Open {
 }
 
 /**
- * Parses XML 1.0 to fields. Removes namespace prefixes, bound or not. Ignores attributes, comments and processing
- * instructions. Refuses a DOCTYPE, so there are no entities to expand. Accepts white space before the declaration.
+ * Parses XML 1.0 to fields. Removes namespace prefixes, bound or not. Ignores comments, processing instructions, and
+ * attributes unless `attributes` is "read": then an attribute `x` is a child `@x`, as in JSON. Declarations of
+ * namespaces are never read. Refuses a DOCTYPE, so there are no entities to expand. Accepts white space before the
+ * declaration.
  */
-export function readXml(text: string): Result<Field, Fault> {
+export function readXml(text: string, attributes: "ignore" | "read" = "ignore"): Result<Field, Fault> {
   // saxes throws for half of a surrogate pair.
   const half = text.search(/\p{Surrogate}/u);
   if (half >= 0) return refuse({ reason: "half of a surrogate pair", ...positionIn(text, half) });
@@ -56,6 +58,18 @@ export function readXml(text: string): Result<Field, Fault> {
     stack.at(-1)?.children.push(open);
     root ??= open;
     stack.push(open);
+  });
+  parser.on("attribute", ({ name, value }) => {
+    const top = stack.at(-1);
+    if (attributes === "ignore" || fault !== undefined || top === undefined || /^xmlns(?::|$)|:/.test(name)) return;
+    top.children.push({
+      name: `@${name}`,
+      kind: "element",
+      children: [],
+      text: value,
+      line: top.line,
+      column: top.column,
+    });
   });
   parser.on("closetag", () => {
     stack.pop();

@@ -1,0 +1,232 @@
+/** The type of an element of a document. */
+export type FieldType =
+  | "text"
+  | "flag"
+  | "integer"
+  | "double"
+  /** Elements of one name inside of an element; in JSON an array, bare or under the name of the items. */
+  | { readonly list: string; readonly of: FieldType }
+  /** An element with others inside, in this order. */
+  | { readonly map: FieldTypes; readonly attributes?: readonly string[] }
+  /** Elements of one name side by side. */
+  | { readonly repeated: FieldType }
+  /** Elements of several names inside of an element. In JSON an array loses the names: `kindOf` finds one by the fields. */
+  | { readonly kinds: FieldTypes; readonly kindOf: (fields: ReadonlySet<string>) => string };
+
+/** Elements by name, in the order in which GeoWebCache writes them. */
+export type FieldTypes = Readonly<Record<string, FieldType>>;
+
+const texts = { list: "string", of: "text" } as const;
+const coords = { map: { coords: { list: "double", of: "double" } } } as const;
+const rules = { list: "expirationRule", of: { map: {}, attributes: ["minZoom", "expiration"] } } as const;
+
+const normalize = { map: { case: "text", locale: "text" } } as const;
+const filter = { key: "text", defaultValue: "text" } as const;
+
+/** GeoWebCache's parameter filters, by the name of their element. */
+export const FILTER_KINDS = {
+  stringParameterFilter: { map: { ...filter, normalize, values: texts } },
+  regexParameterFilter: { map: { ...filter, normalize, regex: "text" } },
+  floatParameterFilter: { map: { ...filter, values: { list: "float", of: "double" }, threshold: "double" } },
+  integerParameterFilter: { map: { ...filter, values: { list: "int", of: "integer" }, threshold: "integer" } },
+} as const satisfies FieldTypes;
+
+const rasterFilter = {
+  name: "text",
+  zoomStart: "integer",
+  zoomStop: "integer",
+  resample: "flag",
+  preload: "flag",
+  debug: "flag",
+} as const;
+
+/** Of a layer of every kind: before and after the elements of its source. */
+const HEAD = {
+  blobStoreId: "text",
+  enabled: "flag",
+  advertised: "flag",
+  transientLayer: "flag",
+  name: "text",
+  metaInformation: { map: { title: "text", description: "text", keywords: texts } },
+  metadataURLs: {
+    list: "org.geowebcache.layer.meta.MetadataURL",
+    of: { map: { type: "text", format: "text", url: "text" } },
+  },
+  mimeFormats: texts,
+  infoMimeFormats: texts,
+  formatModifiers: {
+    list: "formatModifier",
+    of: {
+      map: {
+        responseFormat: "text",
+        requestFormat: "text",
+        transparent: "flag",
+        bgColor: "text",
+        palette: "text",
+        compressionQuality: "double",
+      },
+    },
+  },
+  gridSubsets: {
+    list: "gridSubset",
+    of: {
+      map: {
+        gridSetName: "text",
+        extent: coords,
+        zoomStart: "integer",
+        zoomStop: "integer",
+        minCachedLevel: "integer",
+        maxCachedLevel: "integer",
+      },
+    },
+  },
+  updateSources: {
+    list: "geoRssFeed",
+    of: {
+      map: {
+        feedUrl: "text",
+        gridSetId: "text",
+        pollInterval: "text",
+        operation: "text",
+        format: "text",
+        seedingThreads: "integer",
+        maxMaskLevel: "integer",
+        httpUsername: "text",
+        httpPassword: "text",
+      },
+    },
+  },
+  requestFilters: {
+    kinds: {
+      circularExtentFilter: { map: { name: "text" } },
+      wmsRasterFilter: { map: { ...rasterFilter, wmsLayers: "text", wmsStyles: "text", backendTimeout: "integer" } },
+      fileRasterFilter: { map: { ...rasterFilter, storagePath: "text", fileExtension: "text" } },
+    },
+    kindOf: (fields) =>
+      fields.has("storagePath")
+        ? "fileRasterFilter"
+        : fields.has("wmsLayers")
+          ? "wmsRasterFilter"
+          : "circularExtentFilter",
+  },
+  useETags: "flag",
+  metaWidthHeight: { list: "int", of: "integer" },
+  expireCache: "integer",
+  expireCacheList: rules,
+  expireClients: "integer",
+  expireClientsList: rules,
+  backendTimeout: "integer",
+  cacheBypassAllowed: "flag",
+  queryable: "flag",
+} as const satisfies FieldTypes;
+
+/** Returns the kind of a parameter filter by its fields, where JSON has lost the name. */
+const filterKind = (fields: ReadonlySet<string>): string =>
+  fields.has("regex")
+    ? "regexParameterFilter"
+    : fields.has("threshold")
+      ? "floatParameterFilter"
+      : "stringParameterFilter";
+
+const PARAMETER_FILTERS = { kinds: FILTER_KINDS, kindOf: filterKind } as const;
+
+/** The elements of each kind of layer, by the name of the root. */
+export const LAYER_ROOTS = {
+  wmsLayer: {
+    ...HEAD,
+    parameterFilters: PARAMETER_FILTERS,
+    wmsUrl: texts,
+    wmsLayers: "text",
+    wmsQueryLayers: "text",
+    wmsStyles: "text",
+    gutter: "integer",
+    errorMime: "text",
+    wmsVersion: "text",
+    httpUsername: "text",
+    httpPassword: "text",
+    proxyUrl: "text",
+    tiled: "flag",
+    transparent: "flag",
+    bgColor: "text",
+    palette: "text",
+    vendorParameters: "text",
+    cachePrefix: "text",
+    concurrency: "integer",
+    legends: {
+      map: {
+        legend: {
+          repeated: {
+            map: {
+              width: "integer",
+              height: "integer",
+              format: "text",
+              url: "text",
+              completeUrl: "text",
+              minScale: "double",
+              maxScale: "double",
+            },
+            attributes: ["style"],
+          },
+        },
+      },
+      attributes: ["defaultWidth", "defaultHeight", "defaultFormat"],
+    },
+    httpRequestMode: "text",
+    hintsLevel: "text",
+  },
+  mbtilesLayer: { ...HEAD, parameterFilters: PARAMETER_FILTERS, tilesPath: "text", tileSize: "integer" },
+} as const satisfies Readonly<Record<string, FieldTypes>>;
+
+/** The settings of the server. */
+export const GLOBAL_ROOTS = {
+  global: {
+    runtimeStatsEnabled: "flag",
+    lockProvider: "text",
+    fullWMS: "flag",
+    wmtsCiteCompliant: "flag",
+    backendTimeout: "integer",
+    cacheBypassAllowed: "flag",
+    version: "text",
+    identifier: "text",
+    location: "text",
+  },
+} as const satisfies Readonly<Record<string, FieldTypes>>;
+
+const STORE_HEAD = { id: "text", enabled: "flag" } as const;
+const DIRECTORY = { ...STORE_HEAD, baseDirectory: "text", fileSystemBlockSize: "integer" } as const;
+
+/** The elements of stores, by the name of the root. */
+export const BLOB_STORE_ROOTS = {
+  FileBlobStore: { ...DIRECTORY, pathGeneratorType: "text" },
+  CompactBlobStore: DIRECTORY,
+  S3BlobStore: {
+    ...STORE_HEAD,
+    bucket: "text",
+    prefix: "text",
+    awsAccessKey: "text",
+    awsSecretKey: "text",
+    access: "text",
+    useHTTPS: "flag",
+    endpoint: "text",
+  },
+} as const satisfies Readonly<Record<string, FieldTypes>>;
+
+/** The elements of a grid set. */
+export const GRID_SET_ROOTS = {
+  gridSet: {
+    name: "text",
+    description: "text",
+    srs: { map: { number: "integer" } },
+    extent: coords,
+    alignTopLeft: "flag",
+    resolutions: { list: "double", of: "double" },
+    scaleDenominators: { list: "double", of: "double" },
+    levels: "integer",
+    metersPerUnit: "double",
+    pixelSize: "double",
+    scaleNames: texts,
+    tileHeight: "integer",
+    tileWidth: "integer",
+    yCoordinateFirst: "flag",
+  },
+} as const satisfies Readonly<Record<string, FieldTypes>>;

@@ -1,0 +1,252 @@
+import {
+  type DocumentNode,
+  fieldOf,
+  itemsOf,
+  type MapNode,
+  mapOf,
+  numberOf,
+  type RootedDocument,
+  textOf,
+} from "./document-node.ts";
+
+/** GeoWebCache's default of `concurrency`, `metaWidthHeight` and `backendTimeout`. */
+const CONCURRENCY = 32;
+const META = [3, 3] as const;
+const BACKEND_TIMEOUT_SECONDS = 120;
+
+/** A part of the configuration file: the value of `layers[i]` or `gridSets[i]`. */
+export type Content = Readonly<Record<string, unknown>>;
+
+/** Returns whether a layer is served: GeoWebCache's `enabled`. */
+export const isEnabled = ({ node }: RootedDocument): boolean => fieldOf(node, "enabled") !== false;
+
+/** Returns a layer of GeoWebCache as the configuration file has layers. The configuration checks the values. */
+export function layerContent({ root, node }: RootedDocument): Content {
+  const meta = mapOf(node, "metaInformation");
+  const title = meta === undefined ? undefined : textOf(meta, "title");
+  const description = meta === undefined ? undefined : textOf(meta, "description");
+  const formats = itemsOf(node, "mimeFormats").map(String);
+  const subsets = itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : []));
+  const isTiles = root === "mbtilesLayer";
+  return withoutUndefined({
+    name: textOf(node, "name") ?? "",
+    title: title === "" ? undefined : title,
+    description,
+    store: textOf(node, "blobStoreId") || undefined,
+    source: isTiles ? { type: "mbtiles", file: textOf(node, "tilesPath") ?? "" } : wmsSource(node),
+    gridSubsets: subsets.length === 0 ? undefined : subsets,
+    formats: formats.length === 0 ? undefined : formats,
+    metatile: isTiles ? undefined : metatile(node),
+    gutter: isTiles ? undefined : numberField(node, "gutter"),
+    parameterFilters: filterContents(fieldOf(node, "parameterFilters")),
+    legends: legendContents(mapOf(node, "legends")),
+    expireCacheSeconds: expiryContent(node, "expireCache", (seconds) => (seconds === -2 ? 0 : seconds)),
+    expireClientSeconds: expiryContent(node, "expireClients", (seconds) => seconds),
+    queryable: isTiles ? undefined : fieldOf(node, "queryable"),
+  });
+}
+
+const isMapNode = (node: DocumentNode): node is MapNode => typeof node === "object" && node.kind === "map";
+
+/** Returns a map without the members that are undefined. */
+const withoutUndefined = (members: Content): Content =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+function numberField(node: MapNode, name: string): number | undefined {
+  const value = fieldOf(node, name);
+  return value === undefined ? undefined : numberOf(value);
+}
+
+function metatile(node: MapNode): readonly number[] {
+  const given = itemsOf(node, "metaWidthHeight").map(numberOf);
+  return given.length === 0 ? META : given;
+}
+
+function subsetContent(subset: MapNode): Content {
+  const extent = mapOf(subset, "extent");
+  return withoutUndefined({
+    gridSet: textOf(subset, "gridSetName") ?? "",
+    extent: extent === undefined ? undefined : itemsOf(extent, "coords").map(numberOf),
+    zoomStart: numberField(subset, "zoomStart"),
+    zoomStop: numberField(subset, "zoomStop"),
+  });
+}
+
+/** Returns the elements that a WMS gets as parameters of each request. */
+function vendorParameters(node: MapNode): Readonly<Record<string, string>> {
+  const given = Object.fromEntries(
+    (textOf(node, "vendorParameters") ?? "")
+      .split("&")
+      .filter((pair) => pair !== "")
+      .map((pair) => {
+        const equals = pair.indexOf("=");
+        return equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)];
+      }),
+  );
+  const own = { BGCOLOR: "bgColor", PALETTE: "palette", TILED: "tiled", EXCEPTIONS: "errorMime" };
+  const fields = Object.entries(own).flatMap(([key, name]): [string, string][] => {
+    const value = textOf(node, name);
+    return value === undefined || value === "" ? [] : [[key, value]];
+  });
+  return { ...Object.fromEntries(fields), ...given };
+}
+
+function wmsSource(node: MapNode): Content {
+  const urls = itemsOf(node, "wmsUrl").map(String);
+  const split = (name: string): readonly string[] | undefined => textOf(node, name)?.split(",");
+  const version = textOf(node, "wmsVersion");
+  const styles = split("wmsStyles")?.every((style) => style === "") === true ? undefined : split("wmsStyles");
+  const layers = split("wmsLayers");
+  return withoutUndefined({
+    type: "wms",
+    url: urls.length === 1 ? urls[0] : urls,
+    version: version === "1.3.0" ? version : "1.1.1",
+    layers: layers?.join("") === "" ? undefined : layers,
+    styles,
+    transparent: fieldOf(node, "transparent") === true,
+    timeoutSeconds: numberField(node, "backendTimeout") ?? BACKEND_TIMEOUT_SECONDS,
+    connections: numberField(node, "concurrency") ?? CONCURRENCY,
+    username: textOf(node, "httpUsername"),
+    password: textOf(node, "httpPassword"),
+    proxy: textOf(node, "proxyUrl"),
+    vendorParameters: vendorParameters(node),
+  });
+}
+
+/** Returns the rules of `NAMEList`, else the seconds of `NAME`; undefined: neither is given. */
+function expiryContent(node: MapNode, name: string, secondsOf: (seconds: number) => number): unknown {
+  const rules = itemsOf(node, `${name}List`).flatMap((rule) => (isMapNode(rule) ? [rule.attributes] : []));
+  if (rules.length > 0)
+    return rules.map(({ minZoom, expiration }) => ({
+      minZoom: Number(minZoom),
+      seconds: secondsOf(Number(expiration)),
+    }));
+  const seconds = numberField(node, name);
+  return seconds === undefined ? undefined : secondsOf(seconds);
+}
+
+const FILTER_TYPES: Readonly<Record<string, string>> = {
+  stringParameterFilter: "string",
+  regexParameterFilter: "regex",
+  floatParameterFilter: "float",
+  integerParameterFilter: "integer",
+};
+
+function filterContents(filters: DocumentNode | undefined): readonly Content[] | undefined {
+  if (typeof filters !== "object" || filters.kind !== "list") return undefined;
+  return filters.items.flatMap(([kind, filter]): Content[] => {
+    if (!isMapNode(filter)) return [];
+    const type = FILTER_TYPES[kind] ?? kind;
+    const isNumeric = type === "float" || type === "integer";
+    const rule = mapOf(filter, "normalize");
+    const values = itemsOf(filter, "values");
+    return [
+      withoutUndefined({
+        type,
+        key: textOf(filter, "key") ?? "",
+        default: textOf(filter, "defaultValue") ?? "",
+        values: type === "regex" ? undefined : isNumeric ? values.map(numberOf) : values.map(String),
+        regex: textOf(filter, "regex"),
+        threshold: numberField(filter, "threshold"),
+        normalize: isNumeric || rule === undefined ? undefined : (textOf(rule, "case") ?? "NONE").toUpperCase(),
+      }),
+    ];
+  });
+}
+
+function legendContents(legends: MapNode | undefined): readonly Content[] | undefined {
+  if (legends === undefined) return undefined;
+  const { defaultWidth, defaultHeight, defaultFormat } = legends.attributes;
+  const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  return itemsOf(legends, "legend").flatMap((legend): Content[] => {
+    if (!isMapNode(legend)) return [];
+    return [
+      withoutUndefined({
+        style: legend.attributes["style"] ?? "",
+        width: numberField(legend, "width") ?? number(defaultWidth),
+        height: numberField(legend, "height") ?? number(defaultHeight),
+        format: textOf(legend, "format") ?? defaultFormat,
+        url: textOf(legend, "completeUrl"),
+        minScaleDenominator: numberField(legend, "minScale"),
+        maxScaleDenominator: numberField(legend, "maxScale"),
+      }),
+    ];
+  });
+}
+
+/**
+ * Returns why a layer that is made over HTTP is refused although a file may have it; undefined: it is not. A file may
+ * have a default that is none of the values, because GeoWebCache's files do.
+ */
+export function layerFault({ node }: RootedDocument): string | undefined {
+  for (const [i, filter] of itemsOf(node, "parameterFilters").entries()) {
+    if (!isMapNode(filter)) continue;
+    const values = itemsOf(filter, "values").map(String);
+    const standard = textOf(filter, "defaultValue") ?? "";
+    if (
+      fieldOf(filter, "threshold") === undefined &&
+      values.length > 0 &&
+      standard !== "" &&
+      !values.includes(standard)
+    )
+      return `parameterFilters[${i}].defaultValue: expected one of its values, got ${JSON.stringify(standard)}`;
+  }
+  return undefined;
+}
+
+/** The keys of a layer of the configuration file, by the element of GeoWebCache that they come from. */
+const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
+  [/^source\.url/, "wmsUrl"],
+  [/^source\.file/, "tilesPath"],
+  [/^source\.layers/, "wmsLayers"],
+  [/^source\.styles/, "wmsStyles"],
+  [/^source\.timeoutSeconds/, "backendTimeout"],
+  [/^source\.connections/, "concurrency"],
+  [/^source\.username/, "httpUsername"],
+  [/^source\.password/, "httpPassword"],
+  [/^source\.proxy/, "proxyUrl"],
+  [/^source\.vendorParameters(?:\..*)?/, "vendorParameters"],
+  [/^store/, "blobStoreId"],
+  [/^formats/, "mimeFormats"],
+  [/^metatile/, "metaWidthHeight"],
+  [/^title/, "metaInformation.title"],
+  [/^expireCacheSeconds/, "expireCacheList"],
+  [/^expireClientSeconds/, "expireClientsList"],
+  [/^legends(\[\d+\])/, "legends.legend$1"],
+];
+
+/** Returns a path of a layer of the configuration file as a path of GeoWebCache's document. */
+export function elementPath(path: string): string {
+  const element = ELEMENTS.find(([key]) => key.test(path));
+  const renamed = element === undefined ? path : path.replace(element[0], element[1]);
+  return renamed
+    .replace(/^(gridSubsets\[\d+\])\.gridSet$/, "$1.gridSetName")
+    .replace(/^(gridSubsets\[\d+\])\.extent/, "$1.extent.coords")
+    .replace(/^(parameterFilters\[\d+\])\.default$/, "$1.defaultValue");
+}
+
+/** Returns a grid set of GeoWebCache as the configuration file has grid sets. */
+export function gridSetContent({ node }: RootedDocument): Content {
+  const extent = mapOf(node, "extent");
+  const srs = mapOf(node, "srs");
+  const numbers = (name: string): readonly number[] | undefined =>
+    fieldOf(node, name) === undefined ? undefined : itemsOf(node, name).map(numberOf);
+  const width = numberField(node, "tileWidth");
+  const height = numberField(node, "tileHeight");
+  const names = itemsOf(node, "scaleNames").map(String);
+  return withoutUndefined({
+    id: textOf(node, "name") ?? "",
+    title: textOf(node, "description"),
+    srs: srs === undefined ? undefined : numberField(srs, "number"),
+    extent: extent === undefined ? undefined : itemsOf(extent, "coords").map(numberOf),
+    resolutions: numbers("resolutions"),
+    scaleDenominators: numbers("scaleDenominators"),
+    levels: numberField(node, "levels"),
+    scaleNames: names.length === 0 ? undefined : names,
+    metersPerUnit: numberField(node, "metersPerUnit"),
+    pixelSize: numberField(node, "pixelSize"),
+    tileSize: width === undefined && height === undefined ? undefined : [width ?? 256, height ?? 256],
+    alignTopLeft: fieldOf(node, "alignTopLeft"),
+    yCoordinateFirst: fieldOf(node, "yCoordinateFirst"),
+  });
+}

@@ -1,0 +1,79 @@
+import {
+  type DocumentNode,
+  fieldOf,
+  list,
+  MASKED,
+  type MapNode,
+  map,
+  type NamedNode,
+  type RootedDocument,
+} from "./document-node.ts";
+import { LAYER_ROOTS } from "./field-types.ts";
+
+const rule = (seconds: number): DocumentNode => ({
+  kind: "list",
+  items: [["expirationRule", map([], { minZoom: "0", expiration: String(seconds) })]],
+});
+
+/** What GeoWebCache shows of a layer although nobody set it. */
+const SHOWN: Readonly<Record<string, DocumentNode>> = {
+  enabled: true,
+  gridSubsets: list("gridSubset", []),
+  metaWidthHeight: list("int", [3, 3]),
+  backendTimeout: 120,
+  cacheBypassAllowed: false,
+};
+const SHOWN_OF_WMS: Readonly<Record<string, DocumentNode>> = { gutter: 0, concurrency: 32 };
+/** The seconds of the lists of rules that GeoWebCache shows, and the field that they replace. */
+const RULES = [
+  ["expireCacheList", "expireCache", -2],
+  ["expireClientsList", "expireClients", 7200],
+] as const;
+
+/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets. */
+export function shownLayer({ root, node }: RootedDocument): RootedDocument {
+  const isWms = root === "wmsLayer";
+  const defaults: Readonly<Record<string, DocumentNode>> = {
+    ...SHOWN,
+    ...(isWms ? SHOWN_OF_WMS : {}),
+    ...rulesOf(node),
+  };
+  const order = Object.keys(isWms ? LAYER_ROOTS.wmsLayer : LAYER_ROOTS.mbtilesLayer);
+  const known = order.flatMap((name): NamedNode[] => {
+    const value = fieldOf(node, name) ?? defaults[name];
+    return value === undefined ? [] : [[name, shown(name, value)]];
+  });
+  const others = node.fields.filter(([name]) => !order.includes(name));
+  return { root, node: { ...node, fields: [...known, ...others] } };
+}
+
+function rulesOf(node: MapNode): Readonly<Record<string, DocumentNode>> {
+  return Object.fromEntries(
+    RULES.map(([name, field, standard]) => {
+      const seconds = fieldOf(node, field);
+      return [name, rule(typeof seconds === "number" ? seconds : standard)];
+    }),
+  );
+}
+
+function shown(name: string, value: DocumentNode): DocumentNode {
+  if (name === "httpPassword") return MASKED;
+  if (name === "wmsUrl" && typeof value === "object" && value.kind === "list")
+    return list(
+      "string",
+      value.items.map(([, url]) => withQuestionMark(String(url))),
+    );
+  if (typeof value !== "object") return value;
+  switch (value.kind) {
+    case "double":
+      return value;
+    case "list":
+      return { ...value, items: value.items.map(([item, inner]): NamedNode => [item, shown(item, inner)]) };
+    case "repeated":
+      return { ...value, items: value.items.map((item) => shown(name, item)) };
+    case "map":
+      return { ...value, fields: value.fields.map(([item, inner]): NamedNode => [item, shown(item, inner)]) };
+  }
+}
+
+const withQuestionMark = (url: string): string => (url.includes("?") ? url : `${url}?`);

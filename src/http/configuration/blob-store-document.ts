@@ -1,0 +1,38 @@
+import { MASKED, map, type RootedDocument } from "../../gwc/document-node.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
+
+/** The block size that GeoWebCache's file stores state. Nuthatch asks the file system. */
+const BLOCK_BYTES = 4096;
+
+/**
+ * Returns a store as GeoWebCache's blob store, without its secrets. `isDefault`: layers that name no store use it. A
+ * store of bundles, which GeoWebCache cannot write, is a `CompactBlobStore`.
+ */
+export function blobStoreDocument(store: StoreOptions, isDefault: boolean): RootedDocument {
+  const head = [
+    ["id", store.id],
+    ["enabled", true],
+  ] as const;
+  const attributes = { default: String(isDefault) };
+  switch (store.type) {
+    case "file":
+    case "compact": {
+      const fields = [...head, ["baseDirectory", store.path], ["fileSystemBlockSize", BLOCK_BYTES]] as const;
+      return { root: store.type === "file" ? "FileBlobStore" : "CompactBlobStore", node: map(fields, attributes) };
+    }
+    case "s3": {
+      const hasKeys = store.credentials !== undefined;
+      const fields = [
+        ...head,
+        ["bucket", store.bucket],
+        ["prefix", store.prefix === "" ? undefined : store.prefix],
+        ["awsAccessKey", hasKeys ? MASKED : undefined],
+        ["awsSecretKey", hasKeys ? MASKED : undefined],
+        ["access", "PRIVATE"],
+        ["useHTTPS", store.endpoint?.startsWith("http:") !== true],
+        ["endpoint", store.endpoint],
+      ] as const;
+      return { root: "S3BlobStore", node: map(fields, attributes) };
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import { isDeepStrictEqual } from "node:util";
+import { type ObjectKind, objectOf } from "../../gwc/configured-object.ts";
+import { map, type NamedNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
+import type { FieldTypes } from "../../gwc/field-types.ts";
+import type { Content } from "../../gwc/layer-content.ts";
+import { asciiJson } from "../../lib/escape.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { Answer } from "../reply.ts";
+import {
+  administering,
+  type Exchange,
+  type Handler,
+  type Reply,
+  type Resource,
+  type Route,
+  type RouteOptions,
+  reading,
+} from "../resource.ts";
+import { decodeDocument } from "./decode-document.ts";
+import { answerForm, bodyForm, type DocumentForm, encodeDocument, splitForm } from "./document-form.ts";
+import { encodeXml } from "./encode-document.ts";
+
+type Change = "PUT" | "POST" | "DELETE";
+
+/** One kind of configured objects: layers, grid sets or stores. */
+export interface Configured {
+  /** The segment of the address after `/rest`. */
+  readonly segment: string;
+  /** The names of the elements of the list in XML: around it, and of one object. */
+  readonly elements: readonly [string, string];
+  /** The form of an answer to a client that names none. */
+  readonly standard: DocumentForm;
+  readonly names: (exchange: Exchange) => readonly string[];
+  readonly find: (exchange: Exchange, name: string) => RootedDocument | undefined;
+  /** GeoWebCache's sentence about an unknown object. */
+  readonly unknown: (name: string, method: "GET" | "DELETE") => string;
+  readonly changes: Readonly<
+    Partial<Record<Change, (exchange: Exchange, name: string, at: DocumentForm | undefined) => Promise<Reply>>>
+  >;
+}
+
+/** `/rest/SEGMENT` and `/rest/SEGMENT/NAME` (`docs/reference/configuration-interface.md`). */
+export function configuredRoute(configured: Configured): Route {
+  const { segment } = configured;
+  return {
+    resourceAt: ([first, second = "", ...more]) => {
+      if (first !== "rest" || more.length > 1) return undefined;
+      const [last] = more;
+      if (last !== undefined) return second === segment ? objectResource(configured, last) : undefined;
+      const { name, form } = splitForm(second);
+      return name === segment ? listResource(configured, form) : undefined;
+    },
+  };
+}
+
+const listResource = (configured: Configured, ofAddress: DocumentForm | undefined): Resource => ({
+  methods: {
+    GET: reading(async (exchange) => {
+      const { form, type } = answerForm(exchange, ofAddress, configured.standard);
+      const names = configured.names(exchange);
+      const body = form === "json" ? `[${names.map(asciiJson).join(",")}]` : listXml(configured, exchange, names);
+      return { status: 200, type, body };
+    }),
+  },
+});
+
+function listXml({ segment, elements }: Configured, { base }: Exchange, names: readonly string[]): string {
+  const [around, one] = elements;
+  const items = names.map((name): NamedNode => {
+    const href = `${base}/rest/${segment}/${encodeURIComponent(name)}.xml`;
+    const attributes = { "xmlns:atom": "http://www.w3.org/2005/Atom", rel: "alternate", href, type: "text/xml" };
+    const node = map([
+      ["name", name],
+      ["atom:link", map([], attributes)],
+    ]);
+    return [one, node];
+  });
+  return encodeXml(around, { kind: "list", items });
+}
+
+function objectResource(configured: Configured, segment: string): Resource {
+  const { name, form: ofAddress } = splitForm(segment);
+  const changes = Object.entries(configured.changes).map(([method, change]): [string, Handler] => [
+    method,
+    administering((exchange) => change(exchange, name, ofAddress)),
+  ]);
+  return {
+    methods: {
+      GET: reading(async (exchange): Promise<Reply> => {
+        const found = configured.find(exchange, name);
+        return found === undefined
+          ? refuse(notFound(configured.unknown(name, "GET")))
+          : documentAnswer(exchange, ofAddress, configured.standard, found);
+      }),
+      ...Object.fromEntries(changes),
+    },
+  };
+}
+
+export const notFound = (message: string): Refusal => ({ code: "not_found", message });
+
+/** Returns the answer with one document. */
+export function documentAnswer(
+  exchange: Exchange,
+  ofAddress: DocumentForm | undefined,
+  standard: DocumentForm,
+  { root, node }: RootedDocument,
+): Answer {
+  const { form, type } = answerForm(exchange, ofAddress, standard);
+  return { status: 200, type, body: encodeDocument(form, root, node) };
+}
+
+/** The kind of an object as PUT reads it. */
+export interface PutKind {
+  readonly kind: ObjectKind;
+  /** The document's name in messages. */
+  readonly what: string;
+  readonly roots: Readonly<Record<string, FieldTypes>>;
+  /** The message about a name inside of the body that differs from the path. */
+  readonly mismatch: string;
+  /** Returns a path of the configuration file as a path of the document. */
+  readonly elementPath: (path: string) => string;
+  /** Returns a document as the configuration file has it. */
+  readonly contentOf: (document: RootedDocument) => Content;
+  /** Returns what the checks of the configuration file do not find; undefined: nothing. */
+  readonly faultOf: (document: RootedDocument) => string | undefined;
+}
+
+/** An object that cannot be changed over HTTP. */
+export interface ReadOnly {
+  readonly document: RootedDocument;
+  readonly refusal: Refusal;
+}
+
+/**
+ * Returns whether a PUT has made a new object, or why it was refused. A PUT that changes nothing succeeds, also where
+ * the object cannot be changed.
+ */
+export async function putObject(
+  { configured, changeObject }: Pick<RouteOptions, "configured" | "changeObject">,
+  { kind, what, roots, mismatch, elementPath, contentOf, faultOf }: PutKind,
+  exchange: Exchange,
+  name: string,
+  readOnly: ReadOnly | undefined,
+): Promise<Result<{ readonly isNew: boolean }, Refusal>> {
+  const form = bodyForm(exchange);
+  if (!form.ok) return form;
+  const present = readOnly ?? objectOf(configured().objects, kind, name);
+  const decoded = await exchange.body((bytes) => decodeDocument(bytes, form.value, what, roots, present?.document));
+  if (!decoded.ok) return decoded;
+  const document = decoded.value;
+  if ((textOf(document.node, "name") ?? name) !== name) return refuse({ code: "bad_field", message: mismatch });
+  if (readOnly !== undefined)
+    return isDeepStrictEqual(contentOf(document), contentOf(readOnly.document))
+      ? ok({ isNew: false })
+      : refuse(readOnly.refusal);
+  const isNew = present === undefined;
+  if (!isNew && isDeepStrictEqual(present.document, document)) return ok({ isNew });
+  const fault = faultOf(document);
+  if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
+  const changed = await changeObject({ kind, name, document });
+  return changed.ok ? ok({ isNew }) : refuse(inElements(changed.error, elementPath));
+}
+
+/** Returns a refusal of a configuration with the paths of the document that the client has sent. */
+function inElements(refusal: Refusal, elementPath: (path: string) => string): Refusal {
+  if (refusal.problems === undefined) return refusal;
+  const lines = refusal.problems.map(({ file, path, message }) => {
+    const own = /^(?:layers|gridSets)\[\d+\]\.?/.exec(path)?.[0];
+    if (own === undefined || !file.includes("made over HTTP")) return `${file}: ${message}`;
+    const element = elementPath(path.slice(own.length));
+    return message.startsWith(path) ? `${element}${message.slice(path.length)}` : `${element}: ${message}`;
+  });
+  const [message = "the document is not valid", ...details] = lines;
+  return { code: "bad_field", message, details };
+}

@@ -1,0 +1,207 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  type DocumentNode,
+  double,
+  MASKED,
+  type MapNode,
+  type NamedNode,
+  type RootedDocument,
+} from "../../gwc/document-node.ts";
+import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import type { Result } from "../../lib/result.ts";
+import { type DocumentFormat, readDocument } from "../management/internal/document.ts";
+import { childrenOf, expanded, type Field, scalarOf } from "../management/internal/field.ts";
+import { Problems } from "../management/internal/fields.ts";
+
+/** Secrets of documents. `***` stands for the present one. */
+const SECRETS: ReadonlySet<string> = new Set(["httpPassword"]);
+
+/**
+ * Decodes a document of the configuration interface by its table of elements. Elements that no table has are kept.
+ * Refuses a value of a wrong type with its path.
+ * @param present the document that the new one replaces: the source of secrets, and of the kinds of filters
+ */
+export function decodeDocument(
+  body: Uint8Array,
+  format: DocumentFormat,
+  what: string,
+  roots: Readonly<Record<string, FieldTypes>>,
+  present: RootedDocument | undefined,
+): Result<RootedDocument, Refusal> {
+  const read = readDocument(body, format, what, Object.keys(roots), "read");
+  if (!read.ok) return read;
+  const { name: root } = read.value;
+  const decoder = new Decoder(kindsByKey(present));
+  const node = decoder.map(read.value, { map: roots[root] ?? {} }, "");
+  return decoder.problems.result({ root, node: withSecrets(node, present?.node) });
+}
+
+/** Returns the names of the fields of a document that have another value in the present one. */
+export const changedFields = ({ node }: RootedDocument, present: RootedDocument): readonly string[] =>
+  node.fields.flatMap(([name, value]) => {
+    const before = present.node.fields.find(([key]) => key === name)?.[1];
+    return isDeepStrictEqual(value, before) ? [] : [name];
+  });
+
+/** Returns the kind of each parameter filter of a document by its key. */
+function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, string> {
+  const filters = document?.node.fields.find(([name]) => name === "parameterFilters")?.[1];
+  if (typeof filters !== "object" || filters.kind !== "list") return new Map();
+  return new Map(
+    filters.items.flatMap(([kind, item]): [string, string][] => {
+      const key =
+        typeof item === "object" && item.kind === "map" ? item.fields.find(([name]) => name === "key") : undefined;
+      return key === undefined ? [] : [[String(key[1]).toUpperCase(), kind]];
+    }),
+  );
+}
+
+/** Replaces `***` by the secret of the present document. */
+function withSecrets(node: MapNode, present: MapNode | undefined): MapNode {
+  const fields = node.fields.flatMap(([name, value]): NamedNode[] => {
+    if (!SECRETS.has(name) || value !== MASKED) return [[name, value]];
+    const secret = present?.fields.find(([key]) => key === name);
+    return secret === undefined ? [] : [secret];
+  });
+  return { ...node, fields };
+}
+
+class Decoder {
+  readonly problems = new Problems();
+  readonly #kindsByKey: ReadonlyMap<string, string>;
+
+  constructor(kinds: ReadonlyMap<string, string>) {
+    this.#kindsByKey = kinds;
+  }
+
+  /** Decodes an element with others inside; the known ones first, in the order of their table. */
+  map(
+    field: Field,
+    { map: types, attributes = [] }: { readonly map: FieldTypes; readonly attributes?: readonly string[] },
+    path: string,
+  ): MapNode {
+    const known: NamedNode[] = [];
+    for (const [name, type] of Object.entries(types)) {
+      const at = path === "" ? name : `${path}.${name}`;
+      const given = field.children.filter((child) => child.name === name);
+      const [first, second] = given;
+      if (first === undefined) continue;
+      if (typeof type === "object" && "repeated" in type) {
+        const items = expanded(given).map((item, i) => this.#decode(item, type.repeated, `${at}[${i}]`));
+        known.push([name, { kind: "repeated", items }]);
+      } else {
+        if (second !== undefined) this.problems.at(second, `${at}: is given twice`);
+        known.push([name, this.#decode(first, type, at)]);
+      }
+    }
+    const others = field.children.filter(({ name }) => !name.startsWith("@") && !(name in types));
+    return { kind: "map", attributes: attributesOf(field, attributes), fields: [...known, ...unknownFields(others)] };
+  }
+
+  #decode(field: Field, type: FieldType, path: string): DocumentNode {
+    if (typeof type === "string") return this.#scalar(field, type, path);
+    if ("map" in type) {
+      if (scalarOf(field)?.trim()) this.problems.expected(path, "elements", field);
+      return this.map(field, type, path);
+    }
+    if ("repeated" in type)
+      return { kind: "repeated", items: expanded([field]).map((item) => this.#decode(item, type.repeated, path)) };
+    if (scalarOf(field)?.trim()) this.problems.expected(path, "a list", field);
+    if ("list" in type) {
+      const items = itemsOf(field, type.list);
+      return {
+        kind: "list",
+        items: items.map((item, i) => [type.list, this.#decode(item, type.of, `${path}[${i}]`)]),
+      };
+    }
+    return { kind: "list", items: this.#kinds(field, type, path) };
+  }
+
+  #kinds(
+    field: Field,
+    { kinds, kindOf }: Extract<FieldType, { readonly kinds: FieldTypes }>,
+    path: string,
+  ): NamedNode[] {
+    const named =
+      field.kind === "list"
+        ? field.children.map((item) => ({ item, kind: this.#kindOf(item, kindOf) }))
+        : expanded(field.children).map((item) => ({ item, kind: item.name }));
+    return named.map(({ item, kind }, i) => {
+      const type = kinds[kind];
+      const at = `${path}[${i}]`;
+      if (type === undefined) this.problems.at(item, `${at}: expected ${Object.keys(kinds).join(" or ")}, got ${kind}`);
+      return [kind, this.#decode(item, type ?? { map: {} }, at)];
+    });
+  }
+
+  #kindOf(item: Field, kindOf: (fields: ReadonlySet<string>) => string): string {
+    const key =
+      item.children
+        .find(({ name }) => name === "key")
+        ?.text.trim()
+        .toUpperCase() ?? "";
+    return this.#kindsByKey.get(key) ?? kindOf(new Set(item.children.map(({ name }) => name)));
+  }
+
+  #scalar(field: Field, type: "text" | "flag" | "integer" | "double", path: string): DocumentNode {
+    const text = scalarOf(field);
+    if (text === undefined) {
+      this.problems.expected(path, type === "text" ? "a text" : `a value`, field);
+      return "";
+    }
+    const trimmed = text.trim();
+    switch (type) {
+      case "text":
+        return trimmed;
+      case "flag":
+        if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
+        this.problems.expected(path, "true or false", field);
+        return false;
+      case "integer":
+        if (/^[+-]?\d{1,15}$/.test(trimmed)) return Number(trimmed);
+        this.problems.expected(path, "a whole number", field);
+        return 0;
+      case "double":
+        if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(trimmed) && Number.isFinite(Number(trimmed)))
+          return double(Number(trimmed));
+        this.problems.expected(path, "a number", field);
+        return double(0);
+    }
+  }
+}
+
+/** Returns the items of a list: an array as it is, or the elements of a name inside. */
+function itemsOf(field: Field, name: string): readonly Field[] {
+  if (field.kind === "list") {
+    const wrapped = field.children.filter((child) => child.kind !== "null");
+    return wrapped;
+  }
+  return childrenOf(field, name);
+}
+
+function attributesOf(field: Field, names: readonly string[]): Readonly<Record<string, string>> {
+  const given = names.flatMap((name): [string, string][] => {
+    const attribute = field.children.find((child) => child.name === `@${name}`);
+    return attribute === undefined ? [] : [[name, attribute.text]];
+  });
+  return Object.fromEntries(given);
+}
+
+/** Returns elements without a table as they came. */
+function unknownFields(fields: readonly Field[]): NamedNode[] {
+  const names = [...new Set(fields.map(({ name }) => name))];
+  return names.map((name): NamedNode => {
+    const all = expanded(fields.filter((field) => field.name === name)).map(unknownNode);
+    const [only] = all;
+    return [name, all.length === 1 && only !== undefined ? only : { kind: "repeated", items: all }];
+  });
+}
+
+function unknownNode(field: Field): DocumentNode {
+  const text = scalarOf(field);
+  if (text !== undefined) return text;
+  const names = field.children.filter(({ name }) => name.startsWith("@")).map(({ name }) => name.slice(1));
+  const inner = field.children.filter(({ name }) => !name.startsWith("@"));
+  return { kind: "map", attributes: attributesOf(field, names), fields: unknownFields(inner) };
+}

@@ -1,0 +1,50 @@
+import type { DocumentNode } from "../../gwc/document-node.ts";
+import { doubleText } from "../../layer/float-text.ts";
+import { asciiJson, escapeXml } from "../../lib/escape.ts";
+
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** Encodes a document as XML in ASCII, indented by two blanks a level as GeoWebCache does. */
+export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${element(root, node, "")}\n`;
+
+function element(name: string, node: DocumentNode, indent: string): string {
+  if (typeof node !== "object") return `${indent}<${name}>${escapeXml(String(node))}</${name}>`;
+  switch (node.kind) {
+    case "double":
+      return `${indent}<${name}>${doubleText(node.value)}</${name}>`;
+    case "repeated":
+      return node.items.map((item) => element(name, item, indent)).join("\n");
+    case "list":
+    case "map": {
+      const attributes = node.kind === "map" ? Object.entries(node.attributes) : [];
+      const tag = `${name}${attributes.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join("")}`;
+      const inner = (node.kind === "map" ? node.fields : node.items)
+        .map(([child, value]) => element(child, value, `${indent}  `))
+        .filter((text) => text !== "");
+      return inner.length === 0 ? `${indent}<${tag}/>` : `${indent}<${tag}>\n${inner.join("\n")}\n${indent}</${name}>`;
+    }
+  }
+}
+
+/** Encodes a document as compact JSON in ASCII: an object with the root's name. */
+export const encodeJson = (root: string, node: DocumentNode): string => `{${asciiJson(root)}:${jsonOf(node)}}`;
+
+function jsonOf(node: DocumentNode): string {
+  if (typeof node === "string") return asciiJson(node);
+  if (typeof node !== "object") return String(node);
+  switch (node.kind) {
+    case "double":
+      return String(node.value);
+    case "list":
+      return `[${node.items.map(([, item]) => jsonOf(item)).join(",")}]`;
+    case "repeated":
+      return `[${node.items.map(jsonOf).join(",")}]`;
+    case "map": {
+      const attributes = Object.entries(node.attributes).map(
+        ([key, value]) => `${asciiJson(`@${key}`)}:${asciiJson(value)}`,
+      );
+      const fields = node.fields.map(([key, value]) => `${asciiJson(key)}:${jsonOf(value)}`);
+      return `{${[...attributes, ...fields].join(",")}}`;
+    }
+  }
+}

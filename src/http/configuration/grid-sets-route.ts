@@ -1,0 +1,92 @@
+import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
+import type { GridSet } from "../../grid/grid-set.ts";
+import { objectOf } from "../../gwc/configured-object.ts";
+import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
+import { gridSetDocument } from "../../gwc/grid-set-document.ts";
+import { gridSetContent } from "../../gwc/layer-content.ts";
+import { findSubset } from "../../layer/layer.ts";
+import { conflict } from "../../lib/refusal.ts";
+import { refuse } from "../../lib/result.ts";
+import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
+import { configuredRoute, notFound, putObject, type ReadOnly } from "./configured-route.ts";
+
+type GridSetParts = Pick<RouteOptions, "configured" | "changeObject">;
+
+/** The keys of a grid set in the configuration file, by the element of GeoWebCache that they come from. */
+const elementPath = (path: string): string =>
+  path
+    .replace(/^id\b/, "name")
+    .replace(/^title\b/, "description")
+    .replace(/^srs\b/, "srs.number")
+    .replace(/^extent\b/, "extent.coords")
+    .replace(/^tileSize\[0\]/, "tileWidth")
+    .replace(/^tileSize\[1\]/, "tileHeight");
+
+const GRID_SETS = {
+  kind: "gridSet",
+  what: "a grid set",
+  roots: GRID_SET_ROOTS,
+  mismatch: "There is a mismatch between the name of the grid set in the submission and the URL you specified.",
+  elementPath,
+  contentOf: gridSetContent,
+  faultOf: () => undefined,
+} as const;
+
+/** `/rest/gridsets` and `/rest/gridsets/NAME`. */
+export function gridSetsRoute(parts: GridSetParts): Route {
+  const { configured } = parts;
+  return configuredRoute({
+    segment: "gridsets",
+    elements: ["gridSets", "gridSet"],
+    standard: "xml",
+    names: () => {
+      const own = configured().gridSets.map(({ id }) => id);
+      return [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
+    },
+    find: (_, name) => {
+      const found = gridSetOf(parts, name);
+      return found === undefined ? undefined : gridSetDocument(found);
+    },
+    unknown: unknownGridSet,
+    changes: {
+      PUT: (exchange, name) => putGridSet(parts, exchange, name),
+      DELETE: (exchange, name) => deleteGridSet(parts, exchange, name),
+    },
+  });
+}
+
+const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
+  `Failed to ${method === "GET" ? "get" : "remove"} GridSet. A GridSet with name "${name}" does not exist.`;
+
+const gridSetOf = ({ configured }: GridSetParts, name: string): GridSet | undefined =>
+  configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);
+
+/** Returns the grid set if it cannot be changed here. */
+function readOnly(parts: GridSetParts, name: string): ReadOnly | undefined {
+  const { gridSets, objects, file } = parts.configured();
+  const found = gridSetOf(parts, name);
+  if (found === undefined || objectOf(objects, "gridSet", name) !== undefined) return undefined;
+  const isOwn = gridSets.some(({ id }) => id === name);
+  const where = isOwn ? `stands in ${file ?? "the demo"}, and is changed there` : "is built in";
+  return { document: gridSetDocument(found), refusal: conflict(`The grid set ${name} ${where}.`) };
+}
+
+/** Returns the layers that use a grid set. */
+const usersOf = ({ catalogue }: Exchange, name: string): readonly string[] =>
+  [...catalogue.layers.values()].flatMap((layer) => (findSubset(layer, name) === undefined ? [] : [layer.name]));
+
+async function putGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
+  const put = await putObject(parts, GRID_SETS, exchange, name, readOnly(parts, name));
+  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
+}
+
+async function deleteGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
+  const fixed = readOnly(parts, name);
+  if (fixed !== undefined) return refuse(fixed.refusal);
+  if (objectOf(parts.configured().objects, "gridSet", name) === undefined)
+    return refuse(notFound(unknownGridSet(name, "DELETE")));
+  const users = usersOf(exchange, name);
+  if (users.length > 0) return refuse(conflict(`The grid set ${name} is in use by ${users.join(", ")}.`));
+  const changed = await parts.changeObject({ kind: "gridSet", name, document: undefined });
+  return changed.ok ? { status: 200, body: "" } : changed;
+}
