@@ -67,7 +67,7 @@ export class AccountService {
   usersChanged(): void {
     const { db, accountsChanged, fault } = this.#parts;
     const gone = [...new Set(this.#tokens().map(({ user }) => user))].filter((user) => !this.#hasUser(user));
-    // An open server has no users, and the tokens count for nothing. They are kept for the next configuration.
+    // An open server has no users, and accepts no token. The tokens stay in the database for the next configuration.
     if (gone.length > 0 && this.#allUsers().length > 0)
       try {
         db.transaction(() => {
@@ -106,7 +106,9 @@ export class AccountService {
     this.#parts.accountsChanged(this.#accounts());
   }
 
-  /** Adds a user. Refuses a name that is taken, and the first user of an open server: everybody may add one there. */
+  /**
+   * Adds a user. Refuses a name that is taken. Refuses the first user of an open server too: any client could add it.
+   */
   async addUser(user: User): Promise<Result<null, Refusal>> {
     const { db } = this.#parts;
     if (this.#allUsers().length === 0)

@@ -15,7 +15,7 @@ export interface ApiToken {
 
 /** An API token as people see it. Times in ms since 1970. */
 export interface ApiTokenView extends Omit<ApiToken, "digest"> {
-  /** What its owner calls it. */
+  /** The name that the owner gave the token. */
   readonly name: string;
   readonly createdMs: number;
   /** To the minute; null: it was never used. */

@@ -20,7 +20,7 @@ const LONGEST_MS = 7 * 24 * HOUR_MS;
 /** The condition of a session that has ended. Its values are those of `endedBefore`. */
 const ENDED = "used_ms < ? OR made_ms < ?";
 const endedBefore = (now: number): [usedMs: number, madeMs: number] => [now - IDLE_MS, now - LONGEST_MS];
-/** The most sessions in the database. A further one ends the session that was not used for the longest time. */
+/** The most sessions in the database. A further one ends the session that has been unused for the longest time. */
 const MOST_SESSIONS = 1_000;
 /** The use of a session is written at most once in this time. */
 const USE_WRITTEN_MS = 60_000;
