@@ -25,7 +25,7 @@ const LONGEST_MS = 90 * 86_400_000;
 export interface ActivityEntry {
   /** ms since 1970. */
   readonly timeMs: number;
-  /** Null: an open server, or nobody. */
+  /** The account, or the name in a refused log-in; null: the server has no users, or the request named none. */
   readonly user: string | null;
   readonly address: string;
   readonly method: string;
@@ -40,7 +40,7 @@ export interface ActivityEntry {
 
 export type ActivityRow = ActivityEntry & { readonly id: number };
 
-/** What a list of entries is limited to. */
+/** The conditions of the entries in a list. */
 export interface ActivityFilter {
   readonly user?: string;
   /** True: only refused requests; false: only the others. */
@@ -53,7 +53,7 @@ export interface ActivityFilter {
 /** A list looks at so many entries before it yields. */
 const SLICE = 2_000;
 
-/** The record of who changed what, and of what was refused. */
+/** Records changes with their accounts, and refused requests. */
 export class ActivityService {
   readonly #db: Database;
   readonly #now: () => number;
