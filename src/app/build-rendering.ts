@@ -26,7 +26,7 @@ import { RendererPool } from "./renderer-pool.ts";
 const CORES_LEFT = 1 + 2 / 3;
 /** The least share of one processor for jobs, so that they progress on any machine. */
 const LEAST_SHARE = 0.25;
-/** For this time after a read, users count as reading tiles. */
+/** Users count as reading tiles for this time after a read. */
 const ACTIVE_MS = 2_000;
 
 export type Rendering = ReturnType<typeof buildRendering>;
@@ -74,7 +74,7 @@ export function buildRendering(parts: {
     if (state === "down")
       log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
     else if (before === "down") log.info("an upstream is back", { upstream });
-    // In a later turn, when the health has recorded the answer that has changed the state.
+    // Report in a later turn: by then the health has recorded the answer that changed the state.
     setImmediate(() => {
       const view = upstreamLimits.views().find((one) => one.upstream === upstream);
       if (view !== undefined) publish({ kind: "upstream", upstream: view });

@@ -22,7 +22,10 @@ export interface ClaimedState {
   readonly isDiskFull: boolean;
   /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
-  /** Makes a copy that was put in place the database of this server, after all that it may lack has been planned. */
+  /**
+   * Makes a restored copy the database of this server. Called when the checks for what the copy may lack have been
+   * planned.
+   */
   adopted(): void;
   /** Marks the data directory as in use, after the first transaction has been committed. */
   begun(): void;

@@ -185,7 +185,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           publish: (event) => channel.note("publish", [event]),
           log,
         });
-        // Before the answer, so that no request with a token is refused by a server that is ready.
+        // Report the tokens before the answer, so that a ready server refuses no valid token.
         opened.services.accounts.usersChanged();
         claimed.adopted();
         markBegun(claimed, log);
@@ -205,7 +205,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     used: (report) => opened?.used(report),
     async health() {
       const reason = opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look());
-      // A server that is not ready may get no misses, and only those reclaim the space of truncations otherwise.
+      // Otherwise only misses reclaim the space of truncations, and a server that is not ready may get none.
       if (claimed?.isDiskFull === true) opened?.services.truncations.giveUp(undefined);
       return reason;
     },

@@ -6,8 +6,9 @@ export type OperationsChannel = Pick<Channel<Record<never, never>, Operations>, 
 
 /**
  * Returns the operations behind a channel.
- * @param reportReads reports the tiles that were read, before operations whose answer depends on which tiles are in use
- * @param applied awaited before each answer, so that the answer is true of all processes that serve tiles
+ * @param reportReads reports the tiles that were read; called before operations whose answer depends on the use of
+ * tiles
+ * @param applied awaited before each answer, so that all processes that serve tiles have applied the change
  */
 export function forwardOperations(
   channel: OperationsChannel,

@@ -12,7 +12,8 @@ export interface ProcessWatchParts {
 
 /**
  * Asks a process that has work whether it is alive, and reports once when the process has not answered for
- * `deadlineMs`. A stopped process, or one that waits for a disk for ever, would block its renders and truncations.
+ * `deadlineMs`. Without the watch, a stopped process, or one that waits for a disk for ever, would block its renders
+ * and truncations.
  */
 export class ProcessWatch {
   readonly #parts: ProcessWatchParts;

@@ -5,7 +5,7 @@ const LOOK_MS = 5_000;
 /** While there is trouble, its end is awaited. */
 const TROUBLED_LOOK_MS = 1_000;
 
-/** Tells why a remote store cannot be used. Looks every few seconds, one look at a time. */
+/** Reports why a remote store cannot be used. Looks every few seconds, one look at a time. */
 export class RemoteTrouble {
   readonly #stores: () => Pick<OpenedStores, "trouble"> | undefined;
   #last: string | undefined;

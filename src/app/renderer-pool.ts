@@ -57,7 +57,7 @@ interface Renderer {
  * Starts and ends the renderer processes. The first render starts them; they end after an idle minute. Users have at
  * most one renderer per core, jobs as many, and composed maps half as many, so that none of the three waits for
  * another. While users read tiles, jobs use one renderer less: if all cores were rendering, every hit would wait for
- * the scheduler, whatever the priorities.
+ * the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers {
   readonly #data: Omit<RendererData, "layers">;
