@@ -2,8 +2,8 @@ import { crc32 } from "node:zlib";
 
 /**
  * Returns a strong, quoted entity tag; equal bytes have equal tags (RFC 9110, 8.8.3). The tag consists of the length
- * and a checksum of each half. It tells pictures apart as well as 64 bits of a digest, in half the time, which each hit
- * from the store pays.
+ * and a checksum of each half. The tag distinguishes pictures as well as 64 bits of a digest does, in half the time.
+ * Each hit from the store pays that time.
  */
 export function etagOf(bytes: Uint8Array): string {
   const middle = bytes.length >>> 1;

@@ -19,7 +19,7 @@ interface Entry {
 export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
   readonly #entries: LRUCache<string, Entry>;
   readonly #epochs = new LayerEpochs();
-  /** By key: the reads of remote stores that have not ended, unless the tile was removed since they began. */
+  /** The unfinished reads of remote stores, by key. The removal of a tile removes its entry. */
   readonly #reads = new Map<string, { pending: number }>();
 
   constructor(maxBytes: number) {

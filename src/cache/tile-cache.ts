@@ -87,7 +87,10 @@ export class TileCache implements TileReader {
    * that a truncation came after the start of the render.
    */
   readonly #revalidating = new Map<string, number>();
-  /** By layer: tiles written before this have expired, whatever their age, ms since 1970. */
+  /**
+   * Times by layer, in ms since 1970: tiles written before have expired, even if they are younger than the layer's
+   * expiry.
+   */
   readonly #expiredBeforeMs = new Map<string, number>();
   /** The counters of the layers that have been read, by name. */
   readonly #counts = new Map<string, TileCounts>();

@@ -34,7 +34,7 @@ export function failureOf(
       };
     case "remembered": {
       const failure = upstreamFailure(rendered.failure);
-      // The upstream may have asked for a longer wait.
+      // The `Retry-After` of the upstream may be longer.
       const wait = Math.max(rendered.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
     }
