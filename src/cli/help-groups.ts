@@ -5,6 +5,6 @@ export const GROUPS = {
   how: "How:",
   when: "When:",
   waiting: "Asking and waiting:",
-  /** Of all commands to a server. The help shows it last. */
+  /** The options of all commands to a server. The help shows this group last. */
   server: "Server and output:",
 } as const;

@@ -1,8 +1,8 @@
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Aborts its signal when the user interrupts the program, so that no unfinished file stays on the disk. When disposed, it
- * ends the program as the user's signal does where nobody handles it.
+ * Aborts its signal when the user interrupts the program, so that no unfinished file stays on the disk. When disposed
+ * after an interruption, ends the program as the unhandled signal does.
  */
 export class Interruption implements Disposable {
   readonly #abort = new AbortController();

@@ -2,7 +2,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /** The entry of a netrc file for a host. */
 export interface NetrcEntry {
-  /** Undefined: the entry is for any user. */
+  /** The user of the entry; undefined: any user. */
   readonly login: string | undefined;
   readonly password: string;
   /** The line of the keyword `machine` or `default`. */
@@ -31,8 +31,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Returns the first entry for the host, and for the user if one is given, that has a password. Reads the file as curl
- * does: an entry may extend over several lines; words may be in double quotes; `#` before a word begins a comment;
- * keywords and hosts ignore case; a macro ends at an empty line; the text after the entry is not checked.
+ * does. An entry may extend over several lines. Words may be in double quotes; `#` before a word begins a comment.
+ * Keywords and hosts ignore case. A macro ends at an empty line. The text after the entry is not checked.
  */
 export function findInNetrc(
   text: string,

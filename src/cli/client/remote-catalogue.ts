@@ -9,7 +9,7 @@ import type { Answer } from "./answer.ts";
 
 type Layers = Answer<"Layers">;
 
-/** The answer of `/api/v1/layers`, with the kinds of filters told apart. */
+/** The answer of `/api/v1/layers`, in which `type` determines the fields of a filter. */
 export interface CatalogueAnswer {
   readonly layers: readonly (Omit<Layers["layers"][number], "parameters"> & {
     readonly parameters: readonly ParameterFilter[];

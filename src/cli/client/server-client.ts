@@ -206,7 +206,7 @@ function queryText(query: NonNullable<RequestOptions["query"]>): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** Returns what happened to a connection, with what to do about an address that nobody answers at. */
+/** Returns what happened to a connection, and for an address without a server the remedy. */
 function connectionFault(error: unknown): string {
   switch (codeOf(error)) {
     case "ECONNREFUSED":

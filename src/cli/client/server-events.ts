@@ -3,7 +3,7 @@ export interface ServerEvent {
   readonly event: string;
   /** The id of this event, or of the last one that had an id. */
   readonly id: string;
-  /** Undefined: the block has an id only, and no event. */
+  /** The data of the event; undefined: the block has an id only. */
   readonly data: string | undefined;
 }
 

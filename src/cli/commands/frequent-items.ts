@@ -5,9 +5,9 @@ export interface FrequentItem {
 }
 
 /**
- * Counts the most frequent items of a stream of any length, in bounded memory. When there are too many items, the
- * median count is subtracted from every count, and items without a remaining count are deleted (Anderson et al., "A
- * High-Performance Algorithm for Identifying Frequent Items in Data Streams", 2017). The counts are exact until then;
+ * Counts the most frequent items of a stream of any length, in bounded memory. When there are too many items, subtracts
+ * the median count from every count and deletes items without a remaining count. The algorithm is from Anderson et al.,
+ * "A High-Performance Algorithm for Identifying Frequent Items in Data Streams", 2017. The counts are exact until then;
  * after that a count is short by at most 2 n / `most`.
  */
 export class FrequentItems {
@@ -35,7 +35,7 @@ export class FrequentItems {
     this.#shortBy += median;
   }
 
-  /** By how much a count may be too low; 0: all counts are exact. */
+  /** The most by which a count may be too low; 0: all counts are exact. */
   get shortBy(): number {
     return this.#shortBy;
   }

@@ -123,7 +123,7 @@ test("a job is paused, resumed and killed; a --wait for it elsewhere shows its p
   expect((await run("kill", id)).code).toBe(0);
   const two = ["--grid-set", "EPSG:4326", "--zoom", "3-5", "--threads", "2"];
   const rivers = idOf((await run("seed", "ws:rivers", ...two)).stdout);
-  // The tasks of a job are told where the job is shown in full.
+  // The full text of a job lists its tasks.
   expect((await run("job", rivers)).stdout).toMatch(/^tasks: +\d+, \d+$/m);
   const [first, second] = [await run("seed", "ws:roads", ...two), await run("seed", "ws:roads", ...two)].map(
     ({ stdout }) => idOf(stdout),

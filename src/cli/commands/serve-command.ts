@@ -61,8 +61,8 @@ function obeySignals(starting: Promise<RunningServer>): void {
 }
 
 /**
- * Ends the process as the signal does when nobody handles it. `process.exit` would end the threads, and with them close
- * the database, whose log is then missing though the server did not end in order: the next start would report a loss.
+ * Ends the process as an unhandled signal does. `process.exit` would end the threads and so close the database, which
+ * removes its write-ahead log although the server did not end in order: the next start would report a loss.
  */
 function endAtOnce(signal: NodeJS.Signals, code: number): never {
   process.removeAllListeners(signal);

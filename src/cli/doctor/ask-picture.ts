@@ -17,7 +17,7 @@ const UNANSWERED: ReadonlySet<FailureClass> = new Set(["refused", "unknown_host"
 
 /**
  * Renders a whole metatile of a subset, as the server does. Returns what is wrong; undefined: nothing. If the metatile
- * fails and is larger than a tile, renders one tile, which shows whether the size is what the upstream refuses.
+ * fails and is larger than a tile, renders one tile, which shows whether the upstream refuses the size.
  */
 export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bounds): Promise<string | undefined> {
   const { gridSet } = subset;

@@ -22,8 +22,8 @@ const TIME_LIMITS: TimeLimits = { requestMs: 4000, totalMs: 8000 };
 const MOST_CONNECTIONS = 4;
 
 /**
- * Asks the upstreams of all layers at once, each by few connections, and returns what is wrong with the layers. Each of
- * several servers of a source is asked.
+ * Asks the upstreams of all layers at once, each over few connections. If a source has several servers, asks each of
+ * them. Returns what is wrong with the layers.
  */
 export async function askUpstreams(
   layers: readonly Layer[],

@@ -1,4 +1,4 @@
-/** What the doctor has found wrong with a layer, or with an upstream and all its layers. */
+/** A fault of a layer, or of an upstream and all its layers, that the doctor has found. */
 export interface Finding {
   readonly severity: "error" | "warning";
   /** The origin of the upstream, or the file of an archive. */

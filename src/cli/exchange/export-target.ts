@@ -9,7 +9,7 @@ export interface ExportTile {
 /** The columns and rows of a level that have tiles: first and last column, first and last row from the top. */
 export type LevelBox = readonly [minX: number, minY: number, maxX: number, maxY: number];
 
-/** What an export has done so far. A continued export begins with it. */
+/** The progress of an export. A continued export begins with it. */
 export interface ExportProgress {
   /** The last tile that was looked at; null: none. */
   readonly after: string | null;
@@ -18,7 +18,7 @@ export interface ExportProgress {
   readonly missing: number;
   /** False: the server was still counting the layer. */
   readonly complete: boolean;
-  /** By level. */
+  /** The boxes of the exported tiles, by level. */
   readonly levels: Readonly<Record<string, LevelBox>>;
 }
 
@@ -31,7 +31,7 @@ export const NOTHING_DONE: ExportProgress = {
   levels: {},
 };
 
-/** What an archive tells about itself. */
+/** The metadata of an archive. */
 export interface ExportFacts {
   readonly name: string;
   readonly description: string;
@@ -44,7 +44,7 @@ export interface ExportFacts {
 }
 
 /**
- * Where an export goes. Nothing appears under the name of an archive before it is complete.
+ * The destination of an export. Nothing appears under the name of an archive before it is complete.
  *
  *     open ──add()*──► finish() ──► close()
  */
@@ -55,7 +55,7 @@ export interface ExportTarget {
   add(tiles: readonly ExportTile[], progress: ExportProgress): void;
   /** Completes the target. @throws the reason of the signal */
   finish(facts: ExportFacts, signal: AbortSignal): Promise<void>;
-  /** Removes what is unfinished, or keeps it for an export that continues. */
+  /** Removes an unfinished archive, or keeps it for an export that continues. */
   close(unfinished: "keep" | "remove"): void;
 }
 

@@ -45,7 +45,7 @@ export const HEADER_BYTES = 127;
 export const ROOT_END = 16_384;
 
 const MOST_IN_LEAF = 4_096;
-/** With more leaves the packed root directory may not fit. */
+/** The packed root directory may not fit with more leaves. */
 const MOST_LEAVES = 3_000;
 
 /** The directories of an archive. */

@@ -1,7 +1,7 @@
 import type { ExportFacts } from "./export-target.ts";
 import { HEADER_BYTES } from "./pmtiles-directory.ts";
 
-/** Where a section of an archive lies. */
+/** The place of a section in an archive, in bytes. */
 export interface Section {
   readonly offset: number;
   readonly length: number;

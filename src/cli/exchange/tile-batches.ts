@@ -53,7 +53,7 @@ export class TileBatches {
     if (this.result.reasons.length < MOST_REASONS) this.result.reasons.push({ tile, reason });
   }
 
-  /** Sends what is left, and waits for all answers. */
+  /** Sends the remaining tiles, and waits for all answers. */
   async end(): Promise<void> {
     await this.#next();
     await this.#sending;

@@ -39,7 +39,7 @@ export async function* tilePages(source: PageSource, after: string | null): Asyn
   }
 }
 
-/** As many tiles as one answer may have. */
+/** No limit: the server limits the tiles of an answer. */
 const MOST_TILES = Number.MAX_SAFE_INTEGER;
 
 async function requestPage({ client, document, report, signal }: PageSource, after: string | null): Promise<TilePage> {

@@ -60,7 +60,7 @@ const failedText = ({ failed }: Progress): readonly string[] => (failed === 0n ?
 /** Formats the progress of jobs as one line. */
 export const progressText = (jobs: readonly Answer<"Job">[]): string => lineText(progressOf(jobs));
 
-/** Formats one job as one line that tells what the job does: its user may have meant another. */
+/** Formats one job as one line that says what the job does, so that the user notices a wrong job id. */
 export const jobLine = (job: Answer<"Job">): string =>
   lineText({ ...progressOf([job]), whose: `job ${job.id} (${job.type} of ${job.layer})` });
 
