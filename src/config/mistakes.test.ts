@@ -26,7 +26,7 @@ interface Mistake {
 }
 
 /**
- * The mistakes that people make, and what tells them where it is and what to do. Mistakes that only the upstream knows,
+ * Usual mistakes, each with the message that names its place and the remedy. Mistakes that only the upstream knows,
  * such as a misspelt layer or wrong credentials, are in `test/clients/doctor.test.ts`.
  */
 const MISTAKES: readonly Mistake[] = [

@@ -1,4 +1,4 @@
-/** Where a value of a configuration comes from. */
+/** The origin of a value of a configuration. */
 export interface Origin {
   /** The file as the operator named it, or the variable (`NUTHATCH_PORT`) or flag (`--port`) with the value. */
   readonly file: string;

@@ -26,7 +26,7 @@ export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
   /** The ids of all configured grid sets, also of invalid ones: an invalid grid set is not reported as unknown too. */
   readonly declared: ReadonlySet<string>;
-  /** Undefined: no file that a layer names is read. */
+  /** Reads the archives of layers; undefined: no archive is read. */
   readonly inspectArchive: ReturnType<typeof archiveInspector> | undefined;
   readonly problems: Problems;
   readonly warnings: string[];

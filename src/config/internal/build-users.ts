@@ -62,7 +62,7 @@ async function configuredUsers(
       problems.add(["users", i, "name"], `two users are called ${JSON.stringify(name)}`);
     if (document.passwordHash !== undefined && !isPasswordHash(document.passwordHash)) {
       const sentence = `${name} cannot log in, the passwordHash is none that \`nuthatch user hash\` makes`;
-      // Without its administrator nobody can manage the server.
+      // An administrator without a valid hash cannot log in, so the server could not be managed.
       if (roles.includes("admin") && name !== replaced) problems.add(["users", i, "passwordHash"], sentence);
       else problems.warn(["users", i], sentence);
     }

@@ -33,7 +33,7 @@ export type Document = Omit<ConfigurationDocument, Lists | "layers" | "stores" |
 /** Checks the top level: which keys there are. */
 const TopLevel = map(Object.fromEntries(Object.keys(SECTIONS).map((key) => [key, z.exactOptional(z.unknown())])));
 
-/** What the rest of a user or a layer is checked with: neither causes a problem of its own. */
+/** Values in place of missing ones when the other fields of a user or a layer are checked: they cause no problem. */
 const ANY_USER = { roles: ["admin"] };
 const ANY_LAYER = { source: { type: "wms", url: "http://localhost/" } };
 

@@ -11,7 +11,7 @@ export interface Reading {
 
 type Issue = z.core.$ZodIssue;
 
-/** In these maps a key without a value is a mistake; everywhere else such a key counts as absent. */
+/** The maps in which a key without a value is a mistake; everywhere else such a key counts as absent. */
 const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
 
 /**
@@ -60,8 +60,8 @@ function checkedValue<S extends z.ZodType>(schema: S, document: unknown): z.outp
 
 /**
  * Returns a function that reads a value as `readValue` does. If the value does not fit, the function returns the value
- * without the parts that do not fit, so that checks beyond the schema still run and all problems are reported at once;
- * undefined if too little is left. `standIns`: values for keys that do not fit and that every value needs.
+ * without the parts that do not fit, so that checks beyond the schema still run and all problems are reported at once.
+ * Returns undefined if too little is left. `standIns`: values for keys that do not fit and that every value needs.
  */
 export const fittingParts =
   (standIns: Readonly<Record<string, unknown>>): typeof readValue =>
