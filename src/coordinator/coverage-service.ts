@@ -37,7 +37,7 @@ export interface CoverageView extends Readonly<Record<SquareState, Runs>> {
 export interface LevelView {
   readonly z: number;
   readonly total: bigint;
-  /** Of a level whose stale tiles are unknown, these too. */
+  /** The stored tiles that are not stale; if `stale` is null, all stored tiles. */
   readonly kept: bigint;
   /** Null: the levels have too many cells that may hold stale tiles. */
   readonly stale: bigint | null;

@@ -9,7 +9,7 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { CountedParts } from "./coordinator-parts.ts";
 
-/** The tiles of one tile set that are exported, and the part of them that one answer has. */
+/** The exported tiles of one tile set, and the page of them that one answer has. */
 export interface ExportPageRequest {
   readonly tileSet: TileSet;
   /** The rectangles to walk, ascending by level, and the selection inside them. */

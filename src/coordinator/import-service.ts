@@ -15,7 +15,7 @@ import type { LedgerTruncations } from "../truncation/truncations.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 import type { UserWrites } from "./user-writes.ts";
 
-/** What an import does with a tile that is stored already. */
+/** The actions of an import for a tile that is stored already. */
 export const EXISTING = ["replace", "keep"] as const;
 export type Existing = (typeof EXISTING)[number];
 
@@ -73,7 +73,7 @@ export class ImportService {
     parts.closing.addEventListener("abort", () => this.#imported.close(), { once: true });
   }
 
-  /** Stores tiles. What was stored before a refusal stays, so the same request may be sent again. */
+  /** Stores tiles. Tiles that were stored before a refusal stay, so the same request may be sent again. */
   async importTiles(request: ImportRequest): Promise<Result<ImportCounts, Refusal>> {
     const { layer } = request.tileSet;
     // A truncation changes directories and records: it comes before these tiles or after them.

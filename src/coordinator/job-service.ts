@@ -120,7 +120,7 @@ export class JobService {
     return view && { type: view.type, zooms: view.zooms ?? [] };
   }
 
-  /** Returns what has happened to a job, the oldest first; undefined: no such job. */
+  /** Returns the events of a job, the oldest first; undefined: no such job. */
   async jobTimeline(id: number): Promise<readonly TimelineEntry[] | undefined> {
     const { jobs, runner, state } = this.#parts;
     return state.readSaved(() => {

@@ -6,7 +6,9 @@ const FLUSH_MS = 250;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
-/** Pyramids without tiles that are removed between two turns of the event loop. Each takes several system calls. */
+/**
+ * The number of empty pyramids that are removed between two turns of the event loop. Each takes several system calls.
+ */
 const EMPTIED_AT_ONCE = 8;
 /** Blocks whose use is written between two turns of the event loop. Each takes 0.2 ms. */
 const USED_AT_ONCE = 16;
@@ -20,7 +22,10 @@ export class PeriodicWork {
   #timer: NodeJS.Timeout | undefined;
   /** The work that is under way, by its name. Each runs once at a time. */
   readonly #running = new Map<Work, Promise<void>>();
-  /** Why the store cannot be marked as in use, and how often that was tried; undefined: it can. */
+  /**
+   * The error of the last attempt to mark the store as in use, and the number of attempts with this error; undefined:
+   * the attempt succeeded.
+   */
   #notMarked: { readonly error: string; attempts: number } | undefined;
   #lastTrimMs = 0;
   #moreToTrim = false;

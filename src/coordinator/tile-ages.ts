@@ -19,7 +19,10 @@ export interface TileAgesParts {
   readonly tileSet: TileSet;
 }
 
-/** Tells for one answer which stored tiles are stale. Reads the age of a tile only where the ledger leaves it open. */
+/**
+ * Determines for one answer which stored tiles are stale. Reads the age of a tile from the store only where the ledger
+ * does not have it exactly.
+ */
 export class TileAges {
   readonly #parts: TileAgesParts;
   #statsLeft = MOST_STATS;

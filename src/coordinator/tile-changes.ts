@@ -32,11 +32,11 @@ export interface TileChangesParts {
 interface Level {
   readonly tileSet: TileSet;
   readonly z: number;
-  /** By the text of the cell. Undefined: too many. */
+  /** The changed cells, by their text; undefined: too many cells. */
   cells: Map<string, readonly [number, number]> | undefined;
 }
 
-/** Collects the cells that writers open and close, while somebody asks for them. */
+/** Collects the cells that writers open and close, while a client reads these changes. */
 export class TileChanges {
   readonly #parts: TileChangesParts;
   #levels = new Map<string, Level>();

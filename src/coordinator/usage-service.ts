@@ -18,7 +18,7 @@ export interface UsageServiceParts
 }
 
 export interface UsageHistoryQuery {
-  /** Undefined: all layers together. */
+  /** The layer; undefined: all layers together. */
   readonly layer: string | undefined;
   /** ms since 1970. */
   readonly sinceMs: number;

@@ -39,9 +39,9 @@ export interface UsageView {
   readonly bytesOnDisk: bigint;
   /** The global quota in bytes, null while it is not enforced. */
   readonly quota: bigint | null;
-  /** What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
+  /** The size that the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`). */
   readonly quotaCount: QuotaCount;
-  /** The change over the last day at most of what the quotas count; null while there is no earlier sample. */
+  /** The change of the counted size over the last day at most; null while there is no earlier sample. */
   readonly trend: {
     readonly since: string;
     readonly bytesPerDay: number;
@@ -71,7 +71,7 @@ export function usageView(
     readonly layers: readonly string[];
     readonly trend: Trend | undefined;
     readonly counts: EnforcerCounts;
-    /** Undefined: the file system has never answered. */
+    /** The space on the disk; undefined: the file system has never answered. */
     readonly diskSpace: DiskSpace | undefined;
   },
   options: { readonly tileSets: boolean; readonly layer: string | undefined },
