@@ -42,8 +42,7 @@ export function isNorthFirst(srs: number): boolean | undefined {
 
 /**
  * Returns whether points and boxes in the axis order of the CRS name y first, as in WMS 1.3.0 (OGC 06-042, 6.7.3.3) and
- * OGC API - Tiles. The definition of the CRS decides, whatever the grid set says. For a CRS that EPSG does not define,
- * the grid set decides.
+ * OGC API - Tiles. The definition of the CRS decides, and the grid set only for a CRS that EPSG does not define.
  */
 export const isYFirst = ({ srs, yCoordinateFirst }: Pick<GridSet, "srs" | "yCoordinateFirst">): boolean =>
   isNorthFirst(srs) ?? yCoordinateFirst;

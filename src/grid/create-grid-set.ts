@@ -106,7 +106,7 @@ function workOut(
   filled: Filled,
 ): Result<{ readonly extent: Extent; readonly steps: readonly Step[] }, string> {
   const { metersPerUnit, pixelSize } = filled;
-  // GWC uses 0.28 mm here, whatever the pixel size is.
+  // GWC uses 0.28 mm here, and not the configured pixel size.
   const ofResolution = (resolution: number): Step => ({
     resolution,
     scaleDenominator: (resolution * metersPerUnit) / OGC_PIXEL_METERS,

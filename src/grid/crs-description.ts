@@ -3,7 +3,7 @@ import { definitionOf } from "./coordinate-systems.ts";
 import { epsgName, isDegrees } from "./epsg-definitions.ts";
 import { canonicalSrs } from "./grid-set.ts";
 
-/** What is known of a CRS by its code. */
+/** The facts about a CRS that its code determines. */
 export interface CrsDescription {
   readonly name: string | undefined;
   /** The unit of coordinates by the name that PROJ has for it, or `degrees`; undefined: it has none. */
@@ -11,7 +11,7 @@ export interface CrsDescription {
   readonly metersPerUnit: number;
   /** Whether the definition of the CRS has y (north, latitude) before x. */
   readonly isNorthFirst: boolean;
-  /** In the form of PROJ. */
+  /** The definition in PROJ's syntax. */
   readonly definition: string;
 }
 

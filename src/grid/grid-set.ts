@@ -145,8 +145,8 @@ export function matrixRect(grid: GridSet, z: Zoom): TileRect {
 const EDGE = 1e-6;
 
 /**
- * Returns the tiles of a level that an area touches, clamped to the matrix; undefined where it touches none. Takes the
- * floor of the minima, and the ceiling of the maxima minus 1 (GWC's `closestRectangle`).
+ * Returns the tiles of a level that an area touches, clamped to the matrix; undefined where it touches none. Rounds the
+ * minima down, and the maxima up minus 1 (GWC's `closestRectangle`).
  */
 export function rectOf(grid: GridSet, z: Zoom, area: Extent): TileRect | undefined {
   const m = matrixOf(grid, z);

@@ -10,14 +10,14 @@ export interface MetatileChoice {
   next(n: bigint): bigint;
 }
 
-/** For each metatile row of a band, the metatile columns that contain selected tiles. */
+/** The metatile columns that contain selected tiles, for each metatile row of a band. */
 type BandRows = readonly (readonly Span[])[];
 
 /** The search for the rows of a band. */
 interface BandSearch {
   readonly band: number;
   readonly steps: Generator<undefined, BandRows>;
-  /** Undefined: the search has not ended. */
+  /** The result; undefined: the search has not ended. */
   rows: BandRows | undefined;
 }
 
