@@ -12,17 +12,17 @@ import { requestIdOf } from "./request-id.ts";
 /** A request for a change, or a refused log-in, and its answer. */
 export interface AnsweredChange {
   readonly requestId: string;
-  /** The account; of a refused log-in: the name that was given. Null: neither. */
+  /** The account, or the name in a refused log-in; null: the request named none. */
   readonly user: string | null;
   readonly address: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Undefined: the request was not refused. */
+  /** The reason of the refusal; undefined: the request was not refused. */
   readonly refusal: Refusal | undefined;
   /** The job that was made. */
   readonly jobId: number | undefined;
-  /** As of `Answer`. Absent: the request is a change of its own. */
+  /** The work of which the request is a part, as in `Answer`. Absent: the request is a change of its own. */
   readonly repeats?: string | undefined;
   readonly ms: number;
 }
@@ -57,8 +57,8 @@ export function refusedLogIn(
 }
 
 /**
- * The most lines of refused requests in a minute, of one address and of all. More are counted: anybody may send them, and
- * lines fill the disk.
+ * The most lines of refused requests in a minute, of one address and of all. Further ones are only counted: any client
+ * may send refused requests, and lines fill the disk.
  */
 const MOST_OF_ADDRESS = 20;
 const MOST_OF_ALL = 300;

@@ -79,7 +79,9 @@ export function createDispatch(
   };
 }
 
-/** Returns the path and the query of a request. Refuses an address that cannot be served, whatever its path. */
+/**
+ * Returns the path and the query of a request. Refuses an address that cannot be served, before a route reads its path.
+ */
 function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result<Address, Answer> {
   const refused = (code: ErrorCode, text: string) => refuse(httpError(code, text, { Connection: "close" }));
   const address = splitTarget(url);

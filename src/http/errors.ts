@@ -73,7 +73,7 @@ export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
 export interface ProtocolError {
   readonly status: number;
   readonly text: string;
-  /** Undefined: the request has no fault that the standard names. */
+  /** The exception of the standard; undefined: the standard has none for this error. */
   readonly exception: OgcException | undefined;
   /** Names and values of further headers, in turns. */
   readonly headers: readonly string[];

@@ -41,11 +41,11 @@ export interface ManagementRequest {
   readonly signal: AbortSignal;
 }
 
-/** What is logged of a request, apart from its answer. */
+/** The parts of a request's log line that its answer does not have. */
 interface Outcome {
   user: string | null;
   refusal: Refusal | undefined;
-  /** The handler only reads, whatever its method. */
+  /** Whether the handler only reads, as that of a POST may do. */
   isRead: boolean;
 }
 
@@ -182,7 +182,7 @@ function handlerFor(
   return methodAnswer(method, allow, refused);
 }
 
-/** Where a fault of the disk is reported, and of which request. */
+/** The log for a fault of the disk, and the request that met it. */
 interface FaultReport {
   readonly log: Logger;
   readonly requestId: string;

@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 
 /** Node hands over raw bytes beyond ASCII one by one, as Latin-1. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is meant
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the class covers all of ASCII
 const BEYOND_ASCII = /[^\u0000-\u007f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -10,7 +10,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** The account that the request signed in, for the record of activity. */
   readonly signedIn?: string;
-  /** True: the request asked what a change would do, and nothing was changed, so it is not recorded as a change. */
+  /** True: the request was a preview of a change. Nothing was changed, so it is not recorded as a change. */
   readonly isPreview?: true;
   /**
    * Names the work of which the request is a part: thousands of requests of a client that have the same name are

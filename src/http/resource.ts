@@ -38,13 +38,13 @@ export interface CheckedProblem {
   readonly severity: "error" | "warning";
 }
 
-/** Where a layer is configured: the file as the operator named it, or the variable or flag. */
+/** The place of a layer's configuration: the file as the operator named it, or the variable or flag. */
 export interface LayerOrigin {
   readonly file: string;
   readonly line?: number;
 }
 
-/** Where and how this server runs. */
+/** The files and the processes of this server. */
 export interface Installation {
   /** The configuration file; undefined: the server has the demo layers. */
   readonly configurationFile: string | undefined;
@@ -118,7 +118,7 @@ export interface Exchange {
   body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>, limit?: number): Promise<Result<T, Refusal>>;
 }
 
-/** What a handler returns: an answer, or a refusal, which gets the form of the route: text or problem+json. */
+/** The result of a handler: an answer, or a refusal, which the route writes as text or problem+json. */
 export type Reply = Answer | { readonly ok: false; readonly error: Refusal };
 
 export interface Handler {
@@ -135,7 +135,7 @@ export const operating = (handle: Handler["handle"]): Handler => ({ need: "opera
 /** Returns a handler that needs the right to administer. */
 export const administering = (handle: Handler["handle"]): Handler => ({ need: "administer", handle });
 
-/** What the answer of a public resource may depend on. */
+/** The parts of a request that a public resource may read. */
 export interface PublicRequest {
   /** The path before the mount that a trusted proxy has removed, and the mount. */
   readonly mount: string;

@@ -20,9 +20,9 @@ import { firstSegment, segmentsOf } from "./percent.ts";
 import type { Address } from "./request.ts";
 import type { PublicResource, Resource, Route, RouteOptions } from "./resource.ts";
 
-/** What the routes know about a path. */
+/** The resource of a path, with the rules that hold for the path. */
 interface PathInfo {
-  /** Undefined: there is no resource. A refusal: the path has invalid percent-escapes. */
+  /** The resource; undefined: there is none. A refusal: the path has invalid percent-escapes. */
   readonly resource: Result<Resource | PublicResource | undefined, Refusal>;
   /** True: the path belongs to the management interface, whether or not there is a resource. */
   readonly isOwned: boolean;

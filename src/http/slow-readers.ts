@@ -50,9 +50,9 @@ interface Connection {
 }
 
 /**
- * Resets the connections of clients that read an answer too slowly, so that nobody can hold the bodies of many answers
- * in memory. Each byte that the system accepts for a client prolongs its time; a byte of an event stream renews it. A
- * connection without unsent bytes has no limit: its handler may be waiting for a map server or for a job.
+ * Resets the connections of clients that read an answer too slowly, so that no client can hold the bodies of many
+ * answers in memory. Each byte that the system accepts for a client prolongs its time; a byte of an event stream renews
+ * it. A connection without unsent bytes has no limit: its handler may be waiting for a map server or for a job.
  */
 export class SlowReaders {
   readonly #connections = new Map<Socket, Connection>();

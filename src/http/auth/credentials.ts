@@ -158,7 +158,7 @@ export class Authenticator {
 
   /**
    * Verifies a password. Returns undefined if it was not hashed, because the queue was full or the client has
-   * disconnected. All wrong attempts take the same time, whatever the name.
+   * disconnected. All wrong attempts take the same time, with known and unknown names.
    */
   async #verify(
     digest: string,

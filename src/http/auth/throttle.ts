@@ -30,7 +30,7 @@ const QUEUED_PER_NAME = 32;
 const CROWD = 4;
 /** The limit of wrong attempts in the queue for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
-/** In a crowd every eighth turn goes to the oldest entry. */
+/** In a crowd one of this many turns goes to the oldest entry. */
 const OLDEST_EACH = 8;
 /**
  * The limit of the queue for all addresses: more than the likely number of connections of a crowd. An entry takes some
@@ -56,9 +56,9 @@ export interface Sender {
 }
 
 interface Queued {
-  /** From its address. */
+  /** The attempts from its address. */
   readonly from: Attempts;
-  /** At its name from its address. */
+  /** The attempts at its name from its address. */
   readonly attempts: Attempts;
   /** At its name from all addresses. */
   readonly named: Attempts;

@@ -36,7 +36,7 @@ export const neitherSeedNorKill = (body: string): Refusal => ({
 
 /**
  * Decodes `kill_all` (`docs/reference/wire-format.md`, Kill) or GWC's `kill_thread=1&thread_id=N`, which takes
- * precedence. The fields come from the body, whatever its Content-Type, and from the query. The body is a form, GWC's
+ * precedence. The fields come from the body and from the query; the Content-Type is ignored. The body is a form, GWC's
  * pairs separated by blanks, or multipart.
  */
 export function decodeKill(body: string, query: URLSearchParams): Result<KillRequest, Refusal> {

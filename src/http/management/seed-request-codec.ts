@@ -126,7 +126,7 @@ const FORM_FIELDS = [
 export const isSeedForm = (form: URLSearchParams): boolean =>
   form.has("type") && (form.has("gridSetId") || form.has("zoomStart") || form.has("zoomStop"));
 
-/** Empty fields that are refused: a program that failed to fill in one of them would seed more than it meant to. */
+/** The fields that must not be empty: a program that failed to fill in one of them would seed more than intended. */
 const NEVER_EMPTY = ["type", "zoomStart", "zoomStop"];
 
 /**

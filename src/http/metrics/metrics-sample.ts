@@ -9,7 +9,7 @@ import type { TileTimesView } from "../tiles/tile-times.ts";
 
 /** The metrics of the server itself. */
 export interface ServerMetrics {
-  /** By layer. */
+  /** The counters of tiles, by layer. */
   readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;
   readonly times: TileTimesView;
   /** The memory tier. */

@@ -64,7 +64,10 @@ export interface Explanation {
   readonly layerTruncatedAt: string | null;
   /** The last job that truncated this tile. */
   readonly truncatedBy: ExplainingJob | null;
-  /** When the quota evicted the tile, if that was in the last hour and after the last truncation. */
+  /**
+   * The time at which the quota evicted the tile. Null: the tile is stored, or was not evicted in the last hour and
+   * since the last truncation.
+   */
   readonly evictedAt: string | null;
 }
 

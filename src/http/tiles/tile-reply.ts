@@ -87,7 +87,7 @@ interface BuiltHeaders {
   readonly bytes: number;
   readonly cacheResult: ServedTile["cacheResult"];
   readonly forwarded: ServedTile["forwarded"];
-  /** With a max-age, both end in the value of Expires, which each answer sets anew. */
+  /** The headers of a 200. With a max-age, both lists end in the value of Expires, which each answer sets anew. */
   readonly whole: string[];
   readonly notModified: string[];
 }

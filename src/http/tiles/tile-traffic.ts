@@ -28,7 +28,7 @@ export function addTraffic(sum: TrafficCounts, more: Readonly<TrafficCounts>): v
   for (const [bucket, count] of more.times.entries()) sum.times[bucket] = (sum.times[bucket] ?? 0) + count;
 }
 
-/** By the name of the layer. */
+/** The counters by the name of the layer. */
 export type TrafficByLayer = ReadonlyMap<string, Readonly<TrafficCounts>>;
 
 /** Counts the answers of this process to users' requests for tiles, by layer, until they are collected. */

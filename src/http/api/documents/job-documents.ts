@@ -46,7 +46,7 @@ function shownSchemas(): object {
   return Object.fromEntries(schemas);
 }
 
-/** What a job and a batch both show. */
+/** The fields that a job and a batch both have. */
 const progress = {
   state: z.enum(JOB_STATES),
   outcome: z.enum(JOB_OUTCOMES).nullable(),

@@ -4,7 +4,7 @@ import { MOST_CELLS, MOST_LEVELS, type TileChange } from "../../../coordinator/t
 /** After a failure, changes are requested again after this time. */
 const RETRY_MS = 1_000;
 
-/** The most cells that one listener keeps. The changes of further cells are kept as those of any cell of their levels. */
+/** The most cells that one listener holds. A further cell is recorded as a change anywhere in its level. */
 const MOST_CELLS_KEPT = 10 * MOST_CELLS;
 
 /** The changes that one listener has not been sent yet, by level of a tile set. */
@@ -72,7 +72,7 @@ export class TileChangeFeed {
         for (const add of this.#listeners) for (const change of changes) add(change);
         if (changes.length > 0) this.#wake();
       } catch {
-        // The coordinator has not begun yet, or has ended. The listeners' other events tell what is wrong.
+        // The coordinator has not begun yet, or has ended. Listeners learn of it by other events.
         await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }

@@ -15,7 +15,7 @@ const MOST_PRIORITY = 100;
 /** Tiles per second. The least rate is about one tile in a quarter of an hour. */
 const RATE = { least: 0.001, most: 1_000_000 } as const;
 
-/** In a union a check must abort, or the refusal would be that of one form alone. */
+/** Makes a failed check end its form of a union, so that the refusal names all forms. */
 const abort = { abort: true };
 const text = z.string({ error: "text" }).regex(/\S/, abort);
 const whole = z.int({ error: "a whole number" });

@@ -35,7 +35,7 @@ const MOST_AT_ONCE = 2;
 /** A tile is not shown in a larger answer. */
 const MOST_SHOWN_BYTES = 1024 * 1024;
 
-/** Returns `layers/NAME/test`: POST renders one tile of the layer, which is not stored, and tells what came of it. */
+/** Returns `layers/NAME/test`: POST renders one tile of the layer, does not store it, and returns the result. */
 export function layerTests({ testLayer }: RouteOptions): (name: string) => Resource {
   const bounded = atMost(MOST_AT_ONCE, "tests of layers are running");
   const answerTo = async (exchange: Exchange, name: string): Promise<Reply> => {

@@ -9,7 +9,7 @@ import { text } from "../documents/fields.ts";
 import { wholeNumber } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
-/** More layers than anybody configures: without a limit the answer has all of them. */
+/** The limit of a request without one: more layers than any configuration has. */
 const MOST_LAYERS = 100_000;
 
 export const layersQuery = z.object({

@@ -60,7 +60,7 @@ export function decodeScheduleChange(body: Uint8Array, known: string): Result<Sc
       code: "malformed",
       message: `body: expected at least one of ${Object.keys(scheduleChangeSchema.shape).join(", ")}`,
     });
-  // The expression and the time zone are valid by themselves: each of them may be kept from before.
+  // The expression and the time zone are checked one by one: a change may leave either of them as it was.
   const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
   if (!time.ok) return time;
   const job = requested === undefined ? undefined : atOnce(decodeJobs(requested));

@@ -11,8 +11,8 @@ const LONGEST_WAIT_MS = 2_000;
 const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
 
 /**
- * Tells where the server keeps its data, and how much space is left there. Requests share one look at the file systems:
- * one that hangs occupies one thread, and delays a request by two seconds at most.
+ * Returns the directories of the server's data, with the space that is left in each. Requests share one look at the
+ * file systems: a file system that hangs occupies one thread, and delays a request by two seconds at most.
  */
 export class ServerPlaces {
   readonly #installation: () => Installation;
@@ -62,7 +62,7 @@ async function placeOf(kind: Place["kind"], path: string): Promise<Place> {
     const { bavail, blocks, bsize } = await statfs(path);
     return { kind, path, bytes: null, freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch {
-    // For example, a directory that somebody has removed. `/readyz` tells why.
+    // The directory may have been removed. `/readyz` gives the reason.
     return { kind, path, ...UNKNOWN };
   }
 }

@@ -14,8 +14,8 @@ import { signInSchema } from "./session-document.ts";
 type SessionParts = Pick<RouteOptions, "operations" | "authenticator" | "users">;
 
 /**
- * `session`: POST signs in with a name and a password, GET tells who is signed in, DELETE signs out. The session is a
- * cookie; a change that is sent with it must carry the CSRF token.
+ * `session`: POST signs in with a name and a password, GET returns the account that is signed in, DELETE signs out. The
+ * session is a cookie; a change that is sent with it must carry the CSRF token.
  */
 export const sessionResource = ({ operations, authenticator, users }: SessionParts): Resource => ({
   account: "optional",

@@ -14,7 +14,7 @@ export const TRAFFIC_WINDOWS = ["PT5M", "PT1H", "PT24H"] as const satisfies read
 
 export interface TrafficQuery {
   readonly window: TrafficWindow;
-  /** Undefined: all layers. */
+  /** The layer; undefined: all layers. */
   readonly layer: string | undefined;
 }
 
@@ -28,7 +28,10 @@ export interface TrafficView {
   readonly series: readonly { readonly atMs: number; readonly traffic: TrafficCounts }[];
 }
 
-/** A step tells at most so many layers apart: enough for any view, and few enough for memory. The total has all. */
+/**
+ * The most layers that a step counts one by one: enough for any view, and few enough for memory. The total counts all
+ * layers.
+ */
 const MOST_LAYERS = 500;
 
 interface Step {

@@ -25,11 +25,11 @@ export interface Peak {
 }
 
 export interface TrafficRatesView {
-  /** When the server began to count, ms since 1970. */
+  /** The time at which the server began to count, ms since 1970. */
   readonly startedMs: number;
   readonly total: Readonly<TrafficCounts>;
   readonly recent: readonly RecentTraffic[];
-  /** Undefined: there was no request yet. */
+  /** The second with the most requests; undefined: there was no request yet. */
   readonly peakRequests: Peak | undefined;
   readonly peakBytes: Peak | undefined;
 }

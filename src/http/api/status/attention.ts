@@ -22,7 +22,7 @@ export interface AttentionParts {
   readonly schedules: readonly ScheduleHealth[];
 }
 
-/** Returns what somebody should look at, the most urgent first. */
+/** Returns the problems that need an operator, the most urgent first. */
 export function attentionOf(parts: AttentionParts): readonly Attention[] {
   const { notReady, usage } = parts;
   return [

@@ -86,7 +86,8 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     if (refusal !== undefined) return refuse(refusal);
   }
   const changed = await parts.operations.changeUser(name, {
-    // While the new password waits to be hashed, an administrator may change a password that somebody has stolen.
+    // While the new password waits to be hashed, an administrator may replace a stolen password: the hash must still be
+    // the same.
     ...(caller.kind === "user" && caller.user.name === name ? { ifPasswordHash: caller.user.passwordHash } : {}),
     ...(password === undefined ? {} : { passwordHash: await hashed(password) }),
     ...(roles === undefined ? {} : { roles }),

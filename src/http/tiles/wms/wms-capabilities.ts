@@ -94,7 +94,10 @@ interface Version {
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
   readonly box: (subset: GridSubset) => Extent;
-  /** In 1.3.0 GetLegendGraphic is an operation of another standard, and the addresses of the legends are enough. */
+  /**
+   * Whether GetLegendGraphic is listed as an operation. Not in 1.3.0: there it belongs to another standard, and the
+   * addresses of the legends are enough.
+   */
   readonly hasLegends: boolean;
 }
 
