@@ -139,7 +139,10 @@ export class ActiveJob {
     return this.#terms;
   }
 
-  /** The account that has paused or resumed the job last. Null: nobody, the server, or the interface was open. */
+  /**
+   * The account that last paused or resumed the job; null: the job was never paused, the server did it, or the server
+   * had no users.
+   */
   get changedBy(): string | null {
     return this.#changedBy;
   }
@@ -210,7 +213,7 @@ export class ActiveJob {
   /**
    * Pauses the job. The caller stops the tasks at work, and calls `rest` when they have stopped.
    * @param hold `held` if a window has closed
-   * @param by the account that pauses it; null: nobody, or the interface is open
+   * @param by the account that pauses the job; null: the server pauses it, or has no users
    */
   pause(reason: string, hold: "held" | null, by: string | null = null): Undo {
     const undo = this.#life.pause(reason, hold);
@@ -228,8 +231,9 @@ export class ActiveJob {
   }
 
   /**
+   * Resumes the job.
    * @param hold `released` if a window is closed that must not pause the job again
-   * @param by the account that resumes it; null: nobody, or the interface is open
+   * @param by the account that resumes the job; null: the server resumes it, or has no users
    */
   resume(hold: "released" | null, by: string | null = null): Undo {
     const undo = this.#life.resume(hold);

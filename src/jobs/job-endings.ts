@@ -81,7 +81,8 @@ export class JobEndings {
     let ended: ActiveJob[] = [];
     for (const job of jobs.keys()) {
       if (!this.#mayEnd(job)) continue;
-      // Two kills may each have removed a part of the tasks. A task that was not killed may have done all their work.
+      // Two kills may each have removed a part of the tasks. Another task may have done all the work before the kill:
+      // then the job is done.
       if (!job.isEnding && job.tally.left > 0n) job.beginEnd(reason, by);
       this.#end(job);
       ended.push(job);

@@ -81,7 +81,7 @@ export const jobMigrations: Migrations = {
        WHERE state IN ('pending', 'running') AND json_extract(request, '$.order') IN ('depth-first', 'centre-out');
      UPDATE job SET request = json_remove(request, '$.order'), progress = json_set(progress, '$.finished', json('[]'))
        WHERE json_extract(request, '$.order') IN ('depth-first', 'centre-out');`,
-      // No version with these orders kept its state in PostgreSQL.
+      // No version with these orders could have its state in PostgreSQL.
       postgres: "",
     },
     // `search` has the texts that a list is searched for, in lower case. The index has all columns that filters of lists

@@ -1,7 +1,7 @@
 import type { ActiveJob } from "./active-job.ts";
 import type { TimelineEvent } from "./job-timeline.ts";
 
-/** The state of an unfinished job as its timeline tells it. */
+/** The state of an unfinished job, in the words of its timeline. */
 interface Phase {
   readonly kind: "pending" | "running" | "paused" | "waiting";
   readonly reason: string | null;

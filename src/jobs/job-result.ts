@@ -2,13 +2,13 @@ import type { JobOutcome } from "../plan/job-request.ts";
 import type { JobType } from "../plan/seed-request.ts";
 import type { JobTally } from "./job-tally.ts";
 
-/** How a job has ended that nobody has ended. */
+/** The result of a job that ended because its work was done, and was not aborted. */
 export interface JobResult {
   readonly outcome: Exclude<JobOutcome, "aborted">;
   readonly reason: string | null;
 }
 
-/** Returns how a job has ended whose last task has found no more work. */
+/** Returns the result of a job whose last task has found no more work. */
 export function resultOf(type: JobType, { sum, errors }: Pick<JobTally, "sum" | "errors">): JobResult {
   const { stored, skipped, unchanged, failed, deleted } = sum;
   if (type === "truncate")

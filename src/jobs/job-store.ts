@@ -47,7 +47,7 @@ export class JobStore {
   readonly #db: Database;
   readonly selections: Omit<SelectionStore, "add" | "remove" | "compress">;
   readonly #selections: SelectionStore;
-  /** What happens to jobs between their creation and their end. */
+  /** The events of jobs between their creation and their end. */
   readonly timeline: JobTimeline;
 
   constructor(db: Database) {

@@ -1,7 +1,7 @@
 import { type Database, int, textOrNull, wordOf } from "../state/database.ts";
 import { NO_LIMIT } from "../state/dialect.ts";
 
-/** What happens to a job between its creation and its end. */
+/** The events of a job between its creation and its end. */
 const EVENTS = ["running", "paused", "resumed", "waiting", "restarted"] as const;
 
 export interface TimelineEvent {

@@ -11,7 +11,7 @@ const UNLIKE = 4;
 
 /**
  * Checks the last tiles of a job: a map server that has lost its data goes on answering, with blank or identical
- * pictures, and a seed would fill the cache with them overnight.
+ * pictures. A seed without this check would fill the cache with them.
  */
 export class SeedGuard {
   readonly options: SeedGuardOptions;

@@ -80,7 +80,7 @@ export class SeedResults {
   }
 }
 
-/** Returns how many tiles of a metatile the job counts, and how many of those were wanted. */
+/** Returns the number of tiles of a metatile that the job counts, and the number of wanted tiles among them. */
 function countTiles(
   { rect, counted, isCounted }: TakenMetatile,
   wanted: Uint8Array | null,

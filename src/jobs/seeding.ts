@@ -66,7 +66,7 @@ export class Seeding implements Work {
   readonly #spaceWait: SpaceWait;
   readonly #attempts: MetatileAttempts;
   readonly #batchSizes = new WeakMap<ActiveJob, BatchSize>();
-  /** For each reseed, a promise that resolves when no tile of an earlier render can be stored any more. */
+  /** Promises by reseed, which resolve when no tile of an earlier render can be stored any more. */
   readonly #generationStarts = new WeakMap<ActiveJob, Promise<void>>();
 
   constructor(parts: SeedingParts) {

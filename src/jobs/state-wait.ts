@@ -3,7 +3,7 @@ import { StateError } from "../state/data-directory.ts";
 import type { JobStop } from "./job-stop.ts";
 import type { Work } from "./work.ts";
 
-/** The database is asked again after this time. */
+/** The next attempt to use the database follows after this time. */
 const PAUSE_MS = 1_000;
 
 export interface StateWaitParts {

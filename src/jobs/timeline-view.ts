@@ -11,7 +11,7 @@ export interface TimelineEntry extends Pick<TimelineEvent, "by" | "reason"> {
 /** Returns the timeline of a job. The job itself records when it was made and has ended. */
 export function timelineOf(job: JobView, events: readonly TimelineEvent[]): readonly TimelineEntry[] {
   const { createdAt, createdBy, startedAt, endedAt, outcome, abortedBy, reason } = job;
-  // A job that was done between two saves was not saved while it was running.
+  // A job that began and ended between two saves was never saved as running.
   const isMissed = startedAt !== null && (outcome ?? "aborted") !== "aborted" && events.length === 0;
   return [
     { at: createdAt, event: "made", by: createdBy, reason: null },

@@ -100,8 +100,8 @@ export class UpstreamOutage {
   }
 
   /**
-   * Returns the number of a metatile that was answered before. If there is none, returns a different number for each
-   * probe, far from those before, as a part of the map may fail.
+   * Returns the number of a metatile that the upstream has rendered before. If there is none, returns a different
+   * number for each probe, far from the numbers of the probes before, because only a part of the map may fail.
    */
   #probeNumber(job: ActiveJob, doubted: bigint, probes: number): bigint {
     const answered = this.#answered.get(job);
@@ -112,7 +112,7 @@ export class UpstreamOutage {
   }
 }
 
-/** Returns whether the upstream has answered a probe, be it with a failure that is not an outage. */
+/** Returns whether the upstream has answered a probe. A failure that is no outage is an answer too. */
 function isAnswer(outcome: RenderOutcome): boolean {
   switch (outcome.kind) {
     case "stored":

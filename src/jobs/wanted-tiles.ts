@@ -51,8 +51,8 @@ export class WantedTiles {
   }
 
   /**
-   * Returns which tiles a job counts. A job over existing tiles counts the stored tiles that have not been written or
-   * confirmed since it began, by the job itself before a restart or by another writer. Yields now and then,
+   * Returns which tiles a job counts. A job over existing tiles counts the stored tiles, except those that were written
+   * or confirmed since the job began, by the job itself before a restart or by another writer. Yields now and then,
    * because a row of the selection may take long.
    */
   *counted(job: ActiveJob, { tileSet, rect, counted }: MetatilePosition): Generator<undefined, IsCounted> {
