@@ -10,7 +10,7 @@ import type { LayerName } from "./tile-set.ts";
 /** The part of a grid set that a layer offers. */
 export interface GridSubset {
   readonly gridSet: GridSet;
-  /** In the grid set's units; undefined: the whole grid set. */
+  /** The offered area, in the grid set's units; undefined: the whole grid set. */
   readonly extent?: Extent;
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
@@ -223,7 +223,9 @@ export const STANDARD_LAYER_JOBS: LayerJobs = { weight: 1 };
 
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
-  /** Tells apart two definitions of the layer, see `withDigest`. Absent: they are compared field by field. */
+  /**
+   * Differs between two definitions of the layer, see `withDigest`. Absent: definitions are compared field by field.
+   */
   readonly digest?: string;
   readonly title: string;
   readonly description: string;
@@ -251,8 +253,8 @@ export interface Layer extends EncodingOptions {
    */
   readonly staleWhileRevalidateSeconds: number;
   /**
-   * For this time after a failed render, requests of users do not render the metatile again. 0: every request renders
-   * it again.
+   * Requests of users do not render a metatile again for this time after a failed render. 0: every request renders the
+   * metatile again.
    */
   readonly negativeCacheSeconds: number;
   /** Absent: seeds store every valid picture. */
