@@ -66,8 +66,8 @@ class Rewritten {
 
 /**
  * The times between which the tiles of each cell of a block were written. The earlier one rises when every tile of the
- * cell has been written again. Only the memory knows which tiles have been: a block that has left it begins anew, and
- * its times stay right, but further apart.
+ * cell has been written again. Which tiles were written again is known in memory only. A block that was evicted from
+ * memory begins anew: its times stay right, but lie further apart.
  */
 export class CellAges {
   readonly #sinceMs = new Float64Array(CELLS);

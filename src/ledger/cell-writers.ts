@@ -44,14 +44,14 @@ export class CellWriters {
   }
 
   /**
-   * Has a function called with the cells that writers open and close, and with those that are evicted, in place of the
-   * function before. Undefined: none.
+   * Sets the function that is called with cells that writers open or close, or that are evicted; undefined: no
+   * function.
    */
   observe(observer: ((cells: readonly CellPosition[]) => void) | undefined): void {
     this.#observer = observer;
   }
 
-  /** Tells the observer of cells that have changed without being opened. */
+  /** Reports cells to the observer that have changed without being opened. */
   changed(cells: readonly CellPosition[]): void {
     this.#observer?.(cells);
   }

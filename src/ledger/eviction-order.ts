@@ -42,7 +42,7 @@ interface Waiting extends BlockKey {
 export class EvictionOrder {
   readonly #order: CellOrder;
   readonly #blocks: BlockTable;
-  /** By all ids of the tile sets. */
+  /** The records by the ids of the tile sets and of their truncated levels. */
   readonly #records: ReadonlyMap<number, TileSetRecord>;
   readonly #isTruncated: (at: ZoomAddress) => boolean;
   readonly #keep: Keep;

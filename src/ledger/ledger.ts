@@ -201,10 +201,7 @@ export class Ledger {
     return this.#in.tileSets.sumOf(layer);
   }
 
-  /**
-   * Returns the choice of the metatiles of a walk that hold stored tiles. Misses tiles in blocks that are not flushed
-   * yet.
-   */
+  /** Returns the metatiles of a walk that hold stored tiles. Misses tiles in blocks that are not flushed yet. */
   storedMetatiles(tileSet: TileSet, walk: MetatileWalk): MetatileChoice {
     return new StoredMetatiles(this.#in.blocks, () => this.#blocksId(tileSet, walk.rect.z), walk);
   }

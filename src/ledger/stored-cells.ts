@@ -4,7 +4,7 @@ import { type BlockAddress, blockOf, blockRect, cellRectOf } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";
 
-/** A cell with stored tiles. Its block is read when a tile is asked for. */
+/** A cell with stored tiles. The block is read at the first question about a tile. */
 export class StoredCell {
   /** The part of the cell that lies in the requested rectangle. */
   readonly rect: TileRect;

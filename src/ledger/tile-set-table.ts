@@ -44,7 +44,7 @@ export class TileSetTable {
   readonly #db: Database;
   readonly #store: InventoryStore;
   readonly #byKey = new Map<string, TileSetRecord>();
-  /** By all ids of the tile sets. */
+  /** The records by the ids of the tile sets and of their truncated levels. */
   readonly #byId = new Map<number, TileSetRecord>();
   readonly #byPyramid = new Map<string, Set<TileSetRecord>>();
   readonly #byLayer = new Map<string, Sum>();
