@@ -37,7 +37,7 @@ export type Refusal = FieldRefusal | StatedRefusal;
 export interface FieldRefusal extends RefusalNotes {
   readonly code: "bad_field" | "outside_coverage";
   readonly field: string;
-  /** What the field accepts. */
+  /** The values that the field accepts. */
   readonly expected: string;
   /** The refused value, as {@link shown} returns it. */
   readonly value: string;
@@ -125,7 +125,7 @@ export const badField = (
 
 /**
  * Returns the refusal of a layer.
- * @param known the layers that there are: a second line names the one that may be meant. Absent: one line
+ * @param known the existing layers: a second line names the most similar one. Absent: there is no second line
  */
 export function unknownLayer(name: string, known?: ReadonlyMap<string, unknown>): Refusal {
   const near = known === undefined || name.includes("*") ? undefined : nearest(name, [...known.keys()]);

@@ -10,7 +10,10 @@ const escaped = (text: string): string =>
 /** A value that needs no quotes. */
 const PLAIN = /^[^\s"=\\\p{Cc}\p{Cf}]+$/u;
 
-/** Returns a log line as text: time, level, sentence, then the fields as `key=value`. It is one line, whatever a value holds. */
+/**
+ * Returns a log line as text: time, level, sentence, then the fields as `key=value`. It is one line, even if a value
+ * has line breaks.
+ */
 export function textLine(
   time: Date,
   level: string,

@@ -5,7 +5,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Header values by name in lower case. A repeated header has a list of values. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Undefined: the body is longer than the limit, and was not read to its end. */
+  /** The body; undefined: it is longer than the limit, and was not read to its end. */
   readonly body: Buffer | undefined;
 }
 
