@@ -47,7 +47,10 @@ export function* estimateTruncate(
   return { view, growth: NO_GROWTH };
 }
 
-/** Returns the tile sets of a grid set that a truncate selects. Yields after each, as the store may be asked for it. */
+/**
+ * Returns the tile sets of a grid set that a truncate selects. Yields after each tile set, because each may need a
+ * request to the store.
+ */
 function* tileSetsOf(
   request: JobRequest,
   gridSet: string,

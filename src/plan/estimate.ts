@@ -33,7 +33,7 @@ export interface EstimateSources extends GrowthLimits {
   /** All tiles of the job by zoom. */
   readonly totals: JobCounts;
   readonly ledger: Ledger;
-  /** Undefined: the layer has been removed in the meantime. */
+  /** The layer; undefined: a reload has removed it in the meantime. */
   readonly layer: Layer | undefined;
   /** Whether all tiles of the layer have been counted. */
   readonly isCounted: boolean;

@@ -51,8 +51,9 @@ export interface JobRequest extends PlannedFields {
   /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
   /**
-   * For the order `hot`: the numbers by zoom of the first metatiles of the groups that were used when the job was
-   * accepted, the most used first. Stored in a table of its own, like a selection. Absent: no group was used.
+   * The groups of metatiles that were in use when a job of the order `hot` was accepted, the most used first: the
+   * numbers, by zoom, of their first metatiles. Stored in a table of its own, like a selection. Absent: no group was
+   * used.
    */
   readonly hot?: BigUint64Array;
   /**
@@ -163,7 +164,7 @@ export interface JobView
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
-  /** By class, with the message and tile of the first failure. */
+  /** The failures by class, each with the message and the tile of the first one. */
   readonly errors: readonly JobError[];
   readonly retries: number;
   /** The job is pending until it is resumed. The classic list shows a paused job as pending. */

@@ -39,7 +39,10 @@ const RETRIES = 3;
 const RETRY_WAIT_MS = 100;
 const FAILURE_LIMIT = 1000;
 
-/** How an interface names the grid set, and what it does with a request that names none, or levels that are not there. */
+/**
+ * The rules of an interface for the name of the grid set, for a request without a grid set, and for levels that the
+ * grid set does not have.
+ */
 export interface PlanRules {
   /** The name of the grid set field in the client's protocol, for refusals. */
   readonly gridSetField: string;

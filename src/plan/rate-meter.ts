@@ -18,7 +18,7 @@ interface Sample {
  */
 const THROTTLE_MS = 1_000;
 const SAMPLES = 120;
-/** With fewer intervals the spread of the rate is unknown. */
+/** The spread of the rate is unknown with fewer intervals. */
 const INTERVALS_TO_JUDGE = 5;
 const HIGH = 0.1;
 const MEDIUM = 0.35;

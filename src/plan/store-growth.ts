@@ -15,7 +15,7 @@ export interface TilesSize {
 /** How much a job adds to the store. */
 export interface Growth {
   readonly files: bigint;
-  /** Null: no stored tile tells the size of the new ones. */
+  /** The size of the new tiles; null: there is no stored tile to estimate it from. */
   readonly size: TilesSize | null;
 }
 
@@ -29,12 +29,12 @@ export const addGrowth = (a: Growth, b: Growth): Growth => ({
       : { bytes: a.size.bytes + b.size.bytes, allocated: a.size.allocated + b.size.allocated },
 });
 
-/** What limits the growth of the store. */
+/** The quotas and the disk space, which limit the growth of the store. */
 export interface GrowthLimits {
   readonly ledger: Pick<Ledger, "sumOf" | "total">;
   readonly quota: QuotaConfiguration;
   readonly options: Pick<EvictionOptions, "count" | "minFreeMiB" | "minFreeInodes">;
-  /** Undefined: the file system has never answered. */
+  /** The space on the disk; undefined: the file system has never answered. */
   readonly space: DiskSpace | undefined;
   /** The bytes that the smallest tile takes on the disk. */
   readonly blockBytes: number;

@@ -33,7 +33,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 /** ISO 8601-1 as in WMS (06-042, annex D.2): any precision, UTC if no zone is given. */
 const TIME = /^(\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)?)?)?)(Z|[+-]\d\d:\d\d)?$/i;
 const FIRST_INSTANT = "0000-01-01T00:00:00";
-/** By the written precision of a time: a function that returns the first instant after the time, ms since 1970. */
+/** Functions that return the first instant after a time, in ms since 1970, by the written precision of the time. */
 const AFTER: readonly (readonly [written: string, after: (start: Date) => number])[] = [
   ["2026", (start) => start.setUTCFullYear(start.getUTCFullYear() + 1)],
   ["2026-11", (start) => start.setUTCMonth(start.getUTCMonth() + 1)],
@@ -141,7 +141,7 @@ export function resolveSets(sets: readonly RequestedSet[], nowMs: number): Resul
 type Selected = (value: string) => boolean;
 
 /**
- * Returns a function that tells whether one of the sets selects a stored combination, which may have keys of former
+ * Returns a function that returns whether one of the sets selects a stored combination, which may have keys of former
  * filters. The choices are prepared once, because there may be thousands of sets and of combinations.
  */
 export function chooser(
