@@ -19,11 +19,11 @@ interface Remembered {
 
 /**
  * Remembers which tiles have been evicted in the last hour: those of the last 10,000 evicted cells, and of each cell
- * those of its last eviction. Kept in memory: a restart forgets them.
+ * those of its last eviction. The memory does not outlast a restart.
  */
 export class EvictedCells {
   readonly #now: () => number;
-  /** In the order of the evictions. */
+  /** The cells in the order of their evictions. */
   readonly #cells = new Map<string, Remembered>();
 
   /** @param now ms since 1970 */

@@ -1,6 +1,5 @@
 /**
- * What a quota counts as the size of tiles (`diskQuota.count`): the blocks that they take on the disk, or the bytes of
- * their content.
+ * The sizes of tiles that a quota can count (`diskQuota.count`): the blocks on the disk, or the bytes of the content.
  */
 export const QUOTA_COUNTS = ["allocated", "content"] as const;
 export type QuotaCount = (typeof QUOTA_COUNTS)[number];

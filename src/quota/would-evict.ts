@@ -19,8 +19,8 @@ const plus = (a: Usage, b: Usage): Usage => ({
 
 /**
  * Returns what a clean-up would evict under a quota. The size that the quota counts is exact to a cell; the other
- * numbers assume tiles of the average size of the layers concerned. Pins and floors are not looked at: they may keep
- * tiles that are counted here.
+ * numbers assume tiles of the average size of the layers concerned. The result ignores pins and floors, which may
+ * protect tiles that are counted here.
  * @param byLayer the usage of each layer with tiles
  */
 export function wouldEvict(
