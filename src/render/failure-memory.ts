@@ -8,7 +8,7 @@ const MAX_FAILURES = 10_000;
 
 export interface RememberedFailure {
   readonly failure: RenderFailure;
-  /** The upstream is asked again after this time, ms. */
+  /** The next request of the metatile goes to the upstream after this time, ms. */
   readonly leftMs: number;
 }
 

@@ -149,7 +149,7 @@ export class InFlightRender {
     };
   }
 
-  /** Sets the function that tells the renderer of the first user, who joins after the order was sent. */
+  /** Sets the function that reports the first user to the renderer, if the user joins after the order was sent. */
   whenUserJoins(report: (missed: TileIndex) => void): void {
     this.#notifyRenderer = report;
   }

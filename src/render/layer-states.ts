@@ -15,7 +15,7 @@ export class LayerStates {
   readonly blocked = new BlockedLayers();
   #configured: readonly Layer[] = [];
   #byName: ReadonlyMap<string, Layer> = new Map();
-  /** When a layer or a part of it was truncated last, ms since 1970. */
+  /** The times of the last truncations of layers, or of parts of them, by layer; ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
   /** The `expiredBeforeMs` of orders, by layer. */
   readonly #expiredBeforeMs = new Map<string, number>();

@@ -175,7 +175,7 @@ class ReservationInUse {
   }
 
   /**
-   * The answer of the coordinator; undefined: it was not asked.
+   * The answer of the coordinator; undefined: no request was sent.
    * @throws a fault of opening the cells
    */
   get opened(): Promise<Leave | undefined> | undefined {

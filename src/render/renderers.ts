@@ -38,7 +38,7 @@ export interface RenderClient {
   readonly openCells: (() => Promise<Leave | undefined>) | undefined;
   /** Called with tiles before the end of the render. */
   readonly report: (tiles: EarlyTiles) => void;
-  /** Sets the function that tells the renderer of the first user who joins the render. */
+  /** Sets the function that reports the first user who joins the render. */
   readonly whenUserJoins: (report: (missed: TileIndex) => void) => void;
 }
 

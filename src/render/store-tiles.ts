@@ -26,7 +26,7 @@ export interface PositionedTile extends RenderedTile {
 export interface StoreFailure {
   readonly code: StoreError["code"];
   readonly message: string;
-  /** A remote store may have kept a tile although its answer was lost. */
+  /** A remote store may have stored a tile although its answer was lost. */
   readonly isUncertain?: true;
 }
 

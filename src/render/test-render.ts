@@ -10,12 +10,12 @@ export interface TestOrder {
   readonly gridSet: string;
   /** MIME type. */
   readonly format: string;
-  /** As in `RenderOrder`. */
+  /** The parameters, as in `RenderOrder`. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly tile: TileIndex;
 }
 
-/** What a test has sent and received, as far as it came. */
+/** The requests and answers of a test, up to the step that failed. */
 export interface TestRender {
   readonly ms: number;
   /** The last request, without the host and secrets; undefined: the source sends none, or has not come so far. */

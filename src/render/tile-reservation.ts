@@ -17,7 +17,7 @@ export interface TileReservationParts {
 }
 
 /**
- * Asks whether encoded tiles may be kept.
+ * Asks whether encoded tiles may be stored.
  * @param encoded of each format that the order fills, its own first
  * @throws the signal's reason
  */

@@ -1,6 +1,6 @@
 import { type FailureClass, isOutage } from "../source/source.ts";
 
-/** Whether an upstream answers. `unknown`: it has not been asked since the start. */
+/** Whether an upstream answers. `unknown`: no request was sent since the start. */
 export const UPSTREAM_STATES = ["up", "down", "unknown"] as const;
 export type UpstreamAnswering = (typeof UPSTREAM_STATES)[number];
 
@@ -24,7 +24,7 @@ export interface UpstreamHealthView {
   /** The beginning of the state, ms since 1970. Of `down`: the first failure. */
   readonly sinceMs: number;
   readonly lastError: UpstreamError | undefined;
-  /** Undefined: no picture in the last minutes. */
+  /** The latency of pictures; undefined: there was no picture in the last minutes. */
   readonly latency: UpstreamLatency | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface UpstreamHealthView {
 export const LATENCY_WINDOW_MS = 300_000;
 const MOST_SAMPLES = 512;
 
-/** What the answers of an upstream say about its health. */
+/** Derives the health of an upstream from its answers. */
 export class UpstreamHealth {
   readonly #now: () => number;
   #sinceMs: number;

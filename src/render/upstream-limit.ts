@@ -37,7 +37,7 @@ export interface UpstreamLimitState {
   readonly usersWaiting: number;
   readonly jobsWaiting: number;
   readonly down: boolean;
-  /** The time for which jobs still stop, because the upstream has asked for it. */
+  /** The time for which jobs still stop, because the upstream requested a pause. */
   readonly restMs: number;
 }
 
@@ -48,9 +48,9 @@ const QUEUE_FULL: Refused = { retryAfterSeconds: 1, why: "queue_full" };
 /**
  * Limits the requests to one upstream: the number of connections, a smaller number for jobs, users before jobs, and
  * only probes while the upstream is down. When the upstream says that it is busy (429, or 503 with Retry-After), the
- * limit is halved and then grows by one for each round of answers (additive increase, multiplicative decrease, as in
- * RFC 5681 for TCP); jobs stop for the time that the upstream asks for. When answers are slow because of our load, jobs
- * use fewer connections and leave the others to users.
+ * limit is halved, and then grows by one for each round of answers (as in RFC 5681 for TCP). Jobs stop for the time
+ * that the upstream requests. When answers are slow because of our load, jobs use fewer connections and leave the
+ * others to users.
  */
 export class UpstreamLimit {
   #inUse = 0;
@@ -294,7 +294,7 @@ export class UpstreamLimit {
   }
 
   /**
-   * Lets jobs continue when the time that the upstream asked for is over. A timer may fire early, so it is set again
+   * Lets jobs continue when the pause that the upstream requested is over. A timer may fire early, so it is set again
    * for the remaining time.
    */
   #serveAfterRest(): void {

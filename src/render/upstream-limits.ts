@@ -19,7 +19,7 @@ export interface UpstreamView extends UpstreamHealthView {
   readonly layers: readonly string[];
   readonly connections: { readonly inUse: number; readonly allowed: number; readonly configured: number };
   readonly waiting: { readonly users: number; readonly jobs: number };
-  /** Until this time jobs stop, because the upstream has asked for it, ms since 1970; undefined: they do not. */
+  /** Jobs stop until this time, because the upstream requested a pause, ms since 1970; undefined: jobs do not stop. */
   readonly pausedUntilMs: number | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { UpstreamLimits, UpstreamView } from "./upstream-limits.ts";
 export interface UpstreamProbe {
   readonly layer: string;
   readonly ms: number;
-  /** Undefined: the upstream has rendered the tile, or knows that there is none. */
+  /** The failure; undefined: the upstream has rendered the tile, or has answered that there is none. */
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
   /** The upstream after the answer. */
   readonly upstream: UpstreamView;

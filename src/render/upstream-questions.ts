@@ -23,7 +23,10 @@ export class UpstreamQuestions {
     this.#layers = layers;
   }
 
-  /** As `UserRenders.ask`, but for layers that a reload removes meanwhile. */
+  /**
+   * Asks an upstream, as `UserRenders.queryUpstream` describes. Ends the wait for a connection when a reload removes
+   * the layer.
+   */
   async queryUpstream({ name }: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer> {
     if (gone.aborted) return CANCELLED;
     // The HTTP worker that sent the question may not have applied the reload yet.

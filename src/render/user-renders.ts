@@ -13,7 +13,10 @@ export type UserRender =
   | { readonly kind: "stored" }
   | ({ readonly kind: "refused" } & Refused)
   | RenderFailure
-  /** The metatile failed, just now or shortly before. The upstream is not asked again before `retryAfterSeconds`. */
+  /**
+   * The metatile failed, just now or shortly before. The upstream gets no other request for the metatile before
+   * `retryAfterSeconds`.
+   */
   | {
       readonly kind: "remembered";
       readonly failure: RenderFailure;
@@ -50,8 +53,11 @@ export type UserAnswer =
 /** The state of the renders of a metatile and its layer. */
 export interface RenderStatus {
   readonly drawing: boolean;
-  /** Why the upstream is not asked for the metatile at the moment; `untilMs` is in ms since 1970. */
+  /** The failure for which the metatile is not requested until `untilMs`, ms since 1970; undefined: there is none. */
   readonly failing: { readonly message: string; readonly untilMs: number } | undefined;
-  /** When the layer or a part of it was truncated last, ms since 1970; undefined: not since the server started. */
+  /**
+   * The time of the last truncation of the layer, or of a part of it, ms since 1970; undefined: none since the server
+   * started.
+   */
   readonly truncatedMs: number | undefined;
 }
