@@ -32,11 +32,11 @@ export const scheduleMigrations: Migrations = {
      ALTER TABLE schedule_run ADD COLUMN jobs TEXT;
      ALTER TABLE schedule_run DROP COLUMN job;`),
     },
-    // Orders that were removed.
+    // Removes orders that no longer exist from the jobs of schedules.
     {
       sqlite: `UPDATE schedule SET job = json_remove(job, '$.request.order')
        WHERE json_extract(job, '$.request.order') IN ('depth-first', 'centre-out');`,
-      // No version with these orders kept its state in PostgreSQL.
+      // No version with these orders could have its state in PostgreSQL.
       postgres: "",
     },
   ],

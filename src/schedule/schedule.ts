@@ -6,7 +6,7 @@ import type { CronTime } from "./cron.ts";
 /** The number of runs stored for each schedule. */
 export const MOST_RUNS = 50;
 
-/** What happens after times that passed while the server was not running: nothing, or one run for all of them. */
+/** The rules for times that passed while the server was not running: no run, or one run for all of them. */
 export const MISSED_RULES = ["skip", "run_once"] as const;
 export type MissedRule = (typeof MISSED_RULES)[number];
 
@@ -24,11 +24,11 @@ export interface SchedulePlan {
   readonly time: CronTime;
   readonly job: ScheduledJob;
   readonly missed: MissedRule;
-  /** When the jobs may work, in the time zone of `time`; null: always. */
+  /** The hours in which the jobs may work, in the time zone of `time`; null: always. */
   readonly window: RunWindow | null;
 }
 
-/** A change of a schedule. What is absent stays as it is. */
+/** A change of a schedule. Absent fields stay as they are. */
 export interface ScheduleChange extends Partial<Omit<SchedulePlan, "time">> {
   readonly time: Partial<CronTime>;
 }
@@ -66,7 +66,7 @@ export type EndedRun = ScheduleRun & { readonly outcome: JobOutcome | null };
 /** A schedule with the records of its runs. */
 export interface ScheduleView {
   readonly schedule: Schedule;
-  /** The runs, newest first; in lists as many as the client has asked for. */
+  /** The runs, newest first; in lists, as many as the client requested. */
   readonly runs: readonly EndedRun[];
 }
 
