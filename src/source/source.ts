@@ -63,13 +63,13 @@ export interface UpstreamDocument {
  * @throws SourceError, and nothing else
  */
 export interface Source extends AsyncDisposable {
-  /** @param watch is told of requests to the upstream and their answers */
+  /** @param watch its methods are called with the requests to the upstream and their answers */
   render(request: RenderRequest, signal: AbortSignal, watch?: RenderWatch): Promise<RenderedImage>;
   /** Absent for an upstream that can only render images. */
   query?(question: Question, signal: AbortSignal): Promise<UpstreamDocument>;
 }
 
-/** Is told of the requests to an upstream and of their answers. A source without requests tells nothing. */
+/** Receives the requests to an upstream and their answers. A source without requests does not call it. */
 export interface RenderWatch {
   /** @param request the path and query, without secrets */
   asked(request: string): void;
