@@ -55,7 +55,10 @@ export class LayerStores {
     return [...locations()].filter(([layer, location]) => (recorded.get(layer) ?? DEFAULT_LOCATION) !== location);
   }
 
-  /** Tells the operator that tiles stay behind. An undo would bring its tiles back into the old store. */
+  /**
+   * Logs that tiles stay in the old store. Ends the undo of the layer's truncations, which would restore tiles into the
+   * old store.
+   */
   #leave(layer: string): void {
     const { ledger, giveUp, log } = this.#parts;
     giveUp(layer);

@@ -96,7 +96,7 @@ export class MassTruncationService {
     });
   }
 
-  /** By layer: tiles written before this time have expired, ms since 1970. */
+  /** Times by layer, in ms since 1970: tiles written before have expired. */
   get softTimes(): ReadonlyMap<string, number> {
     return this.#softTimes;
   }

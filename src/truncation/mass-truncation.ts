@@ -9,8 +9,8 @@ export const TRUNCATION_MODES = ["hard", "soft"] as const;
 export type TruncationMode = (typeof TRUNCATION_MODES)[number];
 
 /**
- * `kept` → `undoing` → `undone`, or `kept` → `reclaimed`. Only a `kept` truncation can be undone. If nothing is kept
- * for an undo, a hard truncation begins as `reclaimed`.
+ * `kept` → `undoing` → `undone`, or `kept` → `reclaimed`. Only a `kept` truncation can be undone. A hard truncation
+ * without tiles to restore begins as `reclaimed`.
  */
 export const TRUNCATION_STATES = ["kept", "undoing", "undone", "reclaimed"] as const;
 export type TruncationState = (typeof TRUNCATION_STATES)[number];
@@ -55,7 +55,7 @@ export interface MassTruncationView {
   readonly discarded: bigint | null;
 }
 
-/** What a mass truncation would remove at this moment. */
+/** The tiles that a mass truncation would remove at this moment. */
 export interface MassTruncationPreview extends Pick<MassTruncationView, "layer" | "type" | "mode" | "parameters"> {
   readonly tiles: bigint;
   readonly bytes: bigint;
