@@ -199,7 +199,7 @@ export class Webhooks {
     }
   }
 
-  /** Returns the number of deliveries by outcome since the start of the server, and of those that are stored now. */
+  /** Returns the number of deliveries by outcome since the start of the server, and the number of stored deliveries. */
   metrics() {
     return { ...this.#counts, pending: this.#parts.outbox.count() };
   }
