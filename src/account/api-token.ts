@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { ROLES, type Role } from "./user.ts";
 
-/** An API token, as every process that answers requests knows it. */
+/** The part of an API token that every process needs to check requests. */
 export interface ApiToken {
   readonly id: number;
   /** The user whose rights the token has, as far as its role allows. */
@@ -13,7 +13,7 @@ export interface ApiToken {
   readonly expiresMs: number | null;
 }
 
-/** An API token as people see it. Times in ms since 1970. */
+/** An API token as lists show it. Times in ms since 1970. */
 export interface ApiTokenView extends Omit<ApiToken, "digest"> {
   /** The name that the owner gave the token. */
   readonly name: string;

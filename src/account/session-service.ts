@@ -25,7 +25,7 @@ const MOST_SESSIONS = 1_000;
 /** The use of a session is written at most once in this time. */
 const USE_WRITTEN_MS = 60_000;
 
-/** A session as the server knows it. */
+/** The data of a session, without the secret of its cookie. */
 export interface Session {
   readonly user: string;
   /** Identifies the password with which the session was opened. Another password of the user ends the session. */
