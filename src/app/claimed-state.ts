@@ -99,7 +99,7 @@ function restored(file: string, copiedMs: number): StateLoss {
 
 /**
  * Locks the data directory, in which the tiles are, and prepares the connection to a state database in PostgreSQL.
- * @param diverged called when the database is not as this server has left it
+ * @param diverged called when the database differs from what this server wrote last
  * @throws StateError
  */
 export async function claimPostgres(

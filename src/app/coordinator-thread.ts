@@ -114,12 +114,12 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     warn: (sentence, fields) => channel.note("log", ["warn", sentence, fields ?? {}]),
     error: (sentence, fields) => channel.note("log", ["error", sentence, fields ?? {}]),
   };
-  /** Ends this thread and with it the server, which begins again with what the database has. */
+  /** Ends this thread and with it the server. The next start reads the database anew. */
   const diverged = (reason: string): void => {
     if (isEnding) return;
     isEnding = true;
     log.error("the server has to begin again", { reason });
-    // The line of the log has left this thread by then.
+    // Exit later, so that the log line leaves this thread first.
     setTimeout(() => process.exit(1), END_MS);
   };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);

@@ -22,7 +22,7 @@ import { dataDirectoryFault, listenFault } from "./start-faults.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface RunningServer {
-  /** Such as `http://127.0.0.1:8080/`. */
+  /** The address of the server, such as `http://127.0.0.1:8080/`. */
   readonly address: string;
   readonly configuration: () => Configuration;
   close(): Promise<void>;
