@@ -45,9 +45,9 @@ export class MapRenderer {
   }
 
   /**
-   * Renders a map. If one tile fails, the whole map fails, as a user would take half a map for the truth. Where the
-   * source knows that there is no tile, the map has a hole. When too many maps are being rendered, the map is refused
-   * before any of its tiles is read.
+   * Renders a map. If one tile fails, the whole map fails, because a user cannot see that a part of a map is missing.
+   * Where the source reports that there is no tile, the map has a hole. When too many maps are being rendered, the map
+   * is refused before any of its tiles is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
     if (this.#rendering >= this.#parts.most) return { kind: "failure", failure: TOO_MANY };

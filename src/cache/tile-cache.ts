@@ -139,7 +139,7 @@ export class TileCache implements TileReader {
     return this.#readOn({ request, requester, tileSet, key, counts, oldest, expiredBefore });
   }
 
-  /** Continues a read behind the memory tier. No promise where the store answers without one. */
+  /** Continues a read behind the memory tier. Returns a promise only if the store does. */
   #readOn(read: Read): TileOutcome | Promise<TileOutcome> {
     return whenKnown(this.#readStore(read.tileSet, read.request.index, read.key), (stored) =>
       this.#answer(read, stored),

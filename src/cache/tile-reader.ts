@@ -64,7 +64,7 @@ export type TileOutcome =
 export interface Requester {
   /** Equal for users who share a turn: those of one network address. */
   readonly client: string;
-  /** Fires when the user has gone away. */
+  /** Fires when the client has disconnected. */
   readonly gone: AbortSignal;
   /** True: the user wants a stored tile or none, so nothing is rendered. */
   readonly onlyIfCached?: boolean;
