@@ -11,7 +11,7 @@ export interface AnswerFlags extends ServerFlags {
 /** A count from the server's answer. It is a string where a JavaScript number would not be exact. */
 export type Count = number | string;
 
-/** A value of the server as its answer has it. */
+/** A value of the server in the form of its JSON answers. */
 export type Answered<T> = T extends bigint ? Count : T extends object ? { readonly [K in keyof T]: Answered<T[K]> } : T;
 /** A document of `/api/v1`, by its name in the OpenAPI document. */
 export type Answer<N extends keyof Documents> = Answered<Documents[N]>;

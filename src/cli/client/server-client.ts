@@ -23,7 +23,7 @@ type QueryValue = string | number | boolean | readonly string[] | undefined;
 export interface RequestOptions {
   /** An undefined value is left out. A list repeats its name. */
   readonly query?: Readonly<Record<string, QueryValue>>;
-  /** Sent as JSON. */
+  /** The body of the request, sent as JSON. */
   readonly document?: object;
   /** The request may be repeated with the same key. */
   readonly idempotencyKey?: string;

@@ -39,7 +39,7 @@ function named(layers: readonly Layer[], names: readonly string[]): readonly Lay
   return names.length === 0 ? layers : layers.filter(({ name }) => names.includes(name));
 }
 
-/** `nuthatch doctor`: checks that the upstreams have what the configuration asks of them. */
+/** `nuthatch doctor`: checks that the upstreams can render what the configuration requests. */
 export function doctorCommand(): Command {
   return addConfigurationFlags(
     new Command("doctor")

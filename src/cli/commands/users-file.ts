@@ -18,7 +18,7 @@ function open(text: string): Result<Users, string> {
   const document = parseDocument(text, { prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) return refuse("the file is not valid YAML: `nuthatch config check` says where");
-  // The file has nothing but comments: keep them and append an empty list.
+  // The file has only comments: keep them and append an empty list.
   if (document.contents === null) return open(`${text.trimEnd()}\nusers: []\n`);
   if (!isYamlMap(document.contents)) return refuse("the file is not a map of keys");
   const list: unknown = document.get("users");

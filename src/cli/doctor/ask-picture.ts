@@ -55,7 +55,7 @@ function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
 const metatileFrame = ({ layer, subset, format }: PictureParts, rect: TileRect) =>
   frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
 
-/** Renders tiles as one picture. Returns how that failed; undefined: it did not. */
+/** Renders tiles as one picture. Returns the failure; undefined: the upstream has rendered the picture. */
 async function renderFault(
   set: PictureParts,
   rect: TileRect,

@@ -115,7 +115,7 @@ async function capabilities(source: WmsSourceOptions, bounds: Bounds): Promise<W
     const { maxWidth, maxHeight, layerLimit } = await capabilitiesIn("1.3.0", source, bounds);
     return { ...catalogue, maxWidth, maxHeight, layerLimit };
   } catch (error) {
-    // A WMS need not know 1.3.0. If it has failed meanwhile, so do the requests for pictures.
+    // A WMS need not support 1.3.0. If the WMS is down, the requests for pictures report it.
     if (error instanceof SourceError) return catalogue;
     throw error;
   }

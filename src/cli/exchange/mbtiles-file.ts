@@ -15,7 +15,7 @@ export interface MbtilesTile {
   readonly bytes: Uint8Array | undefined;
 }
 
-/** More than any tile has: one request to the server has room for it. */
+/** The limit of one request to the server; real tiles are far smaller. */
 export const MOST_TILE_BYTES = 8 * 1024 * 1024;
 
 /**

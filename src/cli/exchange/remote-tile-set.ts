@@ -13,7 +13,7 @@ export interface RemoteTileSet {
   readonly format: TileFormat;
 }
 
-/** Finds what the flags name. @throws CommandFailure that lists what there is */
+/** Finds the tile set that the flags name. @throws CommandFailure that lists the existing ones */
 export async function remoteTileSet(
   client: ServerClient,
   name: string,

@@ -5,7 +5,7 @@ import { parseAnswer } from "../client/answer.ts";
 import { retryWhileBusy } from "../client/retry-wait.ts";
 import type { ServerClient } from "../client/server-client.ts";
 
-/** Below the limits of one request, which are those of the server. */
+/** The size of a batch, below the server's limits of one request. */
 const MOST_TILES = 1_000;
 const MOST_BYTES = 12 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ export interface BatchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends tiles in batches. One batch is on its way while the next one is being filled. */
+/** Sends tiles in batches. Fills the next batch while the server receives the last one. */
 export class TileBatches {
   readonly #options: BatchOptions;
   readonly result: ImportResult = { stored: 0, unchanged: 0, kept: 0, refused: 0, reasons: [] };
