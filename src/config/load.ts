@@ -146,8 +146,8 @@ export interface TextReport {
 }
 
 /**
- * Checks the text of a configuration by itself: reads no variables and no files. Values that hold variables, and what
- * files would tell, count as right.
+ * Checks the text of a configuration by itself: reads no variables and no files. Values that contain variables or
+ * depend on files count as correct.
  */
 export async function checkText(bytes: Buffer, name: string): Promise<TextReport> {
   const file = readBytes(name, bytes, undefined);

@@ -91,8 +91,8 @@ export class Problems {
   }
 
   /**
-   * Records that a value is not known here. Its problems, and those of a list that it is in, are left out. What depends
-   * on the value is checked no further, as with a value that does not fit.
+   * Records that a value is not known here. Its problems, and those of a list that it is in, are left out. Parts that
+   * depend on the value are not checked, as with a value that does not fit.
    */
   skip(path: Path): void {
     this.#skipped.push(path);

@@ -117,7 +117,7 @@ function clean(document: unknown, issue: Issue, at: Path, reading: Reading): unk
   return parsed === undefined ? document : withValue(document, path, parsed);
 }
 
-/** Parses the text of a variable as the schema expects it; undefined if the text does not fit. */
+/** Parses the text of a variable as the type that the schema expects; undefined if the text does not fit. */
 function parseText(text: string, issue: Issue): unknown {
   if (issue.code === "invalid_value") return issue.values.includes(text) ? text : undefined;
   if (issue.code !== "invalid_type") return undefined;
