@@ -21,7 +21,7 @@ export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "
 export interface CoverageRequest {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  /** Only the failed tiles of this job. Undefined: those of the layer's latest jobs, as far as they are not stored. */
+  /** Only the failed tiles of this job. Undefined: those of the layer's latest jobs that are not stored. */
   readonly job: number | undefined;
 }
 

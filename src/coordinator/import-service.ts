@@ -61,7 +61,7 @@ interface CellTiles {
 
 /**
  * Stores tiles that a client sends. They count in the ledger and in the quotas as rendered tiles do. An import evicts
- * nothing: it would push out what it has just stored.
+ * nothing: it would evict the tiles that it has just stored.
  */
 export class ImportService {
   readonly #parts: ImportServiceParts;

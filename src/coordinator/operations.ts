@@ -35,7 +35,7 @@ export interface Services {
 interface OperationRow {
   readonly sending: Sending;
   /**
-   * The answer depends on which tiles are in use, so the process that calls reports first which tiles it has served.
+   * The answer depends on which tiles are in use, so the calling process first reports the tiles that it has served.
    */
   readonly readsFirst?: true;
 }

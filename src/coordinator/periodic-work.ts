@@ -127,8 +127,8 @@ export class PeriodicWork {
   }
 
   /**
-   * Writes the use of blocks while `hasMore`, a few at a time. A loss of power may undo it, as a kill may before it is
-   * written.
+   * Writes the use of blocks while `hasMore`, a few at a time. A loss of power may undo the writes, as a kill loses
+   * unwritten use.
    */
   #writeUse(hasMore: () => boolean): Promise<void> {
     const { db, ledger } = this.#parts;

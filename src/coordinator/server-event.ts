@@ -15,6 +15,6 @@ export type ServerEvent =
   | { readonly kind: "upstream"; readonly upstream: UpstreamView }
   /** The quota was changed by a request or a reload. */
   | { readonly kind: "quota"; readonly quota: QuotaConfiguration }
-  /** A reload has changed the configuration, which has so many layers now. */
+  /** A reload has changed the configuration. `layers` is the number of its layers. */
   | { readonly kind: "configuration"; readonly layers: number }
   | { readonly kind: "activity"; readonly entry: ActivityRow };
