@@ -21,7 +21,7 @@ export interface Extent {
 
 /** One level of a grid set. */
 export interface TileMatrix {
-  /** The identifier on the wire, such as `EPSG:4326:3` or `3`. */
+  /** The identifier in protocols, such as `EPSG:4326:3` or `3`. */
   readonly name: string;
   /** CRS units per pixel. */
   readonly resolution: number;
