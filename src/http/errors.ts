@@ -138,7 +138,8 @@ export async function unlessDiskFault<T>(list: Promise<readonly T[]>): Promise<r
 }
 
 /**
- * Returns a refusal as text/plain, as all resources of the contract answer: the message, then one line for each detail.
+ * Returns a refusal as text/plain, as all resources of the classic interface answer: the message, then one line for
+ * each detail.
  */
 export function refusalText(refusal: Refusal): Answer {
   const body = textOf(refusal);

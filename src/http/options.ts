@@ -4,8 +4,8 @@ export interface ServerOptions {
   /** Normalized: "/" or a path such as "/geowebcache" without trailing slash; the longest comes first. */
   readonly mounts: readonly string[];
   /**
-   * Which connections are of a proxy whose headers count (`forwarded.ts`): none, all, or those from the listed
-   * addresses and networks (`10.0.0.0/8`).
+   * The connections whose forwarded headers count (`forwarded.ts`): none, all, or those from the listed addresses and
+   * networks (`10.0.0.0/8`).
    */
   readonly trustProxy: boolean | readonly string[];
   readonly allowedOrigins: readonly string[];

@@ -29,7 +29,7 @@ import { usagePartResource, usageResource } from "./usage/usage-route.ts";
 import { userResource, usersResource } from "./users/users-route.ts";
 
 const openApiResource = reader(async ({ base }) => {
-  // Loaded by the first request, because the description of all documents takes time and memory to make.
+  // Loaded by the first request, because building the description of all documents takes time and memory.
   const { openApi } = await import("./openapi/openapi.ts");
   return json(openApi(base));
 });

@@ -85,6 +85,6 @@ export function isStillPermitted(
   }
 }
 
-/** Returns what identifies the password of a user in a session. It reveals nothing of the hash. */
+/** Returns the value by which a session recognizes the password of its user. The value reveals nothing of the hash. */
 export const accountOf = ({ passwordHash }: User): string =>
   createHash("sha256").update(`session ${passwordHash}`).digest("base64");

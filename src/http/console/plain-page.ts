@@ -9,7 +9,7 @@ import { legendAddress, legendOf } from "../tiles/wms/legend-address.ts";
 
 /** The data of the page, all of one moment. */
 export interface PlainPageData {
-  /** "" or such as "/geowebcache". */
+  /** The mount: "" or a path such as "/geowebcache". */
   readonly mount: string;
   readonly catalogue: Catalogue;
   readonly chosen: Layer | undefined;

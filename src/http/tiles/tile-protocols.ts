@@ -78,7 +78,7 @@ export class TileProtocols {
   readonly #packed = new PackedBodies(PACKED_BYTES);
   /** How long clients waited for tiles. */
   readonly times = new TileTimes();
-  /** How they were answered, by layer, until it is collected. */
+  /** The counts of the answers by layer, until they are collected. */
   readonly traffic = new TileTraffic();
   #maps = 0;
 

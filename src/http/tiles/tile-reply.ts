@@ -241,8 +241,8 @@ export function sendMap(
 }
 
 /**
- * Sends a document of the upstream. It is sent from this server's origin, so headers keep a browser from running its
- * scripts.
+ * Sends a document of the upstream. The browser sees it in this server's origin, so headers keep the browser from
+ * running scripts of the document.
  */
 export function sendInfo(
   response: ServerResponse,

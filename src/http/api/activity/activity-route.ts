@@ -15,7 +15,7 @@ export const activityQuery = z.object({
   }),
 });
 
-/** `activity`: who changed what, and what was refused, the newest first. */
+/** `activity`: GET lists changes with their accounts, and refused requests, the newest first. */
 export const activityResource = ({ operations }: Pick<RouteOptions, "operations">): Resource =>
   queryReader(activityQuery, async ({ limit, after, q, ...filter }) => {
     const entries = await operations.activity(limit, after, { ...filter, ...(q === undefined ? {} : { text: q }) });

@@ -7,7 +7,7 @@ import { refuse } from "../../../lib/result.ts";
 import type { Resource } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 
-/** `crs/CODE`: what is known of a CRS by its EPSG code, such as `2163` or `EPSG:2163`. */
+/** `crs/CODE`: GET returns the facts about a CRS by its EPSG code, such as `2163` or `EPSG:2163`. */
 export const crsResource = (name: string): Resource =>
   reader(async ({ catalogue }) => {
     const [, digits] = /^(?:EPSG:)?(\d{1,9})$/i.exec(name) ?? [];

@@ -39,7 +39,7 @@ export const layersResource = (): Resource =>
     });
   });
 
-/** `layers/NAME`: everything about one layer. */
+/** `layers/NAME`: GET returns one layer. */
 export const layerResource = ({ operations, layerOrigin }: RouteOptions, name: string): Resource =>
   reader(async ({ catalogue, base }) => {
     const layer = catalogue.layers.get(name);

@@ -32,7 +32,8 @@ function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {
     io: "input",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
-      // The library leaves them out where a value is transformed: they are those of the value before.
+      // The library leaves out the default and the examples of a transformed value, because they describe the value
+      // before the transformation.
       const { default: standard, examples } = z.globalRegistry.get(zodSchema) ?? {};
       Object.assign(jsonSchema, defined({ default: standard, examples }));
       // The limits of exact integers in JavaScript say nothing to a client.

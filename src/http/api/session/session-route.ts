@@ -48,7 +48,7 @@ export const sessionResource = ({ operations, authenticator, users }: SessionPar
   },
 });
 
-/** Returns what a caller learns about itself. The version is not for those who have to sign in. */
+/** Returns the account and the permissions of a caller. A caller that has to sign in does not get the version. */
 function sessionOf(caller: Caller, users: RouteOptions["users"]): Documents["Session"] {
   const user = caller.kind === "user" ? caller.user : undefined;
   return {

@@ -29,7 +29,7 @@ export interface Pack {
   readonly head: Readonly<Record<string, unknown>>;
 }
 
-/** Decodes a body. The bytes of the tiles are views of it. Refuses with what is wrong. */
+/** Decodes a body. The bytes of the tiles are views of it. The refusal names the fault. */
 export function decodePack(body: Uint8Array, mostTiles: number): Result<Pack, string> {
   const end = body.indexOf(0x0a);
   const head = end < 0 ? undefined : parseLine(body.subarray(0, end));

@@ -13,7 +13,7 @@ const unknownUpstream = (id: string): Refusal => ({
 export const upstreamsResource = ({ upstreams }: RouteOptions): Resource =>
   reader(async () => documentAnswer("Upstreams", { upstreams: (await upstreams()).map(upstreamDocument) }));
 
-/** `upstreams/ID`: one upstream. */
+/** `upstreams/ID`: GET returns one upstream. */
 export const upstreamResource = ({ upstreams }: RouteOptions, id: string): Resource =>
   reader(async () => {
     const view = (await upstreams()).find((one) => one.id === id);

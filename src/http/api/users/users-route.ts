@@ -20,8 +20,8 @@ import { withoutQuery } from "../query-fields.ts";
 import { userChangeSchema, userRequestSchema } from "./user-document.ts";
 
 /**
- * One password is hashed at a time. A user may change the own password as often as wanted, and hashes of many requests
- * would take all threads of libuv, which read the tiles too.
+ * One password is hashed at a time. Any user may send many changes of the own password, and their hashes would take all
+ * threads of libuv, which read the tiles too.
  */
 const hashing = new PQueue({ concurrency: 1 });
 const hashed = (password: string): Promise<string> => hashing.add(() => hashPassword(password));

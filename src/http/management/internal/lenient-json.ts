@@ -121,7 +121,7 @@ class JsonReader {
     return this.#text[this.#at];
   }
 
-  /** The next character as a message shows it. */
+  /** The next character, in the form for messages. */
   get #found(): string {
     return this.#next === undefined ? "the end" : JSON.stringify(this.#next);
   }
@@ -204,7 +204,7 @@ class JsonReader {
     return plain;
   }
 
-  /** Reads what a sticky expression matches here. */
+  /** Reads the text that a sticky expression matches at the current position. */
   #match(expression: RegExp): string {
     expression.lastIndex = this.#at;
     const word = expression.exec(this.#text)?.[0] ?? "";

@@ -41,7 +41,10 @@ function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
   return found;
 }
 
-/** A default style without a name has one where there is a legend to hang on it: the protocol takes it for the default. */
+/**
+ * Returns the Style elements of a layer. The nameless default style gets a name if it has a legend, because a legend
+ * needs an element.
+ */
 function styleElements(layer: Layer, baseUrl: string): string[] {
   const filter = stylesFilter(layer.parameterFilters);
   const styles = stylesOf(layer);
