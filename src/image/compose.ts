@@ -108,8 +108,8 @@ const samplesOf = (from: number, span: number, count: number, side: number): rea
   });
 
 /**
- * Enlarges a part of the window by bilinear interpolation, to fractions of pixels. sharp can only cut whole pixels, and
- * these are as large as the picture where the picture shows few of them.
+ * Enlarges a part of the window by bilinear interpolation, to fractions of pixels. sharp can only cut at whole pixels,
+ * which is too coarse where a picture shows few pixels of the window.
  */
 function enlarged(window: Raster, { left, top, width, height }: Cutting, toWidth: number, toHeight: number): Raster {
   const { data } = window;
