@@ -47,7 +47,7 @@ export class ActiveJob {
   readonly #tally: JobTally;
   #startedMs: number | null;
   #terms: JobTerms;
-  /** Why the work cannot go on at present. Undefined: it can. */
+  /** The reason why the work cannot continue at present; undefined: it can. */
   #waitReason: string | undefined;
   #wasInterrupted: boolean;
   #changedBy: string | null = null;
@@ -121,12 +121,12 @@ export class ActiveJob {
     return this.#life.hold;
   }
 
-  /** Why the job is paused, cannot go on at present, or has ended as it has. */
+  /** The reason why the job is paused, cannot continue at present, or has its outcome. */
   get reason(): string | null {
     return this.paused || this.isEnding ? this.#life.reason : this.waitReason;
   }
 
-  /** Why the job cannot go on at present; null: it can, it is paused, or its end has begun. */
+  /** The reason why the job cannot continue at present; null: the job can continue, is paused, or is ending. */
   get waitReason(): string | null {
     return this.paused || this.isEnding ? null : (this.#waitReason ?? null);
   }
@@ -243,7 +243,7 @@ export class ActiveJob {
     return undo;
   }
 
-  /** Records that a user has resumed the job, who has seen why it was paused. */
+  /** Records that a user has resumed the job in spite of the seed guard's reason. */
   trust(): void {
     this.#isTrusted = true;
   }

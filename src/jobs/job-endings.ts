@@ -178,7 +178,7 @@ export class JobEndings {
    * jobs in one turn of the event loop, so no other call can choose one of them again while the changes are saved.
    */
   async #stop(chosen: readonly { readonly job: ActiveJob; readonly task: Task }[], slices: Slices): Promise<void> {
-    // One error for all tasks: to make one takes longer than the rest of the removal of a task.
+    // Share one error among all tasks: making an error takes longer than the rest of the removal of a task.
     const killed = new JobAborted("killed");
     const jobs = new Set(chosen.map(({ job }) => job));
     for (const job of jobs) this.#stopping.set(job, (this.#stopping.get(job) ?? 0) + 1);

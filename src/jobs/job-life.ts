@@ -105,7 +105,7 @@ export class JobLife {
     return this.#phase.kind === "ended" ? null : this.#phase.hold;
   }
 
-  /** Why the job is paused, or has ended as it has. */
+  /** The reason why the job is paused or has its outcome. */
   get reason(): string | null {
     return "reason" in this.#phase ? this.#phase.reason : null;
   }

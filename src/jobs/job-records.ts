@@ -81,8 +81,8 @@ export class JobRecords {
   }
 
   /**
-   * Saves the changes that there are now, in as many transactions as the time slices need. The changes of one job are
-   * saved together.
+   * Saves the present changes, in as many transactions as the time slices need. The changes of one job are saved
+   * together.
    * @param slices the slices of the caller's work; the first transaction runs in the present one
    */
   async saveInSlices(slices = new Slices()): Promise<void> {

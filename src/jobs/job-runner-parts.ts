@@ -21,7 +21,7 @@ export interface JobRunnerParts {
   readonly onRollback: (undo: () => void) => void;
   /** Announces an event of a job. Called inside the transaction that writes the event. */
   readonly announce: (moment: JobMoment, layer: string, view: () => JobView) => void;
-  /** Reports a job as it was persisted, and why it waits (null: it does not). */
+  /** Reports a job as it was persisted, with the reason why it waits; null: the job does not wait. */
   readonly report: (job: JobView, waitReason: string | null) => void;
   /** Reports, at the start, a job that has not ended in the last process. */
   readonly takenUp: (job: JobView) => void;

@@ -99,7 +99,7 @@ export class JobRunner {
     };
   }
 
-  /** Changes the terms of a job and persists them. Renders in flight go on. */
+  /** Changes the terms of a job and persists them. Renders in flight continue. */
   setTerms(job: ActiveJob, terms: JobTerms): void {
     this.#persistOrUndo(job, job.setTerms(terms));
     this.startWaitingTasks();

@@ -206,7 +206,8 @@ export class MetatileAttempts {
   }
 
   /**
-   * Gives a metatile back because the rate limit is reached. The next task that takes it goes on with its attempts.
+   * Gives a metatile back because the rate limit is reached. The next task that takes the metatile continues its
+   * attempts.
    */
   #postpone(job: ActiveJob, task: Task, n: bigint, attempts: Attempts): void {
     if (attempts !== NO_ATTEMPTS) {

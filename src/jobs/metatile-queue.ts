@@ -16,7 +16,7 @@ export class MetatileQueue {
   /** No metatile from here on has been taken. */
   #cursor = 0n;
 
-  /** `finished`: intervals as `finished` returns them. */
+  /** @param finished intervals, in the form of the getter `finished` */
   constructor(numbers: JobNumbers, finished: readonly (readonly [string, string])[]) {
     this.#numbers = numbers;
     this.#finished = IntervalSet.from(finished);

@@ -28,7 +28,7 @@ export class SeedGuard {
   check({ digest, bytes, replaced }: CheckedTile): string | undefined {
     const identical = this.#digests.add(digest);
     const reason = this.#tooMany("identicalPercent", this.#digests, identical, "are one and the same picture");
-    // A new tile has nothing to be compared with, so it does not count.
+    // A new tile replaced no tile, so there is nothing to compare it with.
     if (reason !== undefined || replaced === undefined) return reason;
     const isUnlike = bytes * UNLIKE <= replaced || bytes >= replaced * UNLIKE;
     const count = this.#unlike.add(isUnlike);

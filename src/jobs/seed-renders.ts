@@ -39,7 +39,10 @@ export class SeedRenders {
     return outcome;
   }
 
-  /** Renders metatiles one after the other on one connection. Returns the outcomes of the metatiles that it reached. */
+  /**
+   * Renders metatiles one after the other on one connection. Returns the outcomes of the metatiles that the batch
+   * reached.
+   */
   renderBatch(batch: SeedBatch, signal: AbortSignal): Promise<readonly RenderOutcome[]> {
     return this.#opened(batch, signal, (orders) => this.#parts.gate.renderBatch(orders, signal));
   }

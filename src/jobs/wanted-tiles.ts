@@ -137,7 +137,7 @@ export class WantedTiles {
 
 /**
  * Returns the times of a tile. A tile that cannot be read counts as missing, so it is rendered; if the store cannot
- * write it either, the job waits there.
+ * write the tile either, the job waits for the store.
  */
 function timesIn(store: Pick<InventoryStore, "timesOf">, at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
   try {
