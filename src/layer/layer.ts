@@ -327,8 +327,8 @@ export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | und
 export const WEB_GRID = "EPSG:900913";
 
 /**
- * Returns the grid set that a request means if it names none: the one of web maps, else the layer's first. The classic
- * interface takes the first.
+ * Returns the default grid subset of a request: EPSG:900913, else the layer's first. The classic interface has another
+ * default, the layer's first.
  */
 export const defaultSubset = (layer: Layer): GridSubset | undefined =>
   findSubset(layer, WEB_GRID) ?? layer.gridSubsets[0];

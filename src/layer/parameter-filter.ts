@@ -24,7 +24,7 @@ interface RegexFilter {
   readonly normalize?: CaseRule;
 }
 export interface NumberFilter {
-  /** `float`: single precision, as GWC's. `integer`: whole numbers of 32 bits. */
+  /** `float`: single precision, as in GWC. `integer`: whole numbers of 32 bits. */
   readonly type: "float" | "integer";
   readonly key: string;
   /** Stored exactly as written, because GWC's ids contain it; "": no value. */
