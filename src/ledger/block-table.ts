@@ -150,7 +150,7 @@ export class BlockTable {
     }
   }
 
-  /** Trims in a microtask, because the caller may still use all blocks that it has got. */
+  /** Trims in a microtask, because the caller may still use the blocks that the table has returned. */
   #trimSoon(): void {
     if (this.#willTrim) return;
     this.#willTrim = true;

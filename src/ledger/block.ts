@@ -13,7 +13,7 @@ const NUMBERS = 5;
 /** Bytes of one cell in a row: the number of the cell, then its columns. */
 const CELL_BYTES = 1 + NUMBERS * 8;
 
-/** Which cell is evicted first: the one whose last use is longest ago, or the one with the lowest access frequency. */
+/** The cell that is evicted first: the least recently used one, or the one with the lowest access frequency. */
 export type CellOrder = "LRU" | "LFU";
 
 /** A cell with reads after its first write, and its access frequency. */

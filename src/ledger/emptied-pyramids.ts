@@ -45,7 +45,8 @@ export class EmptiedPyramids {
   willRemoveTruncated(id: number, { layer, gridSet, parametersId }: StoredPyramid): void {
     const { tileSets } = this.#in;
     const pyramid = { layer, gridSet, parametersId };
-    // A writer loses nothing: its tile keeps the directories, and it writes the description after its tiles.
+    // A writer that begins now loses nothing: a directory with a tile is not removed, and a writer writes the
+    // description after its tiles.
     if (!tileSets.hasTruncated(layer, parametersId, id)) this.#removeFromStore(layer, [pyramid]);
     // The pyramid may have a new, empty record, which could not be removed before this tile set.
     this.#later(pyramid);

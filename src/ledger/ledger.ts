@@ -66,7 +66,7 @@ export class Ledger {
     this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
     this.#blockBytes = store.allocated(1);
     let counted = last === undefined ? NOT_RECORDED : int(last, "block_bytes");
-    // Once the count has begun, the sums do not tell whether it has ended.
+    // Once the count has begun, the sums do not show whether it has ended.
     if (counted === NOT_RECORDED)
       counted = isAllocatedIn(this.total, this.#blockBytes) ? this.#blockBytes : OTHER_BLOCKS;
     this.#hasOtherBlocks = counted !== this.#blockBytes;
@@ -114,7 +114,10 @@ export class Ledger {
     return this.#in.corruptBlocks();
   }
 
-  /** Removes what interrupted puts of the last process have left in the store. The marks tell where they may be. */
+  /**
+   * Removes the files that interrupted puts of the last process have left in the store. The marks name the cells in
+   * which they may be.
+   */
   removeLeftovers(signal: AbortSignal): Promise<void> {
     return this.#in.store.removeLeftovers(this.#recalled.splice(0), signal);
   }
