@@ -114,7 +114,7 @@ const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): 
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      // A text given to `z.int()` is no number in the first place; what would do is a whole one.
+      // For a text given to `z.int()` zod expects a number. The message must say: a whole number.
       return typeWords(issue.inst instanceof z.ZodNumberFormat ? "int" : issue.expected);
     case "invalid_value":
       return issue.values.length === 1 ? String(issue.values[0]) : `one of ${issue.values.join(", ")}`;

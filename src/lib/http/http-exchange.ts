@@ -9,7 +9,7 @@ export interface HttpAnswer {
   readonly body: Buffer | undefined;
 }
 
-/** A connection, as far as an exchange has to know it. */
+/** The parts of a connection that an exchange uses. */
 export interface PersistentConnection {
   /** The number of answers that it has carried. */
   answers: number;
