@@ -45,7 +45,7 @@ interface JobField {
     readonly description: string;
     show(planned: unknown): unknown;
   };
-  /** Returns a decoded value as a client sends it. Absent: it is the same. */
+  /** Returns a decoded value as a client sends it. Absent: both are the same. */
   encode?(decoded: unknown): unknown;
 }
 

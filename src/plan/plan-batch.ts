@@ -41,7 +41,7 @@ export interface BatchRequest {
   readonly parameterSets?: readonly RequestedSet[] | "*";
 }
 
-/** The jobs of one request, which are accepted all or none. */
+/** The jobs of one request. Either all of them are accepted or none. */
 export interface PlannedJobs {
   /** At least one. Jobs of the same tiles share ranges and selection. */
   readonly requests: readonly JobRequest[];
@@ -130,7 +130,7 @@ export async function planBatch(
   const misplaced = selectionInOneUnit(many.request, subsets);
   if (misplaced !== undefined) return refuse(misplaced);
   const isReduced = at.missingLevels === "reduced";
-  // The grid sets that a wildcard matches may differ in their levels, so each of them has those that it has.
+  // The grid sets that a wildcard matches may have different levels, so each is planned with its own.
   const missing = empty === "left out" && !isReduced ? levelOfNone(many.request, subsets) : undefined;
   if (missing !== undefined) return refuse(missing);
   const planned = await planAll(many, chosen, empty === "left out" ? { ...at, missingLevels: "reduced" } : at, empty);

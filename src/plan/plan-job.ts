@@ -64,7 +64,7 @@ export const API_RULES: PlanRules = { gridSetField: "gridSet", defaultSubset, mi
 
 /** The interface and the time of the client's request. */
 interface Asking {
-  /** Absent: those of the classic interface. */
+  /** The rules of the interface; absent: those of the classic interface. */
   readonly rules?: PlanRules;
   /** The time from which an age counts back. */
   readonly nowMs?: number;
@@ -203,7 +203,7 @@ export function chooseSubsets(
     const subset = findSubset(layer, request.gridSetId);
     if (subset !== undefined) return ok([subset]);
     const names = layer.gridSubsets.map(({ gridSet }) => gridSet.id);
-    // The classic interface keeps its words.
+    // The message of the classic interface stays as it was.
     const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names).replace(/^; /, " (") : "";
     const end = hint === "" ? "" : `${hint})`;
     return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSetId));
