@@ -190,7 +190,7 @@ export class Enforcer {
       await turn();
       return evicted;
     }
-    // Others may have released their space during the search for cells. Then nothing would end the wait below.
+    // Other writers may have released their space during the search for cells. Then no event would end the wait below.
     if (this.#excess(limit, size) <= 0n) return 0;
     if (this.#used(limit) + needed > limit.bytes) return full;
     // The size fits beside the stored tiles, so only the reservations of other writers are in the way.

@@ -9,7 +9,7 @@ import type { Limit } from "./limits.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Writer } from "./reservations.ts";
 
-/** Tiles that running seeds store or count as stored. They are spared while other tiles can be evicted. */
+/** Tiles that running seeds store or count as stored. They are not evicted while other tiles can be. */
 export interface SeedRange extends Area {
   readonly format: string;
   readonly parametersId: string;
@@ -37,8 +37,8 @@ const TILES_AT_ONCE = 512;
 
 /**
  * Evicts cells from the store, the coldest first, and counts the evicted tiles and bytes. Evictions run one after the
- * other. A search for cells may look at many blocks, so it gives way to other work; how much has to be evicted is
- * determined again when the cells are found.
+ * other. A search for cells may look at many blocks, so it yields to other work. The needed size is determined again
+ * when the cells are found.
  */
 export class Eviction {
   readonly #parts: EvictionParts;

@@ -5,7 +5,10 @@ const MOST_SETTINGS = 50;
 
 type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The settings that differ between two configurations, by name. Null: there was none, or there is none any more. */
+/**
+ * The settings that differ between two configurations, by name. Null: the setting did not exist before, or does not
+ * exist now.
+ */
 export interface QuotaDifference {
   readonly before: Settings;
   readonly after: Settings;

@@ -3,7 +3,7 @@ import { NO_SIZE, type Refused, type StoredSize } from "../render/admission.ts";
 /** The kind of writer for which a metatile is stored. */
 export type Writer = "user" | "seed";
 
-/** Called after the size that a reservation reserves has changed by so much, and after its release. */
+/** Called with the change after the reserved size has changed, and after the release. */
 type Changed = (reservation: Reservation, by: StoredSize) => void;
 
 /**

@@ -31,7 +31,7 @@ export interface Trend {
   readonly bytesPerDay: number;
 }
 
-/** The usage at one time. Null in samples of older versions, which did not keep it. */
+/** The usage at one time. Null in samples of older versions, which did not record it. */
 export interface UsageSample {
   readonly atMs: number;
   readonly tiles: bigint | null;
