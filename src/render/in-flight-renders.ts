@@ -20,7 +20,7 @@ export class InFlightRenders {
   add(key: string, render: InFlightRender): void {
     this.#joinable.set(key, render);
     this.#all.add(render);
-    // Attached before those who wait for the render: they must not find it again.
+    // Attached before the handlers of the waiting requests, which must not find this render again.
     const remove = (): void => {
       this.#all.delete(render);
       if (this.#joinable.get(key) === render) this.#joinable.delete(key);

@@ -1,4 +1,4 @@
-/** Answers faster than this are fast enough: an upstream that gives them is not overloaded. */
+/** An upstream with faster answers than this is not overloaded. */
 const FAST_MS = 50;
 /** Under full load answers may take this many times as long as under half of it: 1 below the knee, 2 far beyond it. */
 const TOLERANCE = 1.5;

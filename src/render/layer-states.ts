@@ -7,7 +7,7 @@ import { LayerEpochs } from "./layer-epochs.ts";
 import type { RenderOrder } from "./render-order.ts";
 import type { Metatile } from "./user-renders.ts";
 
-/** The layers as the renders see them: their configuration, and what truncations and failures have done since. */
+/** The state of the layers for renders: their configuration, and their truncations and failures since the start. */
 export class LayerStates {
   /** Raised by every truncation of the layer. Tiles of a render that began under an older generation are not stored. */
   readonly generations = new LayerEpochs();

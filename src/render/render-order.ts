@@ -149,7 +149,7 @@ export interface RenderGate {
   truncated(layer: string): void;
   /** Clears the memory tiers and the remembered failures of a layer whose tiles have just been deleted one by one. */
   clearLayer(layer: string): Promise<void>;
-  /** Reclaims the space that truncations left in the store, in a process that gives way to users. */
+  /** Reclaims the space that truncations left in the store, in a process of low priority. */
   sweep(signal: AbortSignal): Promise<void>;
   /**
    * Marks the tiles of a layer that were written before a time as expired, ms since 1970. 0: tiles expire only by their

@@ -48,7 +48,7 @@ export interface BatchClient {
   readonly whenUserJoins: (report: (order: number, missed: TileIndex) => void) => void;
 }
 
-/** The renderers, as the server sees them. */
+/** The server's interface to the renderers. */
 export interface Renderers {
   /**
    * Renders one metatile. For a user, the tiles are reported as they are stored, the missed tile first. So they are for

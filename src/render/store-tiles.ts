@@ -94,7 +94,7 @@ export async function keepTiles(
   return { written, stale, storeFailure: undefined };
 }
 
-/** Stores one tile, or confirms the stored one. Undefined: the tile may not be stored any more. */
+/** Stores one tile, or confirms the stored one. Returns undefined if the tile may not be stored any more. */
 async function keepTile(
   order: RenderOrder,
   { x, y, bytes }: RenderedTile,

@@ -22,7 +22,7 @@ export interface TestRender {
   readonly request: string | undefined;
   /** The answer of the upstream; undefined: none came. */
   readonly answer: { readonly status: number; readonly contentType: string; readonly bytes: number } | undefined;
-  /** The tile as a user would get it. */
+  /** The tile in the form that a user would get. */
   readonly tile: Uint8Array | undefined;
   /** Why there is no tile. */
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
