@@ -71,7 +71,7 @@ export class ScheduleService {
     return refusal === undefined ? ok(this.#put(name, plan, by)) : refuse(refusal);
   }
 
-  /** Changes the given parts of a schedule. Refuses new jobs that could not be made now, as `addSchedule` does. */
+  /** Changes the given fields of a schedule. Refuses new jobs that could not be made now, as `addSchedule` does. */
   async changeSchedule(
     name: string,
     { time, ...change }: ScheduleChange,
