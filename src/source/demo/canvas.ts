@@ -2,7 +2,7 @@ import { type GeoIdentityTransform, geoIdentity, geoPath } from "d3-geo";
 import type { Extent } from "../../grid/grid-set.ts";
 import { geometryOf, type Piece, type Position } from "./geography.ts";
 
-/** Paths are clipped this far outside the picture, so that no stroke shows where. */
+/** Paths are clipped this far outside the picture, so that the cut edges are not visible. */
 const MARGIN_PIXELS = 24;
 /** Points nearer than this to the last one are left out: less than a pixel shows. */
 const LEAST_STEP_PIXELS = 0.8;
@@ -48,7 +48,7 @@ export class Canvas {
     return maxX >= box.minX && minX <= box.maxX && maxY >= box.minY && minY <= box.maxY;
   }
 
-  /** Returns SVG path data; "" where nothing shows. */
+  /** Returns SVG path data; "" if no part is visible. */
   path(pieces: readonly Piece[]): string {
     const path = geoPath(this.#toPixels).digits(2);
     const least = LEAST_STEP_PIXELS * this.unitsPerPixel;

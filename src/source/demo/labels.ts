@@ -10,7 +10,7 @@ const LINE_HEIGHT = 1.15;
 const CAP_HEIGHT = 0.711;
 /** Em that stay free around a name inside its area. */
 const PADDING = 0.7;
-/** The part of the largest size that fits which a name takes. */
+/** The size of a name, as a share of the largest size that fits. */
 const SHARE = 0.5;
 const HALO_PIXELS = 1.4;
 

@@ -3,7 +3,7 @@ export interface SeaName {
   readonly lines: readonly string[];
   readonly lon: number;
   readonly lat: number;
-  /** Degrees of longitude that it may take. */
+  /** The width of the name, in degrees of longitude. */
   readonly widthDegrees: number;
 }
 

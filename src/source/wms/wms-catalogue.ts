@@ -9,10 +9,12 @@ export interface WmsCatalogue {
   readonly title: string;
   /** MIME types of GetMap. */
   readonly formats: readonly string[];
-  /** The largest picture it renders, in pixels, where it says so (1.3.0, 7.2.4.4). */
+  /**
+   * The largest picture that the WMS renders, in pixels; undefined: the capabilities have no limit (1.3.0, 7.2.4.4).
+   */
   readonly maxWidth: number | undefined;
   readonly maxHeight: number | undefined;
-  /** The most layers in one request, where it says so. */
+  /** The most layers in one request; undefined: the capabilities have no limit. */
   readonly layerLimit: number | undefined;
   /** The layers that have a name and can be requested, in the order of the document. */
   readonly layers: readonly WmsCatalogueLayer[];
