@@ -22,9 +22,9 @@ export interface LayerStoresParts {
 }
 
 /**
- * Remembers in which store each layer has its tiles. A layer that has another store than before begins with what that
- * store holds: its records are deleted, and an adoption counts the tiles in the new store. Its tiles in the old store
- * stay there. Nothing reads or counts them, and truncations of the layer remove them too.
+ * Remembers in which store each layer has its tiles. When a layer gets another store, its records are deleted and an
+ * adoption counts the tiles in the new store. Its tiles in the old store stay there. Nothing reads or counts them, and
+ * truncations of the layer remove them too.
  */
 export class LayerStores {
   readonly #parts: LayerStoresParts;

@@ -336,7 +336,7 @@ export class MassTruncationService {
     return ok(this.#view(id));
   }
 
-  /** Writes the records, then discards the files. The next start discards what a kill leaves. */
+  /** Writes the records, then discards the files. The next start discards the files that a kill has left. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
     const { truncations, ledger, store, sweep, now } = this.#parts;
@@ -364,7 +364,7 @@ export class MassTruncationService {
   }
 
   /**
-   * Reclaims all truncations of one layer, or of all layers, because space is needed: they go before any stored tile is
+   * Reclaims all truncations of one layer, or of all layers, because space is needed. Called before any stored tile is
    * evicted.
    */
   giveUp(layer: string | undefined): void {

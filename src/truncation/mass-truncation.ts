@@ -26,7 +26,7 @@ export type MassTruncationRequest =
       readonly type: "truncateParameters";
       readonly mode: "hard";
       readonly layer: string;
-      /** One combination of parameters, used as it is. */
+      /** One combination of parameters, exactly as given. */
       readonly parameters: Readonly<Record<string, string>>;
     };
 

@@ -16,7 +16,8 @@ export interface ReclaimParts {
 const AFTER_FAILURE_MS = 300_000;
 
 /**
- * Removes in the background what truncations have left in the ledger and in the store. Only one sweep runs at a time.
+ * Removes in the background the rows and files that truncations have left in the ledger and in the store. Only one
+ * sweep runs at a time.
  */
 export class Reclaim {
   readonly #parts: ReclaimParts;

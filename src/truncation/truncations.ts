@@ -133,7 +133,10 @@ export class LedgerTruncations {
     });
   }
 
-  /** Records a truncation. From then on the next start completes it. Returns undefined if there is nothing to do. */
+  /**
+   * Records a truncation. Once recorded, the truncation is completed by the next start after a kill. Returns undefined
+   * if there is nothing to do.
+   */
   #begin(plan: PlanTruncation, record: RecordTruncation): BegunTruncation | undefined {
     const targets = plan();
     const names = targets.flatMap((target) => this.#names(target));
@@ -209,7 +212,7 @@ export class LedgerTruncations {
     this.#ledger.truncated.truncateVanished(layer);
   }
 
-  /** Runs `work` while no truncation and no undo of the layer runs. A truncation that comes meanwhile waits. */
+  /** Runs `work` while no truncation and no undo of the layer runs. A truncation that begins meanwhile waits. */
   withoutTruncation<T>(layer: string, work: () => Promise<T>): Promise<T> {
     return this.#inTurn(layer, work);
   }
