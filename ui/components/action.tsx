@@ -9,7 +9,7 @@ import { type ToastAction, toast } from "./toast.tsx";
 
 interface ActionProps<T> {
   readonly label: string;
-  /** What the control does, when the label alone does not say it (for screen readers and the tooltip). */
+  /** The effect of the control, for screen readers and the tooltip, where the label alone does not say it. */
   readonly title?: string;
   readonly request: ApiRequest;
   /** The request as the commands show it, where its body is too long for them. */
@@ -21,7 +21,9 @@ interface ActionProps<T> {
   readonly disabled?: boolean;
   /** A small button, for a row of a table. */
   readonly isSmall?: boolean;
-  /** Asked before the request is sent. `typed`: a text that must be typed, for what cannot be undone. */
+  /**
+   * A dialog before the request is sent. `typed`: a text that the reader must type, for actions that cannot be undone.
+   */
   readonly confirm?: { readonly title: string; readonly body: ComponentChildren; readonly typed?: string };
   /** Shown after success. */
   readonly done?: (answer: T) => { readonly text: string; readonly action?: ToastAction | undefined } | undefined;

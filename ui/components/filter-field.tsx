@@ -19,7 +19,7 @@ interface TextFilterProps extends FilterProps {
   /** Values to choose from. */
   readonly list?: readonly string[];
   readonly type?: "search" | "datetime-local";
-  /** The filter means a whole value: it counts when the reader has finished it, not while it is typed. */
+  /** The filter is a whole value: it applies when the reader has finished typing. */
   readonly isExact?: boolean;
 }
 

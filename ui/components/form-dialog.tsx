@@ -9,7 +9,7 @@ interface FormDialogProps {
   readonly title: string;
   /** The text of the button that sends the form. */
   readonly submit: string;
-  /** The request as the form shows it: without passwords. */
+  /** The request that the form shows, without passwords. */
   readonly shown: ApiRequest;
   readonly command?: string;
   readonly disabled?: boolean;
@@ -19,7 +19,7 @@ interface FormDialogProps {
   readonly onClose: () => void;
 }
 
-/** A dialog with a form that sends one request. A refusal stays in the dialog, with what was typed. */
+/** A dialog with a form that sends one request. After a refusal the dialog stays open with the typed values. */
 export function FormDialog(props: FormDialogProps) {
   const { title, submit, shown, command, disabled = false, children, run, onClose } = props;
   const busy = useSignal(false);

@@ -19,7 +19,7 @@ const classOf = <T,>({ isNumber = false, isMinor = false }: Column<T>): string |
   [isNumber ? "number" : "", isMinor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
 
 interface TableProps<T> {
-  /** What the table lists, for screen readers. */
+  /** The caption for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<T>[];
   readonly rows: readonly T[];

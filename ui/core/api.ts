@@ -31,7 +31,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the session adds to every request, and what it does when the server asks for a sign-in. */
+/** The headers that the session adds to every request, and its reaction when the server requires a sign-in. */
 export interface Credentials {
   csrfToken: string | undefined;
   signInNeeded: () => void;

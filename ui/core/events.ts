@@ -15,7 +15,7 @@ export type Connection = { readonly kind: "connecting" | "open" } | { readonly k
 export const connection = signal<Connection>({ kind: "connecting" });
 /** The jobs that have not ended, and the last ones that have ended since the page was loaded. */
 export const liveJobs = signal<ReadonlyMap<number, Doc<"Job">>>(new Map());
-/** The same jobs, one change ahead of what the views show. */
+/** The same jobs, which may be one change ahead of `liveJobs`. */
 const jobs = new Map<number, Doc<"Job">>();
 /** Grows whenever events may have been missed: what a view has read before may be old. */
 export const resyncs = signal(0);

@@ -14,7 +14,7 @@ export const count = (value: Count): string => numberFormat({}).format(value);
 export const decimal = (value: number, digits = 1): string =>
   numberFormat({ maximumFractionDigits: digits }).format(value);
 export const percent = (part: number, digits = 0): string =>
-  // What is not whole is never shown as 100 %.
+  // A share below 1 is never shown as 100 %.
   numberFormat({ style: "percent", maximumFractionDigits: digits }).format(
     part < 1 ? Math.min(part, 1 - 10 ** -(digits + 2)) : part,
   );

@@ -15,7 +15,7 @@ export const kindOf = ({ outcome, paused, state }: KindFields): JobKind =>
   outcome ?? (paused ? "paused" : state === "running" ? "running" : "pending");
 
 export const hasEnded = ({ outcome }: Pick<Job, "outcome">): boolean => outcome !== null;
-/** A retry takes what failed, and what an aborted job did not reach. */
+/** A retry renders the failed tiles, and the tiles that an aborted job did not reach. */
 export const canRetry = ({ outcome }: Pick<Job, "outcome">): boolean => outcome !== null && outcome !== "done";
 
 type Tiles = Pick<Job["tiles"], "total" | "stored" | "skipped" | "failed" | "deleted">;

@@ -4,7 +4,7 @@ import { add, jsonText, parseJson, share } from "./json.ts";
 test("counts beyond 2^53 stay exact on both ways", () => {
   const text = '{"tiles":9223372036854775807,"id":7,"ratio":0.5,"name":"9223372036854775807"}';
   const parsed = parseJson<{ readonly tiles: number | bigint }>(text);
-  // Node 20 tells revivers nothing of the text.
+  // Node 20 does not pass the source text to revivers.
   if (typeof parsed.tiles === "bigint") expect(jsonText(parsed)).toBe(text);
   else expect(parsed.tiles).toBe(2 ** 63);
   expect(jsonText({ tiles: 9_223_372_036_854_775_807n })).toBe('{"tiles":9223372036854775807}');

@@ -10,7 +10,7 @@ interface Source {
   readonly source?: string;
 }
 
-/** Parses JSON. Whole numbers beyond 2^53 become bigints, where the browser tells their text. */
+/** Parses JSON. Whole numbers beyond 2^53 become bigints, if the browser passes the source text to revivers. */
 export function parseJson<T>(text: string): T {
   // The reviver is slow on large documents, and long numbers are rare.
   return /\d{16}/.test(text) ? JSON.parse(text, exact) : JSON.parse(text);

@@ -15,7 +15,7 @@ export type Session =
 export type Right = keyof Doc<"Session">["permissions"];
 
 export const session = signal<Session>({ kind: "unknown" });
-/** What the server lets the account do. A view shows no control that the server would refuse. */
+/** The permissions of the account. A view shows no control whose request the server would refuse. */
 const permissions = signal<Doc<"Session">["permissions"]>({ read: false, operate: false, administer: false });
 
 export const may = (right: Right): boolean => permissions.value[right];

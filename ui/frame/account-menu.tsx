@@ -15,7 +15,7 @@ export function AccountMenu() {
       <button
         type="button"
         class="quiet account-button"
-        // What is seen is a part of the name, for those who speak to their computer.
+        // The accessible name contains the visible text, so that speech control finds the button by it.
         aria-label={account.kind === "user" ? `${account.name}: ${t("account")}` : t("account")}
         onClick={() => (isOpen.value = true)}
       >

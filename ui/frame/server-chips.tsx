@@ -11,7 +11,7 @@ const STATUS_MS = 30_000;
 
 /**
  * Shows whether the server is ready, how many things need attention, and how full the cache is. Each chip links to the
- * view that tells more.
+ * view with the details.
  */
 export function ServerChips() {
   const { data } = useDocument("Status", "status", { on: ["upstream", "quota", "configuration"], everyMs: STATUS_MS });

@@ -6,7 +6,7 @@ interface ExplainingJob {
   readonly type: string;
 }
 
-/** The answer to `?explain` of a tile, as far as the console shows it. */
+/** The fields of the answer to `?explain` that the console shows. */
 export interface Explanation {
   readonly state: "kept" | "expired" | "missing" | "outside";
   readonly reason: string | null;
@@ -21,11 +21,11 @@ export interface Explanation {
   readonly drawing: boolean;
   readonly writtenBy: ExplainingJob | null;
   readonly truncatedBy: ExplainingJob | null;
-  /** When the quota evicted the tile, if that was in the last hour. */
+  /** The time at which the quota evicted the tile; null: not in the last hour. */
   readonly evictedAt: string | null;
 }
 
-/** Asks why a tile is as it is. Asking renders nothing. @throws Problem */
+/** Requests the explanation of a tile's state. Renders nothing. @throws Problem */
 export async function explain(address: string, signal: AbortSignal): Promise<Explanation> {
   const response = await fetch(address, { credentials: "same-origin", cache: "no-store", signal }).catch(
     (error: unknown) => {

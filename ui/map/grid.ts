@@ -23,7 +23,7 @@ export function findSubset(layer: Doc<"Layer">, gridSet: string | undefined): Gr
 export const offeredLevels = ({ levels, zoomStart, zoomStop }: GridSubset): GridSubset["levels"] =>
   levels.slice(zoomStart, zoomStop + 1);
 
-/** Returns the number of a level, and its name where the name tells more. */
+/** Returns the number of a level, with its name if the name differs from the number. */
 export function levelName({ levels, gridSet }: GridSubset, z: number): string {
   const name = levels[z]?.name ?? String(z);
   return name === String(z) || name === `${gridSet}:${z}` ? String(z) : `${z} · ${name}`;

@@ -17,15 +17,15 @@ interface LayerMapProps {
   /** A format of the layer. Without pictures, such as vector tiles, the map shows borders and overlays only. */
   readonly format: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Looks only at what is stored, and shows no switch for it. */
+  /** Requests stored tiles only, and shows no switch for that. */
   readonly storedOnly?: boolean;
   /** Hides the pictures. */
   readonly withoutPictures?: boolean;
-  /** What the map shows, for screen readers. */
+  /** The label for screen readers. */
   readonly label: string;
   /**
-   * Called when the map is there, and again after a change of the layer or its grid set. It may add overlays and
-   * listeners. What it returns is called before the map is closed.
+   * Called when the map is open, and again after a change of the layer or its grid set. It may add overlays and
+   * listeners. It returns a function that is called before the map is closed.
    */
   readonly onOpen?: (surface: MapSurface) => (() => void) | undefined;
   /** Shown beside the switches. */

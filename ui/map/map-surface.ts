@@ -1,7 +1,7 @@
 import type { Doc } from "../core/api.ts";
 import type { Box, GridSubset, TileAddress } from "./grid.ts";
 
-/** Where a map looks. */
+/** The centre and the resolution of a map. */
 export interface MapPosition {
   readonly centre: readonly [number, number];
   /** Units of the grid set per CSS pixel. */
@@ -11,7 +11,7 @@ export interface MapPosition {
   readonly box: Box;
 }
 
-/** What the pointer is over. `tile` undefined: the layer has no tile there. */
+/** The position of the pointer. `tile` undefined: the layer has no tile there. */
 export interface MapPointer {
   readonly at: readonly [number, number];
   readonly tile: TileAddress | undefined;
@@ -72,7 +72,7 @@ export interface MapSurface {
   position(): MapPosition;
   /** Shows a box as large as it fits. */
   fit(box: Box): void;
-  /** Shows a place, such as `position` told it. */
+  /** Moves the map to a position, such as one that `position` has reported. */
   show(place: Pick<MapPosition, "centre" | "resolution">): void;
   /** Goes to the next finer (1) or coarser (-1) resolution. */
   zoom(step: 1 | -1): void;

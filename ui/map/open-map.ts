@@ -16,14 +16,14 @@ import { squaresPainter } from "./paint/squares.ts";
 
 /** The most CSS pixels that a picture of the first level is shrunk to: beyond it, a view would ask for too many. */
 const MOST_SHRUNK = 8;
-/** CSS pixels around what is shown as a whole. */
+/** The margin in CSS pixels around an area that is shown as a whole. */
 const PADDING = 8;
-/** Of the six connections of a browser to a server two carry events, and a slow upstream must leave one for requests. */
+/** A browser has six connections to a server. Two carry events, and a slow upstream must leave one for requests. */
 const MOST_TILES_LOADING = 3;
 
 /**
- * Opens a map in the CRS of a grid set. The map needs no definition of the CRS: the grid of the layer tells where each
- * tile lies.
+ * Opens a map in the CRS of a grid set. The map needs no definition of the CRS: the grid of the layer gives the extent
+ * of each tile.
  */
 export function openMap(
   target: HTMLElement,
@@ -66,7 +66,7 @@ export function openMap(
     layers: [pictures, ...Object.values(overlays).map(({ layer }) => layer)],
     maxTilesLoading: MOST_TILES_LOADING,
   });
-  // `aria-busy` tells screen readers, and tests, whether all pictures are shown.
+  // Screen readers and tests read from `aria-busy` whether all pictures are shown.
   target.ariaBusy = "true";
   map.on("loadstart", () => (target.ariaBusy = "true"));
   map.on("rendercomplete", () => (target.ariaBusy = String(!hasTiles)));
@@ -176,7 +176,7 @@ function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTile
     projection,
     wrapX: false,
     transition: 0,
-    // As `nearestLevel` has it: OpenLayers would take much finer tiles between levels that are far apart.
+    // The rule of `nearestLevel`: OpenLayers would use much finer tiles between levels that are far apart.
     zDirection: (resolution, coarser, finer) => resolution ** 2 - coarser * finer,
     tileSize: [...subset.tileSize],
     tileGrid: new TileGrid({
@@ -200,7 +200,7 @@ function tileSource(subset: GridSubset, projection: Projection, tiles: ShownTile
   });
 }
 
-/** Returns a layer that a painter draws, and a function that changes the painter. */
+/** Returns an OpenLayers layer that a painter function draws, and a function that sets another painter. */
 function canvasLayer(page: HTMLElement, first?: Painter, className?: string) {
   let painter = first;
   const canvas = document.createElement("canvas");

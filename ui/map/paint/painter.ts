@@ -1,6 +1,6 @@
 import type { Box } from "../grid.ts";
 
-/** What a painter draws on: the visible part of the map, in CSS pixels from its upper left corner. */
+/** The visible part of the map, on which a painter draws, in CSS pixels from its upper left corner. */
 export interface Frame {
   readonly width: number;
   readonly height: number;

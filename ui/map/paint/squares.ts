@@ -48,7 +48,7 @@ function drawRun(context: CanvasRenderingContext2D, run: Run, state: SquareState
   const [width, height] = [right - left, bottom - top];
   const hasRoom = height >= PATTERN_PX;
   context.globalAlpha = OPACITY[state];
-  // One pixel between squares that are large enough, so that each can be told from the next.
+  // One pixel between squares that are large enough, so that neighbours can be distinguished.
   const gap = hasRoom ? 1 : 0;
   const each = width / squares;
   for (let n = 0; n < (hasRoom ? squares : 1); n++) {

@@ -1,4 +1,4 @@
-/** The activity: who changed what, and what was refused. */
+/** The texts of the activity: changes with their accounts, and refused requests. */
 export const activity = {
   "activity.title": "Activity",
   "activity.pause": "Pause the live list",

@@ -6,7 +6,7 @@ import { FILTERS } from "./list-query.ts";
 const RESETS = ["after"];
 const METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The filters of the list. They stand in the address. */
+/** The filters of the list. The address holds them. */
 export function ActivityFilters() {
   const isFiltered = FILTERS.some((name) => place.value.query.has(name));
   return (

@@ -8,7 +8,7 @@ interface Kind {
   /** The method and the end of the path. Its group is the thing that the request names. */
   readonly pattern: RegExp;
   readonly text: TextKey;
-  /** Returns the view of the thing. */
+  /** Returns the address of the view of the named object. */
   readonly view?: (name: string) => string;
 }
 
@@ -16,7 +16,7 @@ const job = (id: string): string => pathOf("jobs", id);
 const schedule = (name: string): string => pathOf("schedules", name);
 const layer = (name: string): string => pathOf("layers", name);
 
-/** What requests do. The first that fits counts. */
+/** The kinds of requests. The first that matches counts. */
 const KINDS: readonly Kind[] = [
   { pattern: /^POST .*\/api\/v1\/jobs$/, text: "activity.job.made" },
   { pattern: /^POST .*\/jobs\/(\d+)\/cancel$/, text: "activity.job.stopped", view: job },
@@ -47,13 +47,13 @@ const KINDS: readonly Kind[] = [
 
 export interface Description {
   readonly text: TextKey | undefined;
-  /** The thing that the path names. */
+  /** The name of the object in the path. */
   readonly name: string | undefined;
   /** The path of its view in the console. */
   readonly to: string | undefined;
 }
 
-/** Says what a request was for. */
+/** Describes the action of a request. */
 export function describe({ method, path, jobId }: Entry): Description {
   const made = jobId === null ? undefined : { name: `#${jobId}`, to: job(String(jobId)) };
   for (const { pattern, text, view } of KINDS) {

@@ -9,7 +9,10 @@ import type { Entry } from "./entry.ts";
 import { FILTERS, isFullPage } from "./list-query.ts";
 import { useActivity } from "./use-activity.ts";
 
-/** Who changed what, and what was refused: the newest first, live unless the reader has paused it. */
+/**
+ * Lists changes with their accounts, and refused requests, the newest first. The list is live unless the reader has
+ * paused it.
+ */
 export function View() {
   const { loaded, newer } = useActivity();
   const { query } = place.value;

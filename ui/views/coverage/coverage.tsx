@@ -112,7 +112,7 @@ interface MissingLinkProps {
   readonly surface: MapSurface;
 }
 
-/** Leads to the form of a job that seeds what the map shows as missing. */
+/** Links to the form of a job that seeds the missing tiles on the map. */
 function MissingLink({ layer, tileSet: { subset, format, parameters }, z, surface }: MissingLinkProps) {
   const position = surface.position();
   const box = intersection(position.box, subset.bounds);

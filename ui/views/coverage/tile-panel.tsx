@@ -20,7 +20,7 @@ interface TilePanelProps {
   readonly version: number;
 }
 
-/** Tells why a tile is as it is, and renders it again. */
+/** Explains the state of a tile, and renders the tile again. */
 export function TilePanel({ layer, tileSet, tile, hasFailed, version }: TilePanelProps) {
   const { subset, format, parameters } = tileSet;
   const name = `${tile.z}/${tile.x}/${tile.y}`;

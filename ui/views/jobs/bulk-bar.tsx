@@ -32,7 +32,10 @@ interface BulkBarProps {
   readonly onDone: () => void;
 }
 
-/** Selects the jobs of the page, and acts on those that are selected. Every action tells to how many it applies. */
+/**
+ * Selects the jobs of the page, and acts on those that are selected. Each action shows the number of jobs to which it
+ * applies.
+ */
 export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   if (!may("operate")) return null;
   // The events are read here and not in the list: the whole table would be drawn on each of them.

@@ -11,7 +11,7 @@ import { tileAddress, tmsTemplate } from "../../map/grid.ts";
 
 type Failure = Doc<"Failures">["failures"][number];
 
-/** A button that tells why a tile is as it is now. Asking renders nothing. */
+/** A button that explains the present state of a tile. It renders nothing. */
 export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: Failure }) {
   const shown = useSignal<Explanation | Problem | undefined>(undefined);
   const name = `${tile.z}/${tile.x}/${tile.y}`;

@@ -8,7 +8,7 @@ import { hasEnded, type Job } from "../../core/jobs.ts";
 import { jsonText } from "../../core/json.ts";
 import { commandOf, requestOf } from "./job-request.ts";
 
-/** What the job was asked to do, and by whom. */
+/** Shows the request of the job, and the account that sent it. */
 export function JobFacts({ job }: { readonly job: Job }) {
   const facts = factsOf(job).filter(([, value]) => value !== null && value !== undefined);
   return (

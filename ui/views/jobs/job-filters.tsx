@@ -74,7 +74,7 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
   );
 }
 
-/** Returns a time as a control for local times has it. */
+/** Formats a time for an input of type `datetime-local`. */
 function localTime(time: Date): string {
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

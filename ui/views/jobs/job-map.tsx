@@ -17,9 +17,9 @@ type Job = Doc<"Job">;
 
 /**
  * Shows a job on the map, live: the requested area, the tiles that are stored, those that the job could not render, and
- * those that are being rendered. A click tells why a tile is as it is. It shows nothing for a job of several grid sets
- * or formats, such as a truncate of a whole layer, and while the layer is loaded. `job` is the document of
- * `GET /api/v1/jobs/ID`, with its area.
+ * those that are being rendered. A click on a tile explains its state. It shows nothing for a job of several grid sets
+ * or formats, such as a truncate of a whole layer, and while the layer is loaded. `job` is the document of `GET
+ * /api/v1/jobs/ID`, with its area.
  */
 export function JobMap({ job }: { readonly job: Job }) {
   const { layer, gridSet, format } = job;
@@ -95,7 +95,7 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
   );
 }
 
-/** The most tiles of the level that is shown first: one answer can tell of them all. */
+/** The most tiles of the level that is shown first: one answer has the states of all of them. */
 const MOST_TILES = 4_000_000;
 
 const tilesOf = ({ zooms = [] }: Job, z: number): number => Number(zooms.find((one) => one.z === z)?.tiles.total ?? 0);

@@ -6,7 +6,7 @@ import { hasEnded, type Job, processedOf } from "../../core/jobs.ts";
 import { share } from "../../core/json.ts";
 import { useDocument } from "../../core/resource.ts";
 
-/** How far the job is, how fast, and what is left; and the same for each level. */
+/** Shows the progress, the rate and the remaining tiles of the job, and of each level. */
 export function JobProgress({ job }: { readonly job: Job }) {
   return (
     <Panel title={t("field.progress")} class="job-progress">

@@ -37,7 +37,7 @@ export function requestOf(job: Job): Fields {
 const ownMaxFailures = ({ type, maxFailures, maxFailurePercent }: Job): number | null =>
   type === "truncate" || (maxFailurePercent === null && maxFailures === NORMAL_MAX_FAILURES) ? null : maxFailures;
 
-/** A grid set that is named after its CRS tells the CRS of the area. */
+/** The CRS of an area follows from a grid set that is named after its CRS. */
 const crsOf = (gridSet: string | null): string | null =>
   gridSet !== null && /^EPSG:\d+$/.test(gridSet) ? gridSet : null;
 

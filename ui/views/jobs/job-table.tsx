@@ -184,7 +184,7 @@ const made = (job: Job) => (
   </>
 );
 
-/** What made the job, if no operator requested it by hand. */
+/** Shows the schedule or the retried job that the job comes from, if an operator did not request it. */
 function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
   if (schedule === null && retryOf === null) return null;
   return (

@@ -17,7 +17,9 @@ export function useTimeline(job: Job): Loaded<Doc<"JobTimeline">> {
   });
 }
 
-/** What happened to the job, oldest first: who did it, why, and for how long the job waited or was paused. */
+/**
+ * Shows the events of the job, the oldest first: the account, the reason, and how long the job waited or was paused.
+ */
 export function JobTimeline({ job, loaded }: { readonly job: Job; readonly loaded: Loaded<Doc<"JobTimeline">> }) {
   return (
     <Panel title={t("timeline")}>

@@ -24,7 +24,7 @@ interface KillMenuProps {
   readonly onDone: () => void;
 }
 
-/** Ends all jobs, all that run, or all that wait, whatever the list shows. */
+/** Ends all jobs, all running ones, or all pending ones, not only those in the list. */
 export function KillMenu({ layer, onDone }: KillMenuProps) {
   if (!may("operate")) return null;
   return (

@@ -11,7 +11,7 @@ export const FILTERS = ["q", "layer", "type", "createdBy", "schedule", "requeste
 
 const PAGE = 100;
 
-/** What a chip means in a query of `/api/v1/jobs`. */
+/** The query of `/api/v1/jobs` for each chip. */
 const KINDS: Readonly<Record<JobKind, Readonly<Record<string, string>>>> = {
   running: { state: "running", paused: "false" },
   pending: { state: "pending", paused: "false" },

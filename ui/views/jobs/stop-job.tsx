@@ -7,12 +7,12 @@ import { tilesLeft } from "./bulk-bar.tsx";
 
 interface StopJobProps {
   readonly job: Job;
-  /** What the button does, in a list of several jobs. */
+  /** The title of the button, where a list has several jobs. */
   readonly title?: string;
   readonly onDone?: () => void;
 }
 
-/** Ends one job, after a dialog that tells how many tiles are left unrendered. */
+/** Ends one job, after a dialog with the number of tiles that will not be rendered. */
 export const StopJob = ({ job, title, onDone }: StopJobProps) => (
   <Action
     label={t("action.cancel")}

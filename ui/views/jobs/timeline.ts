@@ -18,7 +18,10 @@ export const lasting = (timeline: readonly Moment[]): readonly LastingMoment[] =
 
 export const isStandstill = ({ event }: Pick<Moment, "event">): boolean => event === "waiting" || event === "paused";
 
-/** Returns since when a job waits or is paused, whatever reasons it had since; undefined: it does neither. */
+/**
+ * Returns the time since which a job waits or is paused, also if the reason has changed since; undefined: the job does
+ * neither.
+ */
 export function standstillSince({ outcome }: Pick<Job, "outcome">, timeline: readonly Moment[]): string | undefined {
   const last = timeline.at(-1);
   if (outcome !== null || last === undefined || !isStandstill(last)) return undefined;

@@ -8,7 +8,7 @@ import { figure } from "../../core/stored.ts";
 
 interface EmptyLayerProps {
   readonly layer: string;
-  /** What the layer has; undefined: not known yet. */
+  /** The stored tiles of the layer; undefined: not loaded yet. */
   readonly use: Doc<"Usage">["layers"][number] | undefined;
   readonly isSmall?: boolean;
   readonly onDone?: () => void;

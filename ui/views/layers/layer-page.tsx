@@ -19,7 +19,7 @@ import { JobsTab } from "./jobs-tab.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
 import { UseTab } from "./use-tab.tsx";
 
-/** What a tab shows of. */
+/** The layer of a tab, and its usage. */
 export interface TabProps {
   readonly layer: Doc<"Layer">;
   readonly usage: Loaded<Doc<"Usage">>;
@@ -78,7 +78,10 @@ export function LayerPage({ name, tab = "" }: { readonly name: string; readonly 
   );
 }
 
-/** Returns what is stored of one layer. The total of a usage is that of all layers, also where one is asked for. */
+/**
+ * Returns the usage of one layer. The total of a usage document is always that of all layers, even if one layer was
+ * requested.
+ */
 const useOf = (usage: Doc<"Usage"> | undefined, layer: string): Doc<"Usage">["layers"][number] | undefined =>
   usage?.layers.find((one) => one.layer === layer);
 

@@ -91,7 +91,7 @@ export function LayersPage() {
   );
 }
 
-/** What the cells show beside the list itself. */
+/** The data that the cells show beside the list itself. */
 interface Facts {
   readonly used: UsageByLayer;
   readonly health: ReadonlyMap<string, Doc<"Upstream">["state"]>;

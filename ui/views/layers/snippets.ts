@@ -5,7 +5,7 @@ type Layer = Doc<"Layer">;
 export type GridSubset = Layer["gridSubsets"][number];
 export type TileAddresses = Layer["addresses"]["tiles"][number];
 
-/** What a snippet shows: one grid set and one format of a layer. */
+/** The tiles that a snippet shows: one grid set and one format of a layer. */
 export interface SnippetSubject {
   readonly layer: Layer;
   readonly subset: GridSubset;
@@ -15,7 +15,7 @@ export interface SnippetSubject {
 interface Snippet {
   /** The program, by its own name. */
   readonly name: string;
-  /** Undefined: the program cannot show tiles of this grid set or format. */
+  /** Returns the snippet; undefined: the program cannot show tiles of this grid set or format. */
   readonly text: (subject: SnippetSubject) => string | undefined;
 }
 

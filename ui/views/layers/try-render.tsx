@@ -20,7 +20,7 @@ interface TryRenderProps {
   readonly surface: MapSurface | undefined;
 }
 
-/** Renders one tile now and stores nothing: what the upstream is asked, and what it answers. For operators only. */
+/** Renders one tile now, stores nothing, and shows the request to the upstream and its answer. For operators only. */
 export const TryRender = (props: TryRenderProps) => (may("operate") ? <OfTileSet {...props} /> : null);
 
 function OfTileSet({ layer, tileSet, surface }: TryRenderProps) {

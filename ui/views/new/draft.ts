@@ -73,7 +73,7 @@ function levelsOf(query: URLSearchParams, subset: GridSubset, type: JobType) {
 type Fields = Readonly<Record<string, unknown>>;
 
 const asIs = (text: string): unknown => text;
-/** What is no number goes to the server as it is: the server's refusal names it. */
+/** A text that is no number is sent unchanged: the server's refusal names it. */
 const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
 const asYes = (text: string): unknown => (text === "true" ? true : undefined);
 function asJson(text: string): unknown {

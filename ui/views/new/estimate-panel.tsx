@@ -6,11 +6,11 @@ import { type Count, share } from "../../core/json.ts";
 import type { Posted } from "../../core/posted.ts";
 import type { Estimate, JobType } from "./draft.ts";
 
-/** Returns the tiles that the job renders, or removes. A seed renders what is missing. */
+/** Returns the tiles that the job renders, or removes. A seed renders the missing tiles. */
 export const workOf = ({ tiles, missing }: Estimate, type: JobType): Count =>
   type === "seed" ? (missing ?? tiles) : tiles;
 
-/** What the job would do, before it is started. */
+/** Shows the estimate of the job before it is started. */
 export function EstimatePanel({ shown, type }: { readonly shown: Posted<Estimate>; readonly type: JobType }) {
   const { data: estimate, problem, isOld } = shown;
   return (

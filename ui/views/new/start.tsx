@@ -13,7 +13,7 @@ import { formQuery } from "../jobs/job-request.ts";
 import { bodyOf, commandOf, type Draft, type Estimate, idempotencyKey, requestOf } from "./draft.ts";
 import { workOf } from "./estimate-panel.tsx";
 
-/** From this number of tiles on the number must be typed. It is the standard of `jobs.confirmTiles`. */
+/** The reader must type the number of tiles from this number on. It is the default of `jobs.confirmTiles`. */
 const TYPED_FROM = 10_000_000;
 /** A truncate of a part cannot be undone. */
 const TYPED_FROM_TRUNCATE = 1_000_000;
@@ -27,7 +27,7 @@ interface StartProps {
 
 type Made = Doc<"Job"> | Doc<"Jobs"> | Doc<"Truncation">;
 
-/** The button that starts the job. It names the number of tiles, and asks for it where that is wise. */
+/** The button that starts the job. It names the number of tiles, and makes the reader type it for a large job. */
 export function Start({ layer, tileSet, draft, shown }: StartProps) {
   const { type, isWholeLayer } = draft;
   const body = bodyOf(layer, tileSet, draft);

@@ -56,7 +56,7 @@ interface WhatProps {
   readonly draft: Draft;
 }
 
-/** What the job does, and with which tiles. */
+/** The fields for the type of the job and its tile set. */
 export function What({ layer, tileSet, draft }: WhatProps) {
   const { type, query, isWholeLayer } = draft;
   return (

@@ -19,7 +19,7 @@ interface WhereProps {
   readonly draft: Draft;
 }
 
-/** Where the job works: drawn, typed, or from a file. Everything can be done without a pointer. */
+/** The area of the job: drawn, typed, or from a file. All of it works without a pointer. */
 export function Where({ surface, tileSet, draft }: WhereProps) {
   const { subset } = tileSet;
   const { bounds, area } = draft;

@@ -9,7 +9,10 @@ import { navigate } from "../../core/router.ts";
 
 type Entry = Doc<"Status">["attention"][number];
 
-/** What somebody should look at, the most urgent first. Each is a link to where it is mended. */
+/**
+ * Lists the problems that need an operator, the most urgent first. Each entry links to the view that solves the
+ * problem.
+ */
 export function Attention({ entries }: { readonly entries: readonly Entry[] }) {
   if (entries.length === 0) return <p class="calm">{t("overview.calm")}</p>;
   return (

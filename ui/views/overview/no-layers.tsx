@@ -11,7 +11,7 @@ const FILE = `layers:
     formats: [image/png]
 `;
 
-/** What to do on a server without layers. */
+/** Shows the first steps on a server without layers. */
 export function NoLayers() {
   return (
     <Panel title={t("noLayers.title")}>

@@ -54,7 +54,7 @@ function Gauge({ label, value, text }: { readonly label: string; readonly value:
   );
 }
 
-/** What the quota counted at a time. */
+/** The counted size at one time. */
 interface Sample {
   readonly atMs: number;
   readonly size: number;

@@ -8,7 +8,7 @@ import { useDocument } from "../../core/resource.ts";
 type Upstream = Doc<"Upstreams">["upstreams"][number];
 
 const SHOWN = 6;
-/** The states, what needs somebody first. */
+/** The tones by state; the state that needs an operator comes first. */
 const TONES: Readonly<Record<Upstream["state"], Tone>> = { down: "bad", unknown: "plain", up: "good" };
 const ORDER = Object.keys(TONES);
 

@@ -14,7 +14,10 @@ import { UpstreamsPanel } from "./upstreams-panel.tsx";
 
 const STATUS_MS = 60_000;
 
-/** What runs, what needs somebody, and how the cache is. Every figure is a link to the view that explains it. */
+/**
+ * Shows the running jobs, the problems that need an operator, and the state of the cache. Every figure links to the
+ * view that explains it.
+ */
 export function View() {
   const status = useDocument("Status", "status", {
     on: ["upstream", "schedule", "quota", "configuration", "truncation"],

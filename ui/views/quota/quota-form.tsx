@@ -15,14 +15,17 @@ type Preview = Doc<"QuotaPreview">;
 
 const QUIET_MS = 300;
 
-/** A form that changes the quota. The server tells what each change would evict before the reader applies it. */
+/**
+ * A form that changes the quota. The form shows the eviction that the server computes for each change, before the
+ * reader applies it.
+ */
 export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly usage: Doc<"Usage"> }) {
   const draft = useSignal(quota);
   const preview = useSignal<Preview | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   const base = useRef(quota);
   useEffect(() => {
-    // Unsaved changes of the reader stay when somebody else changes the quota.
+    // Unsaved changes of the reader stay when another client changes the quota.
     if (JSON.stringify(bodyOf(draft.value)) === JSON.stringify(bodyOf(base.current))) draft.value = quota;
     base.current = quota;
   }, [quota]);

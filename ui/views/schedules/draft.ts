@@ -68,7 +68,7 @@ export function newDraft({ runWindow, ...job }: Fields, timeZone: string): Draft
   };
 }
 
-/** Returns the draft of a schedule that is there. */
+/** Returns the draft of an existing schedule. */
 export const draftOf = ({ name, cron, timeZone, window, missed, job }: Schedule): Draft => ({
   name,
   cron,
@@ -179,7 +179,7 @@ const isObject = (value: unknown): value is Fields =>
 const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
-/** What is no number goes to the server as it is: the server's refusal names it. */
+/** A text that is no number is sent unchanged: the server's refusal names it. */
 const numberOrText = (text: string): unknown =>
   text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
 const numbersOf = (text: string): unknown =>

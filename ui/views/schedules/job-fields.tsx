@@ -8,7 +8,10 @@ import type { FieldsProps } from "./time-fields.tsx";
 const TYPES = ["seed", "reseed", "truncate"] as const;
 const MOST_LISTED = 50;
 
-/** What each run does. The choices are those of the layer; several layers, or a pattern, have none of their own. */
+/**
+ * The fields of the job of each run. The choices are those of the layer; several layers, or a pattern, offer no
+ * choices.
+ */
 export function JobFields({ draft, change, errors }: FieldsProps) {
   const name = draft.layer.trim();
   const found = useDocument("LayerSummaries", `layers${queryOf({ fields: "summary", limit: MOST_LISTED, q: name })}`);
@@ -222,7 +225,7 @@ function Parameters({ layer, draft, change, errors }: FieldsProps & { readonly l
   );
 }
 
-/** An area or a list of tiles that came with the job. It can only be taken away here. */
+/** An area or a list of tiles that came with the job. The form can only remove it. */
 function Kept({ draft: { kept }, change }: Pick<FieldsProps, "draft" | "change">) {
   const limit = kept["area"] !== undefined ? "area" : kept["tiles"] !== undefined ? "tiles" : undefined;
   if (limit === undefined) return null;

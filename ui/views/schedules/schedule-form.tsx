@@ -29,7 +29,7 @@ export function NewSchedule() {
   );
 }
 
-/** The form of a schedule that is there. */
+/** The form of an existing schedule. */
 export function EditSchedule({ name }: { readonly name: string }) {
   const loaded = useDocument("Schedule", schedulePath(name));
   return (

@@ -87,7 +87,7 @@ const columns = (): readonly Column<Schedule>[] => [
     : []),
 ];
 
-/** When the schedule runs next, or why it does not. */
+/** Shows the next run of the schedule, or the reason why there is none. */
 export function NextRun({ schedule: { paused, nextRun, timeZone } }: { readonly schedule: Schedule }) {
   if (paused || nextRun === null) return <Chip tone="plain">{t("schedules.paused")}</Chip>;
   return (

@@ -57,7 +57,7 @@ interface ClockTime {
   readonly year: number;
   readonly month: number;
   readonly day: number;
-  /** Of the day. */
+  /** The minute of the day. */
   readonly minute: number;
 }
 type Clock = (ms: number) => ClockTime;

@@ -9,7 +9,7 @@ import { session, signIn } from "../../core/session.ts";
 import { PasswordField } from "./password-field.tsx";
 import { HIDDEN } from "./user-forms.tsx";
 
-/** Changes the password of the reader's account, or says where it is kept. */
+/** Changes the password of the reader's account, or names the file that holds it. */
 export function OwnPassword() {
   const isOpen = useSignal(false);
   const account = session.value;

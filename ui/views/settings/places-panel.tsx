@@ -8,7 +8,7 @@ import { useDocument } from "../../core/resource.ts";
 
 type Place = Doc<"Server">["places"][number];
 
-/** Where the server keeps its data, with the space that is left there. */
+/** Shows the places of the server's data, with the space that is left in each. */
 export function PlacesPanel() {
   const server = useDocument("Server", "server", { on: ["configuration"] });
   return (

@@ -1,7 +1,7 @@
 import type { Doc } from "../../core/api.ts";
 import { add, type Count } from "../../core/json.ts";
 
-/** What a truncation removes of its layer. */
+/** The parts of a layer that a truncation can remove. */
 export const SCOPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
 export type Scope = (typeof SCOPES)[number];
 

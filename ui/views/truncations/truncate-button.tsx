@@ -13,7 +13,7 @@ import { figure } from "../../core/stored.ts";
 import { bodyOf, type Choice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 
-/** From this number of tiles on the name of the layer must be typed. */
+/** The reader must type the name of the layer from this number of tiles on. */
 const TYPED_FROM = 1_000_000;
 const NOTHING_CHOSEN: Choice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
 

@@ -74,7 +74,10 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
   />
 );
 
-/** Returns what was truncated: the whole layer, what the configuration has no more, or one set of parameters. */
+/**
+ * Returns the truncated part in words: the whole layer, the parts that are no longer configured, or one set of
+ * parameters.
+ */
 function whatOf({ type, mode, parameters }: Truncation): string {
   if (mode === "soft") return t("truncations.mode.soft");
   const set = Object.entries(parameters ?? {}).map(([key, value]) => `${key}=${value}`);
