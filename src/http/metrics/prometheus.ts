@@ -60,11 +60,11 @@ export async function metricsText(sample: Sample): Promise<string> {
 /** Returns all metrics in the order of the text. */
 const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): readonly Metric[] => [
   gauge("info", "1; the version of the server is a label", [[{ version: ownVersion() }, 1]]),
-  gauge("ready", "1: the server can serve, as /readyz says", isReady ? 1 : 0),
+  gauge("ready", "1: the server can serve, as in /readyz", isReady ? 1 : 0),
   ...jobMetrics(jobs),
   gauge(
     "schedule_last_success_timestamp_seconds",
-    "End of the last run of a schedule whose jobs all ended as done",
+    "End of the last run of the schedule in which all jobs were done",
     schedules.flatMap(({ name, lastSuccessMs }) =>
       lastSuccessMs === null ? [] : [[{ schedule: name }, lastSuccessMs / 1000] as const],
     ),
@@ -76,18 +76,18 @@ const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): 
   ...usageMetrics(usage, quota),
   counter(
     "ledger_corrupt_blocks_total",
-    "Rows of the ledger that were corrupt, and counted from the store",
+    "Corrupt rows of the ledger, whose tiles were counted from the store instead",
     jobs.corruptBlocks,
   ),
   counter(
     "coordinator_failed_notes_total",
-    "Reports and orders of the server that the coordinator could not carry out",
+    "Messages of the server that the coordinator failed to process",
     jobs.failedNotes,
   ),
-  gauge("disk_free_bytes", "Free on the disk of the tiles", usage.disk.freeBytes),
+  gauge("disk_free_bytes", "Free bytes on the disk of the tiles", usage.disk.freeBytes),
   gauge(
     "disk_free_inodes",
-    "Files that the disk of the tiles has room for; absent where it does not count them",
+    "Free inodes on the disk of the tiles; absent if the file system has no fixed number",
     usage.disk.freeInodes === null ? [] : [[{}, usage.disk.freeInodes]],
   ),
 ];
@@ -100,7 +100,7 @@ const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
   ),
   gauge(
     "tasks",
-    "Tasks of those jobs; pending ones wait for a place",
+    "Tasks of jobs that have not ended; a pending task waits for a permit",
     jobs.tasks.map(({ state, count }) => [{ state }, count]),
   ),
   counter(
@@ -110,7 +110,7 @@ const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
   ),
   counter(
     "job_tiles_total",
-    "Tiles of jobs, by what became of them",
+    "Tiles of jobs, by result",
     jobs.tiles.map(({ count, ...labels }) => [labels, count]),
   ),
   counter(
@@ -119,26 +119,26 @@ const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
     jobs.failures.map(({ count, ...labels }) => [labels, count]),
   ),
   counter("job_written_bytes_total", "Bytes written for jobs", jobs.bytes),
-  gauge("job_history_bytes", "What jobs take up in the state database", jobs.history.bytes),
+  gauge("job_history_bytes", "Bytes of the jobs in the state database", jobs.history.bytes),
   counter(
     "jobs_trimmed_total",
-    "Ended jobs that have left the history, by the limit that they were beyond",
+    "Ended jobs that were removed from the history, by the limit that they exceeded",
     jobs.history.trimmed.map(({ reason, count }) => [{ reason }, count]),
   ),
-  counter("job_retries_total", "Renders of jobs that were tried again", jobs.retries),
+  counter("job_retries_total", "Retries of renders for jobs", jobs.retries),
 ];
 
 const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metric[] => [
-  counter("webhook_deliveries_total", "What webhooks were to be told, by what became of it; failed: given up", [
+  counter("webhook_deliveries_total", "Deliveries to webhooks, by outcome; failed: given up", [
     [{ outcome: "delivered" }, webhooks.delivered],
     [{ outcome: "failed" }, webhooks.failed],
   ]),
   counter(
     "state_losses_total",
-    "Starts of this server that found some of its state missing",
+    "Starts of this server that found a part of its state missing",
     stateLoss === null ? 0 : 1,
   ),
-  gauge("webhook_deliveries_pending", "What webhooks are still to be told", webhooks.pending),
+  gauge("webhook_deliveries_pending", "Deliveries to webhooks that are still due", webhooks.pending),
 ];
 
 const TILE_SOURCES = {
@@ -152,7 +152,7 @@ const TILE_SOURCES = {
 const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly Metric[] => [
   counter(
     "tile_requests_total",
-    "Tiles that users asked for, by layer and by where they came from; hit ratio: hits by all",
+    "Tiles requested by users, by layer and origin; the hit ratio is the hits divided by all",
     [...tiles].flatMap(([layer, counts]) =>
       Object.entries(TILE_SOURCES).map(([name, result]): Values[number] => [
         { layer, result },
@@ -160,20 +160,20 @@ const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly 
       ]),
     ),
   ),
-  counter("tile_failures_total", "Tiles that users asked for and could not be rendered", byLayer(tiles, "failures")),
+  counter("tile_failures_total", "Tiles requested by users that could not be rendered", byLayer(tiles, "failures")),
   counter(
     "tile_failures_remembered_total",
-    "Those that were answered without asking the upstream again",
+    "Failed tiles that were answered without another request to the upstream",
     byLayer(tiles, "failuresRemembered"),
   ),
   counter(
     "store_faults_total",
-    "Tiles that the store could not read, and that were rendered",
+    "Tiles that the store could not read and that were rendered instead",
     byLayer(tiles, "storeFaults"),
   ),
-  counter("renderers_hung_total", "Renderers that did not answer any more and were ended", renderersHung),
-  gauge("memory_tier_bytes", "Tiles kept in memory", memory.bytes),
-  gauge("memory_tier_limit_bytes", "Tiles that may be kept in memory", memory.limitBytes),
+  counter("renderers_hung_total", "Renderers that were ended because they did not answer", renderersHung),
+  gauge("memory_tier_bytes", "Bytes of the tiles in memory", memory.bytes),
+  gauge("memory_tier_limit_bytes", "The most bytes of tiles in memory", memory.limitBytes),
 ];
 
 const byLayer = (tiles: ServerMetrics["tiles"], name: keyof TileCounts): Values =>
@@ -182,12 +182,12 @@ const byLayer = (tiles: ServerMetrics["tiles"], name: keyof TileCounts): Values 
 const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: ServerMetrics): readonly Metric[] => [
   gauge(
     "upstream_in_flight",
-    "Connections in use",
+    "Connections to the upstream in use",
     upstreams.map(({ upstream, inUse }) => [{ upstream }, inUse]),
   ),
   gauge(
     "upstream_connections",
-    "Connections that may be in use now",
+    "Connections to the upstream that may be in use now",
     upstreams.map(({ upstream, bearable }) => [{ upstream }, bearable]),
   ),
   gauge(
@@ -200,15 +200,15 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ser
       ],
     ),
   ),
-  gauge("throttled_renders", "Renders of jobs that wait because users read", throttledRenders),
+  gauge("throttled_renders", "Renders of jobs that wait because users read tiles", throttledRenders),
   gauge(
     "upstream_up",
-    "0: it is known to be down",
+    "0: the upstream is known to be down",
     upstreams.map(({ upstream, down }) => [{ upstream }, down ? 0 : 1]),
   ),
   gauge(
     "upstream_server_up",
-    "Of several servers of an upstream; 0: it is known to be down, and another stands in for it",
+    "Servers of an upstream that has several; 0: the server is known to be down, and another one is used",
     servers.map(({ upstream, server, isUp }) => [{ upstream, server }, isUp ? 1 : 0]),
   ),
   counter(
@@ -223,17 +223,17 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ser
 const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly Metric[] => [
   gauge(
     "usage_tiles",
-    "Tiles kept",
+    "Stored tiles",
     usage.layers.map(({ layer, tiles }) => [{ layer }, tiles]),
   ),
   gauge(
     "usage_bytes",
-    "Bytes of tiles kept",
+    "Bytes of the stored tiles",
     usage.layers.map(({ layer, bytes }) => [{ layer }, bytes]),
   ),
   gauge(
     "usage_allocated_bytes",
-    "Bytes that the disk takes for them",
+    "Bytes of the stored tiles on the disk, in whole blocks",
     usage.layers.map(({ layer, bytesOnDisk }) => [{ layer }, bytesOnDisk]),
   ),
   gauge("quota_enabled", "1: the disk quota is enforced", quota.enabled ? 1 : 0),
@@ -244,20 +244,20 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
     quota.layerQuotas.map(({ layer, quota: own }) => [{ layer }, quotaBytes(own)]),
   ),
   counter("quota_evicted_tiles_total", "Tiles that the quota has evicted", usage.enforcement.evictedTiles),
-  counter("quota_evicted_bytes_total", "Bytes of them", usage.enforcement.evictedBytes),
-  counter("quota_not_stored_total", "Renders that were served and not stored", usage.enforcement.notStored),
+  counter("quota_evicted_bytes_total", "Bytes of tiles that the quota has evicted", usage.enforcement.evictedBytes),
+  counter("quota_not_stored_total", "Renders that were served without being stored", usage.enforcement.notStored),
 ];
 
 /** Returns the text of the histograms. The library cannot export counts that it has not made itself. */
 const histograms = ({ measures, times }: ServerMetrics): string =>
   histogramText(
     "upstream_request_seconds",
-    "How long upstreams took for a picture, failures included",
+    "Time that upstreams took for a picture, failures included",
     measures.map(({ upstream, source, times: view }) => [{ upstream, source }, view]),
   ) +
   histogramText(
     "tile_request_seconds",
-    "How long users waited for a tile: from the cache (hit), rendered (miss), or for an error (failed)",
+    "Time that users waited for a tile from the cache (hit), a rendered one (miss), or an error (failed)",
     TILE_RESULTS.map((result) => [{ result }, times[result]]),
   );
 

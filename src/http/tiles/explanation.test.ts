@@ -113,7 +113,8 @@ describe("an explanation of a tile", () => {
     expect(await explain({ failing, truncatedMs: NOW - 1000 })).toMatchObject({
       state: "missing",
       reason: "failing",
-      message: "Not stored: its last render failed (status 500). The map server is asked again in 5 seconds.",
+      message:
+        "Not stored: its last render failed (status 500). The next request to the map server follows in 5 seconds.",
     });
     const all = { type: "truncate", gridSet: null, format: null, parameters: null } as const;
     expect(await explain({}, [job(9, all)])).toMatchObject({ reason: "truncated", truncatedBy: { id: 9 } });

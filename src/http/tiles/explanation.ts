@@ -160,7 +160,7 @@ function verdict(
     ? "It is being rendered."
     : failing === undefined
       ? "The next request renders it."
-      : `The map server is asked again in ${waitSeconds(failing.untilMs - nowMs)} seconds.`;
+      : `The next request to the map server follows in ${waitSeconds(failing.untilMs - nowMs)} seconds.`;
   if (stored !== undefined) {
     const message = `Expired: ${stored.bytes} bytes, written ${ageSeconds} seconds ago. ${next}`;
     return { state: "expired", reason: "expired", message };

@@ -140,7 +140,7 @@ export const jobTimeline = z.object({
     z.object({
       at: moment,
       event: z.enum(["made", "running", "paused", "resumed", "waiting", "restarted", "ended"]),
-      by: textOrNull.meta({ description: "The account; null: nobody, or the server was open" }),
+      by: textOrNull.meta({ description: "The account; null: the server did it, or had no users" }),
       reason: textOrNull,
     }),
   ),
@@ -153,7 +153,7 @@ export const jobLevels = z.object({
 const ring = z.array(z.tuple([z.number(), z.number()]));
 
 export const jobArea = z.object({
-  crs: textOrNull.meta({ description: "The CRS of the grid set. null: the layer has no such grid set any more" }),
+  crs: textOrNull.meta({ description: "The CRS of the grid set; null: the layer no longer has this grid set" }),
   geometry: z
     .union([
       z.object({ type: z.literal("MultiPolygon"), coordinates: z.array(z.array(ring)) }),

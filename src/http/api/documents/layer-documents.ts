@@ -122,7 +122,7 @@ const gridSubset = z.object({
 /** An expiry applies from its level to the next rule's. */
 const rules = <T extends z.ZodType>(seconds: T) => z.array(z.object({ minZoom: whole, seconds }));
 
-const template = text.meta({ description: "The client fills in what is in braces, and appends parameters" });
+const template = text.meta({ description: "The client replaces the names in braces, and appends parameters" });
 
 export const layer = z.object({
   ...summary,

@@ -11,17 +11,19 @@ export const scheduledJob = jobRequestSchema
     limit: z
       .enum(["area", "tiles"])
       .optional()
-      .meta({ description: "In lists: what it is limited to and shown without" }),
+      .meta({ description: "In lists: the field that limits the jobs and that the list leaves out" }),
   })
-  .meta({ description: "What is asked for: may be sent again, but not from a list where it has a limit" });
+  .meta({
+    description: "The request for the jobs. A client may send it back, but not one from a list that has `limit`",
+  });
 
 export const scheduleRun = z.object({
   at: moment,
-  dueAt: momentOrNull.meta({ description: "null: an operator asked for it" }),
+  dueAt: momentOrNull.meta({ description: "null: an operator started the run" }),
   by: textOrNull,
   result: z.enum(["started", "skipped", "refused"]),
-  job: int64.nullable().meta({ description: "The first of jobs" }),
-  jobs: z.array(int64).meta({ description: "All that it has made" }),
+  job: int64.nullable().meta({ description: "The first entry of `jobs`" }),
+  jobs: z.array(int64).meta({ description: "All jobs of the run" }),
   reason: textOrNull,
   outcome: z.enum(JOB_OUTCOMES).nullable().exactOptional().meta({
     description:
@@ -36,7 +38,8 @@ export const schedule = z.object({
   missed: z.nonoptional(missed),
   overlap: z.nonoptional(overlap),
   window: z.strictObject({ start: time, end: time }).nullable().meta({
-    description: "When its jobs may work, in its time zone; the end may be on the next day",
+    description:
+      "The hours in which the jobs may work, in the time zone of the schedule; the end may be on the next day",
   }),
   job: scheduledJob,
   paused: z.boolean(),
@@ -51,8 +54,8 @@ export const schedule = z.object({
 });
 
 export const schedulePreview = z.object({
-  runs: z.array(moment).meta({ description: "The next times; fewer where no more come" }),
-  windows: z
-    .array(z.object({ from: moment, to: moment }))
-    .meta({ description: "When the window is open; the first may have begun. Empty without a window" }),
+  runs: z.array(moment).meta({ description: "The next times; fewer if the schedule has no more" }),
+  windows: z.array(z.object({ from: moment, to: moment })).meta({
+    description: "The next times in which the window is open; the first may have begun. Empty without a window",
+  }),
 });

@@ -27,7 +27,7 @@ const disk = z
 
 const quotaCount = z
   .enum(QUOTA_COUNTS)
-  .meta({ description: "What the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" });
+  .meta({ description: "The size that the quotas count: `bytesOnDisk` (`allocated`) or `bytes` (`content`)" });
 const complete = z.boolean().meta({ description: "false: tiles are still being counted, and there are more" });
 
 export const usage = z.object({
@@ -81,30 +81,34 @@ export const quota = z.object({
 
 export const quotaPreview = quota.extend({
   wouldEvict: z.object({ ...sum, bytesOnDisk }).meta({
-    description: "By averages of the layers. What the quota counts is exact to a cell, without pins and floors",
+    description:
+      "Computed from averages of the layers. The size that the quota counts is exact to a cell. Pins and floors are ignored",
   }),
 });
 
 export const crs = z.object({
   code: text,
   name: textOrNull,
-  units: textOrNull.meta({ description: "degrees, m, ft, us-ft or link; null: another one" }),
+  units: textOrNull.meta({ description: "degrees, m, ft, us-ft or link; null: another unit" }),
   metersPerUnit: z.number().nullable(),
   axisOrder: z.enum(["xy", "yx"]).meta({ description: "Of the definition. Under /api/v1 x is always first" }),
   extent: numbers4.nullable().meta({ description: "minx, miny, maxx, maxy of a grid set in this CRS; null: none" }),
-  proj4: textOrNull.meta({ description: "The definition in the form of PROJ" }),
+  proj4: textOrNull.meta({ description: "The definition in PROJ's syntax" }),
 });
 
 export const activityEntry = z.object({
   id: int64,
   time: moment,
-  user: textOrNull.meta({ description: "null: an open server, or nobody. Of a refused log-in: the given name" }),
+  user: textOrNull.meta({
+    description:
+      "The account, or the name in a refused log-in; null: the server has no users, or the request named none",
+  }),
   address: text,
   method: text,
   path: text,
   status: whole,
   reason: textOrNull.meta({ description: "null: the request was not refused" }),
-  jobId: int64.nullable().meta({ description: "The job that was made" }),
+  jobId: int64.nullable().meta({ description: "The job that the request created" }),
   requestId: text,
 });
 
@@ -125,7 +129,7 @@ export const coverage = z
     failed: runs,
     drawing: runs,
     evicted: runs.meta({
-      description: "Squares of tiles that are not stored because the quota has evicted them in the last hour",
+      description: "Squares with tiles that the quota has evicted in the last hour and that are not stored",
     }),
   })
   .meta({
@@ -140,7 +144,7 @@ export const coverageLevels = z.object({
       total: bigint64,
       kept: bigint64,
       stale: bigint64.nullable().meta({
-        description: "null: the levels have too many tiles that may be stale; `kept` counts the stale ones too",
+        description: "null: too many tiles of the level may be stale; `kept` then counts the stale ones too",
       }),
       failed: bigint64,
     }),
@@ -156,20 +160,20 @@ const keptIn = z.enum(USER_PLACES).meta({ description: "The place that names the
 export const session = z.object({
   user: z.object({ name: text, roles }).nullable().meta({ description: "null: the request has no account" }),
   csrfToken: textOrNull.meta({
-    description: "A change that is sent with the cookie of the session has this token in its header X-CSRF-Token",
+    description: "A change that is sent with the cookie of the session needs this token in its header X-CSRF-Token",
   }),
   needsSignIn: z.boolean().meta({ description: "false: an account is there, or no users are configured" }),
   permissions: z
     .object({ read: z.boolean(), operate: z.boolean(), administer: z.boolean() })
-    .meta({ description: "What the request may do; on a server without users: all" }),
+    .meta({ description: "The actions that the caller may perform; on a server without users: all" }),
   keptIn: keptIn.nullable(),
-  version: textOrNull.meta({ description: "Of the server; null: sign in first" }),
+  version: textOrNull.meta({ description: "The version of the server; null: the caller has to sign in first" }),
 });
 
 export const user = z.object({ name: text, roles, keptIn });
 
 export const users = z.object({
-  users: z.array(user).meta({ description: "Empty: everybody on this machine may manage the server" }),
+  users: z.array(user).meta({ description: "Empty: any user of this machine may manage the server" }),
 });
 
 export const verification = z.object({
@@ -238,7 +242,7 @@ export const status = z.object({
         schedule: text.exactOptional(),
       }),
     )
-    .meta({ description: "What somebody should look at. Of failed jobs those that ended in the last day" }),
+    .meta({ description: "The problems that need an operator. Failed jobs count for a day after their end" }),
 });
 
 const bytesOrNull = int64.nullable();
@@ -260,7 +264,7 @@ export const server = z.object({
       failed: int64,
       hitRatio: z.number().nullable(),
       bytes: int64,
-      maps: int64.meta({ description: "Maps composed of tiles (untiled WMS requests); not among the requests" }),
+      maps: int64.meta({ description: "Maps composed of tiles (untiled WMS requests); not counted as requests" }),
     })
     .meta({ description: "Requests of users for tiles, since the start" }),
   recent: z
@@ -280,7 +284,10 @@ export const server = z.object({
     bytes: int64,
     limitBytes: int64,
     hits: int64.meta({ description: "Requests that were answered from memory" }),
-    shareOfHits: z.number().nullable().meta({ description: "Of all hits, the share from memory; null: no hit yet" }),
+    shareOfHits: z
+      .number()
+      .nullable()
+      .meta({ description: "The share of hits from memory among all hits; null: no hit yet" }),
   }),
   places: z
     .array(
@@ -288,11 +295,16 @@ export const server = z.object({
         kind: z.enum(["configuration", "state", "tiles"]),
         path: text,
         bytes: bytesOrNull.meta({ description: "The size of the state database; null for other places" }),
-        freeBytes: bytesOrNull.meta({ description: "Of the disk; null: not asked, or it does not answer" }),
+        freeBytes: bytesOrNull.meta({
+          description: "The free space of the disk; null: not looked up, or the disk does not answer",
+        }),
         totalBytes: bytesOrNull,
       }),
     )
-    .meta({ description: "Where the server keeps its data. Without a configuration file (demo layers): none of it" }),
+    .meta({
+      description:
+        "The places of the server's data. Without a configuration file (demo layers) that of the configuration is absent",
+    }),
 });
 
 const configurationProblem = z.object({
@@ -313,11 +325,11 @@ export const configurationCheck = z.object({
         column: whole.nullable(),
         path: text,
         message: text,
-        suggestion: textOrNull.meta({ description: "The known name that a misspelt one is nearest to" }),
+        suggestion: textOrNull.meta({ description: "The known name that is nearest to a misspelt one" }),
         severity: z.enum(["error", "warning"]),
       }),
     )
-    .meta({ description: "Empty: the text is valid. A text with nothing but warnings is valid too" }),
+    .meta({ description: "Empty: the text is valid. A text with warnings only is valid too" }),
 });
 
 export const problem = z.object({

@@ -8,8 +8,8 @@ export const upstream = z.object({
   id: text,
   origin: text.meta({ description: "Scheme, host and port, without credentials; of an archive its file" }),
   layers: z.array(text),
-  state: z.enum(UPSTREAM_STATES).meta({ description: "unknown: not asked since the start" }),
-  since: moment.meta({ description: "Begin of the state" }),
+  state: z.enum(UPSTREAM_STATES).meta({ description: "unknown: no request was sent since the start" }),
+  since: moment.meta({ description: "The beginning of the state" }),
   lastError: z.object({ at: moment, ...error }).nullable(),
   connections: z.object({
     inUse: whole,
@@ -18,12 +18,12 @@ export const upstream = z.object({
   }),
   waiting: z.object({ users: whole, jobs: whole }),
   latency: z.object({ windowSeconds: whole, requests: whole, p50Ms: whole, p95Ms: whole }).nullable(),
-  pausedUntil: momentOrNull.meta({ description: "Jobs stop until then, as the upstream has asked for it" }),
+  pausedUntil: momentOrNull.meta({ description: "Jobs stop until then, because the upstream requested a pause" }),
 });
 
 export const upstreamProbe = z.object({
   ok: z.boolean(),
-  layer: text.meta({ description: "The layer of whose tiles one was asked for" }),
+  layer: text.meta({ description: "The layer of the requested tile" }),
   ms: whole,
   error: z.object(error).nullable(),
   upstream,

@@ -137,7 +137,7 @@ export const jobRequestSchema = z.strictObject({
     .optional()
     .meta({
       description:
-        'Each makes jobs of its own; "*": all that the filters list, of a truncate all that are kept; not beside parameters',
+        'Each set makes jobs of its own. "*": all sets that the filters list, for a truncate all sets with stored tiles. Not beside parameters',
       type: ["array", "string"],
       items: parameterSetJson,
       minItems: 1,
@@ -200,7 +200,8 @@ export const jobRequestSchema = z.strictObject({
   maxFailures: count.optional().meta({ description: "Another name for totalFailuresBeforeAborting" }),
   ...fieldSchemas(),
   confirm: yesOrNo.optional().meta({
-    description: "A seed or reseed of more tiles than jobs.confirmTiles (10,000,000) is meant; without it 409",
+    description:
+      "Confirms a seed or reseed of more tiles than jobs.confirmTiles (10,000,000); without it the answer is 409",
     default: false,
   }),
   ...terms,

@@ -68,11 +68,11 @@ test.each([
   ['"onlyExisting":1', "onlyExisting: expected true or false, got 1"],
   [
     '"onlyExisting":true',
-    "type: expected reseed beside onlyExisting (a seed renders what is missing or has expired), got null",
+    "type: expected reseed beside onlyExisting (a seed renders missing and expired tiles), got null",
   ],
   [
     '"type":"truncate","olderThan":"P1D"',
-    'type: expected reseed beside olderThan (a truncate takes what is kept, whatever its age), got "truncate"',
+    'type: expected reseed beside olderThan (a truncate removes stored tiles of any age), got "truncate"',
   ],
   [
     '"type":"reseed","olderThan":"7 days"',

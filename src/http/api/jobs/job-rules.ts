@@ -48,9 +48,7 @@ export function brokenRule(
     fieldEntries.find(([name, { group }]) => group === "reseeds" && decoded.get(name) !== undefined) ?? [];
   if (reseedOnly !== undefined && type !== "reseed") {
     const why =
-      type === "truncate"
-        ? "a truncate takes what is kept, whatever its age"
-        : "a seed renders what is missing or has expired";
+      type === "truncate" ? "a truncate removes stored tiles of any age" : "a seed renders missing and expired tiles";
     return not("type", `reseed beside ${reseedOnly} (${why})`);
   }
   if (order !== undefined && type === "truncate") return not("order", "nothing beside type truncate");

@@ -19,24 +19,28 @@ const id = { name: "id", in: "path", required: true, schema: int64Json };
 const name = { name: "name", in: "path", required: true, schema: { type: "string" } };
 const nameOfLayer = { ...name, name: "layer" };
 const idOfUpstream = { name: "id", in: "path", required: true, schema: { type: "string" } };
-const idOfBatch = { ...id, description: "Of any of its jobs" };
+const idOfBatch = { ...id, description: "The id of any job of the batch" };
 const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
-  description: "The same key with the same request is the same job, as long as its job is kept.",
+  description:
+    "A second request with the same key and the same body returns the job of the first one, as long as the history has it.",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
-const gone = { 204: { description: "Gone" } };
+const gone = { 204: { description: "Done; the answer has no body" } };
 
 /** Returns the answer to a request that makes jobs. */
 function createdJobs(...documents: readonly string[]) {
   const { headers, ...rest } = created(...documents);
   return {
     ...rest,
-    description: "Created, or created before under this key",
+    description: "Created now, or by an earlier request with this key",
     headers: {
       ...headers,
-      "Idempotency-Replayed": { description: "true: the key had made the job before", schema: { type: "string" } },
+      "Idempotency-Replayed": {
+        description: "true: an earlier request with this key created the job",
+        schema: { type: "string" },
+      },
     },
   };
 }
@@ -65,22 +69,26 @@ const onTruncation = action("Truncation", id, [404, 409]);
 
 export const paths = {
   "/jobs": {
-    get: operation("listJobs", "Jobs, newest first", {
+    get: operation("listJobs", "Lists jobs, the newest first", {
       parameters: queryParameters(jobsQuery),
       answers: { 200: answer("Jobs") },
       failures: [400, 404],
     }),
-    post: operation("createJob", "Seeds, reseeds or truncates; with a plural field all of its jobs or none", {
-      parameters: [idempotencyKey],
-      body: "JobRequest",
-      answers: { 201: createdJobs("Job", "Jobs") },
-      failures: [400, 404, 409, 413, 422],
-    }),
+    post: operation(
+      "createJob",
+      "Creates a seed, a reseed or a truncate. A request with a plural field creates all of its jobs or none",
+      {
+        parameters: [idempotencyKey],
+        body: "JobRequest",
+        answers: { 201: createdJobs("Job", "Jobs") },
+        failures: [400, 404, 409, 413, 422],
+      },
+    ),
   },
   "/estimate": {
     post: operation(
       "estimateJob",
-      "What a job would come to, or a truncate would free; null where there is no telling",
+      "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
       {
         body: "JobRequest",
         answers: { 200: answer("Estimate", "Estimates") },
@@ -89,17 +97,17 @@ export const paths = {
     ),
   },
   "/jobs/{id}": {
-    get: operation("getJob", "One job; with wait when it has ended, or after so many seconds", {
+    get: operation("getJob", "Returns one job; with wait, when it has ended or after that many seconds", {
       parameters: [id, ...queryParameters(waitQuery)],
       answers: { 200: answer("Job") },
       failures: [400, 404],
     }),
     patch: operation(
       "changeJob",
-      "Changes how a job that has not ended runs; what is left out stays, null is the standard",
+      "Changes the terms of a job that has not ended. Absent fields stay as they are, null is the default",
       { parameters: [id], body: "JobTerms", answers: { 200: answer("Job") }, failures: [400, 404, 409, 413] },
     ),
-    delete: operation("forgetJob", "Takes an ended job out of the history", {
+    delete: operation("forgetJob", "Removes an ended job from the history", {
       parameters: [id],
       answers: gone,
       failures: [404, 409],
@@ -108,7 +116,7 @@ export const paths = {
   "/jobs/{id}/failures": {
     get: operation(
       "listFailures",
-      "The tiles that failed, in that order, y from the bottom; as GeoJSON with format=geojson or by Accept",
+      "Lists the failed tiles of a job in the order of their failures, y from the bottom; as GeoJSON with format=geojson or by Accept",
       {
         parameters: [id, ...queryParameters(failuresQuery)],
         answers: {
@@ -121,13 +129,13 @@ export const paths = {
       },
     ),
   },
-  "/jobs/{id}/timeline": ofJob("getJobTimeline", "What has happened to a job, the oldest first", "JobTimeline"),
-  "/jobs/{id}/levels": ofJob("getJobLevels", "How far each level of a job is", "JobLevels"),
-  "/jobs/{id}/area": ofJob("getJobArea", "The area of a job, in the CRS of its grid set", "JobArea"),
+  "/jobs/{id}/timeline": ofJob("getJobTimeline", "Lists the events of a job, the oldest first", "JobTimeline"),
+  "/jobs/{id}/levels": ofJob("getJobLevels", "Returns the progress of each level of a job", "JobLevels"),
+  "/jobs/{id}/area": ofJob("getJobArea", "Returns the area of a job, in the CRS of its grid set", "JobArea"),
   "/events": {
     get: operation(
       "listenToJobs",
-      "Server-sent events: snapshot (first), job (a change), forgotten (taken out of the history), and those of other types",
+      "Streams server-sent events: snapshot (the first), job (a change), forgotten (removed from the history), and other types",
       {
         parameters: queryParameters(eventsQuery),
         answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
@@ -135,20 +143,24 @@ export const paths = {
       },
     ),
   },
-  "/jobs/{id}/cancel": onJob("cancelJob", "Ends a job; nothing more is fetched, written or deleted for it"),
-  "/jobs/{id}/pause": onJob("pauseJob", "Takes the places from a job until it is resumed, over restarts too"),
-  "/jobs/{id}/resume": onJob("resumeJob", "Lets a paused job go on"),
+  "/jobs/{id}/cancel": onJob("cancelJob", "Ends a job. Once answered, no tile is fetched, written or deleted for it"),
+  "/jobs/{id}/pause": onJob("pauseJob", "Pauses a job until it is resumed. It stays paused over restarts"),
+  "/jobs/{id}/resume": onJob("resumeJob", "Resumes a paused job"),
   "/jobs/{id}/retry": {
-    post: operation("retryJob", "A new job over what failed, or what an aborted job did not come to", {
-      parameters: [id, idempotencyKey],
-      answers: { 201: createdJobs("Job") },
-      failures: [404, 409, 422],
-    }),
+    post: operation(
+      "retryJob",
+      "Creates a job over the failed tiles of a job, and over the tiles that an aborted job did not reach",
+      {
+        parameters: [id, idempotencyKey],
+        answers: { 201: createdJobs("Job") },
+        failures: [404, 409, 422],
+      },
+    ),
   },
   "/batches/{id}": {
     get: operation(
       "getBatch",
-      "The jobs of one request as one; with wait when all have ended, or after so many seconds",
+      "Returns the jobs of one request as one document; with wait, when all have ended or after that many seconds",
       {
         parameters: [idOfBatch, ...queryParameters(waitQuery)],
         answers: { 200: answer("Batch") },
@@ -156,68 +168,75 @@ export const paths = {
       },
     ),
   },
-  "/batches/{id}/cancel": onBatch("cancelBatch", "Ends all of its jobs that have not ended"),
-  "/batches/{id}/pause": onBatch("pauseBatch", "Pauses all of its jobs that have not ended"),
-  "/batches/{id}/resume": onBatch("resumeBatch", "Lets its paused jobs go on"),
+  "/batches/{id}/cancel": onBatch("cancelBatch", "Ends all jobs of the batch that have not ended"),
+  "/batches/{id}/pause": onBatch("pauseBatch", "Pauses all jobs of the batch that have not ended"),
+  "/batches/{id}/resume": onBatch("resumeBatch", "Resumes the paused jobs of the batch"),
   "/schedules": {
-    get: operation("listSchedules", "Schedules by name", {
+    get: operation("listSchedules", "Lists schedules by name", {
       parameters: queryParameters(schedulesQuery),
       answers: { 200: answer("Schedules") },
       failures: [400],
     }),
     post: operation(
       "createSchedule",
-      "Makes jobs again and again, at times by the clocks of a time zone; name is needed",
+      "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
       { body: "ScheduleRequest", answers: { 201: created("Schedule") }, failures: [400, 409, 413] },
     ),
   },
   "/schedules/preview": {
-    post: operation("previewSchedule", "The next times and open windows of a schedule that is not made", {
+    post: operation("previewSchedule", "Returns the next times and windows of a schedule without creating it", {
       body: "SchedulePreviewRequest",
       answers: { 200: answer("SchedulePreview") },
       failures: [400, 413, 503],
     }),
   },
   "/schedules/{name}": {
-    get: operation("getSchedule", "One schedule with what became of its last runs", {
+    get: operation("getSchedule", "Returns one schedule with the outcomes of its last runs", {
       parameters: [name, ...queryParameters(schedulesQuery)],
       answers: { 200: answer("Schedule") },
       failures: [400, 404],
     }),
-    put: operation("putSchedule", "Makes a schedule, or replaces what one does and when", {
+    put: operation("putSchedule", "Creates a schedule, or replaces the jobs and times of an existing one", {
       parameters: [name],
       body: "ScheduleRequest",
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
     }),
-    patch: operation("changeSchedule", "Changes the fields that are given; null is the default of a PUT", {
+    patch: operation("changeSchedule", "Changes the given fields of a schedule; null is the default of a PUT", {
       parameters: [name],
       body: "ScheduleChange",
       answers: { 200: answer("Schedule") },
       failures: [400, 404, 409, 413],
     }),
-    delete: operation("removeSchedule", "Makes no more jobs; those it has made stay", {
+    delete: operation("removeSchedule", "Removes a schedule. Its jobs stay", {
       parameters: [name],
       answers: gone,
       failures: [404],
     }),
   },
-  "/schedules/{name}/pause": onSchedule("pauseSchedule", "Makes no jobs until it is resumed, over restarts too"),
-  "/schedules/{name}/resume": onSchedule("resumeSchedule", "Goes on with the next time"),
+  "/schedules/{name}/pause": onSchedule(
+    "pauseSchedule",
+    "Pauses a schedule until it is resumed. It stays paused over restarts",
+  ),
+  "/schedules/{name}/resume": onSchedule("resumeSchedule", "Resumes a schedule at its next time"),
   "/schedules/{name}/run": {
-    post: operation("runSchedule", "Makes its jobs now; 409 while one of those before has not ended", {
-      parameters: [name],
-      answers: { 201: createdJobs("Job", "Jobs") },
-      failures: [400, 404, 409],
-    }),
+    post: operation(
+      "runSchedule",
+      "Creates the jobs of a schedule now; 409 while an earlier job of the schedule has not ended",
+      {
+        parameters: [name],
+        answers: { 201: createdJobs("Job", "Jobs") },
+        failures: [400, 404, 409],
+      },
+    ),
   },
   "/truncations": {
-    get: operation("listTruncations", "Mass truncations, newest first, those of the classic interface too", {
+    get: operation("listTruncations", "Lists mass truncations, also those of the classic interface, the newest first", {
       parameters: queryParameters(truncationsQuery),
       answers: { 200: answer("Truncations") },
       failures: [400, 404],
     }),
-    post: operation("truncate", "Truncates a layer; answered when no reader can see the tiles any more", {
+    post: operation("truncate", "Truncates a layer. Once answered, no reader can see the tiles any more", {
       parameters: queryParameters(truncateQuery),
       body: "TruncationRequest",
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
@@ -225,25 +244,29 @@ export const paths = {
     }),
   },
   "/truncations/{id}": {
-    get: operation("getTruncation", "One mass truncation", {
+    get: operation("getTruncation", "Returns one mass truncation", {
       parameters: [id],
       answers: { 200: answer("Truncation") },
       failures: [404],
     }),
-    delete: operation("reclaimTruncation", "Gives the space of its tiles back now", {
-      parameters: [id],
-      answers: { 200: answer("Truncation") },
-      failures: [404, 409],
-    }),
+    delete: operation(
+      "reclaimTruncation",
+      "Deletes the truncated tiles now, which frees their space and ends the time for an undo",
+      {
+        parameters: [id],
+        answers: { 200: answer("Truncation") },
+        failures: [404, 409],
+      },
+    ),
   },
   "/truncations/{id}/undo": onTruncation(
     "undoTruncation",
-    "Brings its tiles back; discards what has been stored since",
+    "Undoes a truncation: restores its tiles, and discards the tiles that were stored since",
   ),
   "/layers": {
     get: operation(
       "listLayers",
-      "What a job can be asked for; the first grid set and format of a layer are its defaults",
+      "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
       {
         parameters: queryParameters(layersQuery),
         answers: { 200: answer("Layers", "LayerSummaries") },
@@ -252,70 +275,78 @@ export const paths = {
     ),
   },
   "/layers/{layer}": {
-    get: operation("getLayer", "Everything about a layer but its secrets", {
+    get: operation("getLayer", "Returns one layer, without its secrets", {
       parameters: [nameOfLayer],
       answers: { 200: answer("Layer") },
       failures: [404],
     }),
   },
   "/layers/{layer}/test": {
-    post: operation("testLayer", "Renders one tile now, which is not stored, and tells what was asked and answered", {
-      parameters: [nameOfLayer],
-      body: "LayerTestRequest",
-      answers: { 200: answer("LayerTest") },
-      failures: [400, 404, 413, 503],
-    }),
+    post: operation(
+      "testLayer",
+      "Renders one tile now without storing it, and returns the request to the upstream and its answer",
+      {
+        parameters: [nameOfLayer],
+        body: "LayerTestRequest",
+        answers: { 200: answer("LayerTest") },
+        failures: [400, 404, 413, 503],
+      },
+    ),
   },
   "/crs/{id}": {
-    get: operation("getCrs", "A CRS by its EPSG code, such as 2163 or EPSG:2163", {
+    get: operation("getCrs", "Returns a CRS by its EPSG code, such as 2163 or EPSG:2163", {
       parameters: [idOfUpstream],
       answers: { 200: answer("Crs") },
       failures: [404],
     }),
   },
   "/stats": {
-    get: operation("getStats", "How users' requests for tiles were answered: hits, misses, bytes and latency", {
+    get: operation("getStats", "Returns how users' requests for tiles were answered: hits, misses, bytes and latency", {
       parameters: queryParameters(statsQuery),
       answers: { 200: answer("Stats") },
       failures: [400, 404],
     }),
   },
   "/upstreams": {
-    get: operation("listUpstreams", "Upstreams of the layers: health, connections, queues, latency", {
+    get: operation("listUpstreams", "Lists the upstreams of the layers: health, connections, queues, latency", {
       answers: { 200: answer("Upstreams") },
     }),
   },
   "/upstreams/{id}": {
-    get: operation("getUpstream", "One upstream", {
+    get: operation("getUpstream", "Returns one upstream", {
       parameters: [idOfUpstream],
       answers: { 200: answer("Upstream") },
       failures: [404],
     }),
   },
   "/upstreams/{id}/probe": {
-    post: operation("probeUpstream", "Asks an upstream now for one tile, which is not stored", {
+    post: operation("probeUpstream", "Requests one tile from an upstream now, without storing it", {
       parameters: [idOfUpstream],
       answers: { 200: answer("UpstreamProbe") },
       failures: [404],
     }),
   },
   "/status": {
-    get: operation("getStatus", "Version, readiness, jobs, usage, and what needs attention", {
+    get: operation("getStatus", "Returns the version, readiness, jobs, usage, and the problems that need attention", {
       answers: { 200: answer("Status") },
     }),
   },
   "/server": {
-    get: operation("getServer", "Requests since the start, their rates, the memory tier, and the storage places", {
-      answers: { 200: answer("Server") },
-    }),
+    get: operation(
+      "getServer",
+      "Returns the requests since the start, their rates, the memory tier, and the storage places",
+      {
+        answers: { 200: answer("Server") },
+      },
+    ),
   },
   "/quota": {
-    get: operation("getQuota", "The configuration of the disk quota", { answers: { 200: answer("Quota") } }),
-    put: quotaChange("putQuota", "Changes the fields of the disk quota that are given, as the classic PUT does"),
-    patch: quotaChange("changeQuota", "Changes the fields of the disk quota that are given"),
+    get: operation("getQuota", "Returns the configuration of the disk quota", { answers: { 200: answer("Quota") } }),
+    put: quotaChange("putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
+    patch: quotaChange("changeQuota", "Changes the given fields of the disk quota"),
   },
   "/reload": {
-    post: operation("reload", "Reads the configuration file again; a file that is not valid changes nothing", {
+    post: operation("reload", "Reads the configuration file again. An invalid file changes nothing", {
       answers: { 200: answer("Reload") },
       failures: [400],
     }),
@@ -324,7 +355,7 @@ export const paths = {
     post: {
       ...operation(
         "checkConfiguration",
-        "The problems of the text of a configuration; reads no variables and no files",
+        "Lists the problems in the text of a configuration. Reads no variables and no files",
         {
           answers: { 200: answer("ConfigurationCheck") },
           failures: [413],
@@ -334,29 +365,35 @@ export const paths = {
     },
   },
   "/activity": {
-    get: operation("listActivity", "Changes and refused requests, newest first", {
+    get: operation("listActivity", "Lists changes and refused requests, the newest first", {
       parameters: queryParameters(activityQuery),
       answers: { 200: answer("Activity") },
       failures: [400],
     }),
   },
   "/coverage": {
-    get: operation("getCoverage", "Which tiles of a box are kept, stale, failed, being rendered or lately evicted", {
-      parameters: queryParameters(coverageQuery),
-      answers: { 200: answer("Coverage") },
-      failures: [400, 404],
-    }),
+    get: operation(
+      "getCoverage",
+      "Returns which tiles of a box are stored, stale, failed, being rendered or recently evicted",
+      {
+        parameters: queryParameters(coverageQuery),
+        answers: { 200: answer("Coverage") },
+        failures: [400, 404],
+      },
+    ),
   },
   "/coverage/levels": {
-    get: operation("getCoverageLevels", "How many tiles of each level are kept, stale or failed", {
+    get: operation("getCoverageLevels", "Returns how many tiles of each level are stored, stale or failed", {
       parameters: queryParameters(levelsQuery),
       answers: { 200: answer("CoverageLevels") },
       failures: [400, 404],
     }),
   },
   "/session": {
-    get: operation("getSession", "Who is signed in, for everybody", { answers: { 200: answer("Session") } }),
-    post: operation("signIn", "Opens a session, whose token is a cookie", {
+    get: operation("getSession", "Returns the account that is signed in. Needs no account", {
+      answers: { 200: answer("Session") },
+    }),
+    post: operation("signIn", "Opens a session. Its token is a cookie", {
       body: "SignIn",
       answers: { 200: answer("Session") },
       failures: [400, 401, 409, 413, 429],
@@ -364,10 +401,10 @@ export const paths = {
     delete: operation("signOut", "Ends the session, if there is one", { answers: gone, failures: [403] }),
   },
   "/tokens": {
-    get: operation("listTokens", "The caller's API tokens; those of all users for an administrator", {
+    get: operation("listTokens", "Lists the caller's API tokens, for an administrator those of all users", {
       answers: { 200: answer("Tokens") },
     }),
-    post: operation("createToken", "Makes an API token of the caller; its text is shown this once", {
+    post: operation("createToken", "Creates an API token of the caller. Only this answer has its text", {
       body: "TokenRequest",
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
       failures: [400, 403, 409, 413],
@@ -381,7 +418,9 @@ export const paths = {
     }),
   },
   "/users": {
-    get: operation("listUsers", "The accounts of the server with their roles", { answers: { 200: answer("Users") } }),
+    get: operation("listUsers", "Lists the accounts of the server with their roles", {
+      answers: { 200: answer("Users") },
+    }),
     post: operation("addUser", "Adds a user to the state database", {
       body: "UserRequest",
       answers: { 201: { ...answer("User"), description: "Created" } },
@@ -389,39 +428,47 @@ export const paths = {
     }),
   },
   "/users/{name}": {
-    patch: operation("changeUser", "Changes password or roles of a user of the state database; ends the sessions", {
-      parameters: [name],
-      body: "UserChange",
-      answers: { 200: answer("User") },
-      failures: [400, 403, 404, 409, 413, 429],
-    }),
-    delete: operation("deleteUser", "Removes a user of the state database, with tokens and sessions", {
+    patch: operation(
+      "changeUser",
+      "Changes the password or roles of a user in the state database, and ends the user's sessions",
+      {
+        parameters: [name],
+        body: "UserChange",
+        answers: { 200: answer("User") },
+        failures: [400, 403, 404, 409, 413, 429],
+      },
+    ),
+    delete: operation("deleteUser", "Removes a user from the state database, with the user's tokens and sessions", {
       parameters: [name],
       answers: gone,
       failures: [403, 404, 409],
     }),
   },
   "/usage": {
-    get: operation("getUsage", "Tiles and bytes kept, by layer", {
+    get: operation("getUsage", "Returns the stored tiles and bytes, by layer", {
       parameters: queryParameters(usageQuery),
       answers: { 200: answer("Usage") },
       failures: [400, 404],
     }),
   },
   "/usage/history": {
-    get: operation("getUsageHistory", "Tiles and bytes kept in the last 30 days, of all layers or one", {
-      parameters: queryParameters(historyQuery),
-      answers: { 200: answer("UsageHistory") },
-      failures: [400, 404],
-    }),
+    get: operation(
+      "getUsageHistory",
+      "Returns the stored tiles and bytes over the last 30 days, of all layers or one",
+      {
+        parameters: queryParameters(historyQuery),
+        answers: { 200: answer("UsageHistory") },
+        failures: [400, 404],
+      },
+    ),
   },
   "/usage/verification": {
     get: operation(
       "getVerification",
-      "How far the comparison of the records with the store is, or what the last one found",
+      "Returns the progress of the comparison of the records with the store, or the result of the last one",
       { answers: { 200: answer("Verification") }, failures: [404] },
     ),
-    post: operation("beginVerification", "Compares the records with the store while both are in use", {
+    post: operation("beginVerification", "Begins to compare the records with the store, while both are in use", {
       parameters: queryParameters(verificationQuery),
       answers: { 202: answer("Verification") },
       failures: [400, 404, 409],

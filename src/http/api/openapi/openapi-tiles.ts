@@ -11,7 +11,7 @@ const pack = (description: string) => ({
 
 export const tilePaths = {
   "/tiles/export": {
-    post: operation("exportTiles", "A page of the stored tiles of a range, with their bytes; renders nothing", {
+    post: operation("exportTiles", "Returns a page of the stored tiles of a range, with their bytes. Renders nothing", {
       body: "TileExportRequest",
       answers: {
         200: pack(

@@ -52,7 +52,7 @@ const webhooks = {
   job: {
     post: operation(
       "tellOfJob",
-      "Tells a configured webhook of a job; sent again, under the same id, until it is answered with 200 to 299",
+      "Reports an event of a job to a configured webhook. Sent again, with the same id, until the answer is 200 to 299",
       {
         parameters: [
           header("X-Nuthatch-Event", { enum: JOB_MOMENTS }),
@@ -60,7 +60,7 @@ const webhooks = {
           header("X-Nuthatch-Signature", { type: "string", pattern: "^sha256=[0-9a-f]{64}$" }),
         ],
         body: "WebhookDelivery",
-        answers: { "2XX": { description: "Taken" } },
+        answers: { "2XX": { description: "Accepted" } },
       },
     ),
   },
@@ -79,7 +79,7 @@ export const openApi = (base: string): unknown => ({
     title: "Nuthatch",
     version: "1",
     description:
-      "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) stands beside it.",
+      "Jobs, schedules and usage. The classic interface (/rest/seed, /masstruncate, /diskquota) exists beside it.",
   },
   servers: [{ url: `${base}/api/v1` }],
   components: { schemas, securitySchemes },

@@ -14,7 +14,7 @@ import { quotaChangeSchema } from "./quota-document.ts";
 export const quotaQuery = z.object({
   dryRun: yesOrNo
     .default(false)
-    .meta({ default: false, description: "true: changes nothing, and tells what the change would evict" }),
+    .meta({ default: false, description: "true: changes nothing, and returns what the change would evict" }),
 });
 
 /** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. */

@@ -29,7 +29,7 @@ export const sessionResource = ({ operations, authenticator, users }: SessionPar
       });
       if (!pair.ok) return pair;
       if (!authenticator.usersConfigured())
-        return refuse({ code: "conflict", message: "No users are configured, so nobody needs to sign in." });
+        return refuse({ code: "conflict", message: "No users are configured, so no sign-in is needed." });
       const checked = await authenticator.checkPair(pair.value, address, signal);
       if (checked.kind !== "user") return refuse(refusalOfCheck(checked, pair.value.name));
       const { user } = checked;

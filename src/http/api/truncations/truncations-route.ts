@@ -18,7 +18,7 @@ export const truncationsQuery = z.object({
 export const truncateQuery = z.object({
   dryRun: yesOrNo
     .default(false)
-    .meta({ default: false, description: "true: truncates nothing, and tells what the truncation would remove" }),
+    .meta({ default: false, description: "true: truncates nothing, and returns what the truncation would remove" }),
 });
 
 /** `truncations`: GET lists truncations, POST truncates. */

@@ -39,7 +39,7 @@ const STEPS = { PT10M: 600_000, PT1H: 3_600_000, PT6H: 21_600_000, P1D: 86_400_0
 export const historyQuery = z.object({
   layer: layer.meta({ description: "Absent: all layers together" }),
   step: z.enum(["PT10M", "PT1H", "PT6H", "P1D"]).default("PT1H").meta({ default: "PT1H" }),
-  since: moment("A time, or an age such as P7D. Absent: all samples, which are kept for 30 days"),
+  since: moment("A time, or an age such as P7D. Absent: all samples of the last 30 days"),
 });
 
 /** `usage/history`: the stored tiles and bytes of the last days, from the samples. */
