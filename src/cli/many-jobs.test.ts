@@ -142,7 +142,7 @@ test("a schedule takes the same flags, shows the layers, and its run waits for a
     job: { gridSets: "*", priority: 100, confirm: true },
     lastRun: { result: "started", jobs: { length: 6 } },
   });
-  expect((await run(["schedule", "list", "a"])).stdout).toMatch(/^\S+ \S+ +asked for +6 jobs, \d+ to \d+$/m);
+  expect((await run(["schedule", "list", "a"])).stdout).toMatch(/^\S+ \S+ +run by hand +6 jobs, \d+ to \d+$/m);
   const hours = ["--type", "reseed", "--run-window", "22:00-06:00", "--supersede", "--replace", "--json", "--yes"];
   const replaced = await run(["schedule", "add", "a", "ws:roads", ...times, ...hours]);
   expect(JSON.parse(replaced.stdout)).toMatchObject({

@@ -47,7 +47,7 @@ export async function programWith(name: string | undefined): Promise<Command> {
     .description("A tile cache for maps, managed over HTTP")
     .version(ownVersion())
     .enablePositionalOptions()
-    .showHelpAfterError("(nuthatch --help tells more)");
+    .showHelpAfterError("(see nuthatch --help)");
   const named = COMMANDS.filter(([known]) => known === name);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());
   return program;

@@ -35,7 +35,7 @@ test("the password is found in the file that NETRC names, or in .netrc at home",
   const none = await status({});
   expect([none.code, none.stderr]).toEqual([
     1,
-    expect.stringMatching(/401 .* \(asked without a password: NUTHATCH_PASSWORD or a netrc/),
+    expect.stringMatching(/401 .* \(the request had no password: set NUTHATCH_PASSWORD, or use a netrc/),
   ]);
 });
 
@@ -45,7 +45,7 @@ test("the environment wins, and then no file is looked at", async () => {
   const wrong = await status({ NETRC: netrc("good too", GOOD), NUTHATCH_PASSWORD: "no" });
   expect([wrong.code, wrong.stderr]).toEqual([
     1,
-    expect.stringContaining("(asked as admin, with the password of NUTHATCH_PASSWORD)"),
+    expect.stringContaining("(sent as admin, with the password of NUTHATCH_PASSWORD)"),
   ]);
 });
 

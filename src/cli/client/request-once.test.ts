@@ -47,7 +47,7 @@ test("when the answer is lost the command asks again with the same key, and make
   toLose = 2;
   const seeded = await run("seed", ...RANGE, "--wait");
   expect([seeded.code, seeded.stdout], seeded.stderr).toEqual([0, expect.stringMatching(/^state: +done$/m)]);
-  expect(seeded.stderr).toMatch(/cannot be asked: .*; waiting for the server$/m);
+  expect(seeded.stderr).toMatch(/cannot be reached: .*; waiting for the server$/m);
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);
   expect(await jobs()).toHaveLength(before + 1);

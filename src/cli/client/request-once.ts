@@ -48,9 +48,9 @@ export async function requestOnce(
   try {
     return await retryWhileBusy(request, (why) => line.show(why)).catch((error: unknown) => {
       if (!(error instanceof ServerUnreachable)) throw error;
-      const remedy = `the same command with --idempotency-key ${idempotencyKey} tells, or does it`;
+      const remedy = `the same command with --idempotency-key ${idempotencyKey} finds its jobs, or creates them`;
       throw new CommandFailure(
-        `${error.message}; whether it has done what it was asked for is not known: ${remedy}`,
+        `${error.message}; it is not known whether the request was carried out: ${remedy}`,
         error.exitCode,
       );
     });

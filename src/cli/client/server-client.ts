@@ -161,7 +161,7 @@ export class ServerClient {
     return exchange.catch((error: unknown) => {
       if (error instanceof ServerRefusal) throw error;
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      throw new ServerUnreachable(`${this.#base} cannot be asked: ${connectionFault(cause)}`, mayHaveReceived(cause));
+      throw new ServerUnreachable(`${this.#base} cannot be reached: ${connectionFault(cause)}`, mayHaveReceived(cause));
     });
   }
 
@@ -194,8 +194,9 @@ export class ServerClient {
   }
 
   #credentialsText(): string {
-    if (this.#credentials === undefined) return "(asked without a password: NUTHATCH_PASSWORD or a netrc file has one)";
-    return `(asked as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
+    if (this.#credentials === undefined)
+      return "(the request had no password: set NUTHATCH_PASSWORD, or use a netrc file)";
+    return `(sent as ${this.#credentials.name}, with the password of ${this.#credentials.from})`;
   }
 }
 

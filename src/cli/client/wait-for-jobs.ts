@@ -87,7 +87,7 @@ function leftText(jobs: readonly Answer<"Job">[]): string {
   if (first === undefined) return "";
   const { id, requestedWith } = first;
   if (others.length === 0)
-    return `Job ${id} goes on at the server. nuthatch job ${id} --wait waits for it again, nuthatch kill ${id} ends it.\n`;
+    return `Job ${id} continues on the server. nuthatch job ${id} --wait waits for it again, nuthatch kill ${id} ends it.\n`;
   const isOneRequest = requestedWith !== null && others.every((job) => job.requestedWith === requestedWith);
   const again = isOneRequest
     ? `nuthatch jobs --requested-with ${requestedWith} --wait waits for them again.`

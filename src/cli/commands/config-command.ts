@@ -14,7 +14,7 @@ export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("checks a configuration and lists its problems with line and column"),
   )
-    .option("--online", "also asks each upstream for what the layers need, as nuthatch doctor does")
+    .option("--online", "also checks whether each upstream can render its layers, as nuthatch doctor does")
     .action(async ({ online, ...flags }: CheckFlags) => {
       const configuration = await loadWithWarnings(flags);
       if (configuration === undefined) return;

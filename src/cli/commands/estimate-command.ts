@@ -18,7 +18,7 @@ const fitText = (fits: boolean | null): string | undefined =>
   fits === null ? undefined : fits ? "fits" : "does not fit";
 
 const bytesOf = (bytes: Count | null): string =>
-  bytes === null ? `${UNKNOWN}: nothing is kept to judge by` : `about ${bytesText(bytes)}`;
+  bytes === null ? `${UNKNOWN}: no stored tile to estimate it from` : `about ${bytesText(bytes)}`;
 
 type Sum = Omit<Answer<"Estimates">, "jobs">;
 

@@ -46,7 +46,7 @@ function addressOf(tile: string, flags: ServerFlags): { readonly client: ServerC
 
 /** `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. */
 export function explainCommand(): Command {
-  return serverCommand("explain", "tells where a tile is stored, or why it is not")
+  return serverCommand("explain", "explains where a tile is stored, or why it is not")
     .argument("<url>", "the tile's address, or its path on the server of --url")
     .action(async (tile: string, flags: AnswerFlags) => {
       const { client, at } = addressOf(tile, flags);

@@ -45,7 +45,7 @@ test("seed --wait shows how the job ended, truncate empties a range and then the
   expect(await run("truncate", "ws:roads")).toEqual({
     code: 0,
     stderr: "",
-    stdout: expect.stringMatching(/^ws:roads is empty\. 26 tiles, .* kept until .* nuthatch undo 1 takes it back\.\n$/),
+    stdout: expect.stringMatching(/^ws:roads is empty\. 26 tiles, .* can be restored until .*: nuthatch undo 1\.\n$/),
   });
   expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(0);
 });

@@ -38,7 +38,7 @@ function readInput(): string {
 async function askPassword(): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new CommandFailure(
-      "there is no terminal to ask for the password: pipe it in and give --password-stdin (NUTHATCH_PASSWORD is not used here: it is the password of whoever runs this command)",
+      "there is no terminal to ask for the password: pipe it in and give --password-stdin (NUTHATCH_PASSWORD is not used here: it is the password of the user who runs this command)",
       EXIT.usage,
     );
   const answers = await ask(["New password: ", "The same again: "], "hidden");

@@ -31,7 +31,7 @@ test("a schedule is added, listed, paused, resumed, run, replaced and removed", 
     expect.stringMatching(/^job: .*, by the schedule New Year$/m),
   ]);
   const shown = await run(["list", "New Year"]);
-  expect(shown.stdout).toMatch(/^\d{4}-\S+ \S+Z +asked for +job 1$/m);
+  expect(shown.stdout).toMatch(/^\d{4}-\S+ \S+Z +run by hand +job 1$/m);
   expect((await run(["resume", "New Year"])).stdout).toMatch(/^next run: +\d{4}-01-01 02:00:00Z$/m);
   const other = ["--cron", "@monthly", "--type", "reseed", "--window", "22:00-06:00", "--replace", "--json", "--yes"];
   const replaced = await run(["add", "New Year", "topp:states", ...other]);

@@ -56,7 +56,7 @@ test("users lists the accounts of the server, and the options of a server stand 
   const absent = await runProgram(["status"], nowhere);
   expect([absent.code, absent.stderr]).toEqual([
     1,
-    `nuthatch: ${closed.origin} cannot be asked: no program listens there; start the server, or name another address with --url or NUTHATCH_URL\n`,
+    `nuthatch: ${closed.origin} cannot be reached: no program listens there; start the server, or name another address with --url or NUTHATCH_URL\n`,
   ]);
 });
 

@@ -15,12 +15,12 @@ export function showTruncated(truncation: Answer<"Truncation">): string {
     return `Nothing was removed: ${layer} had no ${isWhole ? "stored tiles" : "such tiles"}.\n`;
   const undo = `nuthatch undo ${id}`;
   if (mode === "soft")
-    return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} takes it back.\n`;
+    return `${layer} is stale (${countText(truncation)}), until it is rendered anew; ${undo} makes it fresh again.\n`;
   const until = timeText(undoUntil);
   const removed = isWhole
     ? `${layer} is empty.`
     : `The tiles of ${layer} that the configuration no longer has are removed.`;
-  return `${removed}${until === undefined ? "" : ` ${countText(truncation)} are kept until ${until}; ${undo} takes it back.`}\n`;
+  return `${removed}${until === undefined ? "" : ` ${countText(truncation)} can be restored until ${until}: ${undo}.`}\n`;
 }
 
 function showUndone(truncation: Answer<"Truncation">): string {

@@ -29,7 +29,7 @@ function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
 
 function trouble({ origin, state, lastError, pausedUntil }: Upstream): string {
   const error = state !== "down" || lastError === null ? undefined : `${lastError.message} (${lastError.at})`;
-  const pause = pausedUntil === null ? undefined : `jobs stop until ${pausedUntil}, as the upstream has asked`;
+  const pause = pausedUntil === null ? undefined : `jobs stop until ${pausedUntil}, as the upstream has requested`;
   const facts = factList([
     ["last error", error],
     ["pause", pause],

@@ -80,7 +80,7 @@ function replaceUsers(
   const has = unwrap(hasAdministrator(after), file);
   if (had && !has && force !== true)
     throw new CommandFailure(
-      `${name} is the last administrator in ${file}, and nothing was changed: without one nobody can change the quota or reload the configuration; give another user the role admin first (nuthatch user add OTHER --role admin --config ${file}), or repeat this command with ${FORCE}`,
+      `${name} is the last administrator in ${file}, and nothing was changed: without an administrator the quota and the configuration cannot be changed over HTTP; give another user the role admin first (nuthatch user add OTHER --role admin --config ${file}), or repeat this command with ${FORCE}`,
       EXIT.failure,
     );
   replaceFile(file, after);

@@ -49,7 +49,7 @@ test("only the most used tiles of a log are stored, whatever the protocol of the
   expect(reported.stdout).toMatch(/^lines: +37: 25 for tiles, 5 for something else$/m);
   expect(reported.stdout).toMatch(/^failed: +6 for tiles, not counted$/m);
   expect(reported.stdout).toMatch(/^not understood: +1$/m);
-  expect(reported.stdout).toMatch(/^tiles: +3, asked for 24 times \(96\.0 % of all\)$/m);
+  expect(reported.stdout).toMatch(/^tiles: +3, requested 24 times \(96\.0 % of all\)$/m);
   expect(reported.stdout).toMatch(/^limited by: +--max-tiles$/m);
   expect(reported.stdout).toMatch(/^ws:roads +EPSG:900913 +image\/png +2 +16$/m);
   expect(reported.stdout).toMatch(/^ws:roads +EPSG:4326 +image\/png +STYLES=night +1 +8$/m);
@@ -81,7 +81,7 @@ test("a budget that nothing can be held against is refused, and nothing to do is
   const unknown = await run(["--max-bytes", "1GiB"], lines(1, "/xyz/empty/0/0/0.png"));
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    "nuthatch: --max-bytes: none of these tiles is kept, so nobody knows their size; use --max-tiles\n",
+    "nuthatch: --max-bytes: none of these tiles is stored, so their size is unknown; use --max-tiles\n",
   ]);
   const slow = await run(["--max-minutes", "1"], lines(1, "/xyz/empty/0/0/0.png"));
   expect([slow.code, slow.stderr]).toEqual([

@@ -83,12 +83,12 @@ function checkKnown({ jobs, limitedBy, bytes, seconds }: WarmPlan, { maxBytes, m
   if (jobs.length === 0 && limitedBy === null) return;
   if (maxBytes !== undefined && bytes === undefined)
     throw new CommandFailure(
-      "--max-bytes: none of these tiles is kept, so nobody knows their size; use --max-tiles",
+      "--max-bytes: none of these tiles is stored, so their size is unknown; use --max-tiles",
       EXIT.failure,
     );
   if (maxMinutes !== undefined && seconds === undefined)
     throw new CommandFailure(
-      "--max-minutes: no job has rendered any of these layers, so nobody knows how fast they are; use --max-tiles",
+      "--max-minutes: no job has rendered any of these layers, so their rate is unknown; use --max-tiles",
       EXIT.failure,
     );
 }
@@ -172,9 +172,9 @@ function printPlan(plan: WarmPlan, use: TileUse, { json }: AnswerFlags): void {
   }
   const share = use.counts.tiles === 0 ? 0 : (100 * requests) / use.counts.tiles;
   const facts = factList([
-    ["tiles", `${tiles}, asked for ${requests} times (${share.toFixed(1)} % of all)`],
-    ["bytes", bytes === undefined ? undefined : `about ${bytesText(bytes)}, if none is kept`],
-    ["time", seconds === undefined ? undefined : `about ${durationText(seconds)}, if none is kept`],
+    ["tiles", `${tiles}, requested ${requests} times (${share.toFixed(1)} % of all)`],
+    ["bytes", bytes === undefined ? undefined : `about ${bytesText(bytes)}, if none is stored`],
+    ["time", seconds === undefined ? undefined : `about ${durationText(seconds)}, if none is stored`],
     ["limited by", limitedBy === null ? undefined : LIMITS[limitedBy]],
   ]);
   print(`${linesText(use)}${facts}${jobs.length === 0 ? "" : `\n${jobTable(jobs)}`}`);

@@ -9,8 +9,8 @@ const limitText = ({ limit }: Answer<"Job">): string | undefined =>
   limit === null ? undefined : limit === "area" ? "an area" : "a list of tiles";
 function onlyText({ onlyExisting, olderThan }: Answer<"Job">): string | undefined {
   const only = [
-    ...(onlyExisting ? ["what was kept"] : []),
-    ...(olderThan === null ? [] : [`what is older than ${timeText(olderThan)}`]),
+    ...(onlyExisting ? ["stored tiles"] : []),
+    ...(olderThan === null ? [] : [`tiles older than ${timeText(olderThan)}`]),
   ];
   return only.length === 0 ? undefined : only.join(", ");
 }

@@ -41,7 +41,7 @@ export function showSchedule(schedule: Answer<"Schedule">): string {
   if (runs.length === 0) return facts;
   const rows = runs.map((run) => [
     timeText(run.at) ?? "",
-    timeText(run.dueAt) ?? (run.by === null ? "asked for" : `asked for by ${run.by}`),
+    timeText(run.dueAt) ?? (run.by === null ? "run by hand" : `run by ${run.by}`),
     resultText(run),
   ]);
   return `${facts}\n${textTable(["run", "due", "result"], rows)}`;
