@@ -128,7 +128,7 @@ function damaged(layer: string, { x, y, z }: TileIndex, message: string): TileFa
   const position = `zoom ${z}, column ${x}, row ${y} from the bottom`;
   return {
     code: "damaged_tile",
-    message: `A tile that is kept of layer ${layer} is damaged (${position}): ${message}. Truncate or reseed it.`,
+    message: `A stored tile of layer ${layer} is damaged (${position}): ${message}. Truncate or reseed it.`,
   };
 }
 

@@ -124,7 +124,7 @@ describe("is refused, with the place and what would do:", () => {
     ],
     [
       `${a}, parameterFilters: [{ type: string, key: TIME, values: [a] }]`,
-      "layers[0].parameterFilters: is given, but an archive has one tile whatever the parameters",
+      "layers[0].parameterFilters: is given, but the tiles of an archive do not depend on parameters",
     ],
     ["source: { type: pmtiles }", "layers[0].source: file is missing"],
     [

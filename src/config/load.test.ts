@@ -843,7 +843,7 @@ test("legends have defaults, one for each style of the layer, and an address if 
     "6:9: layers[0].legends[1]: minScaleDenominator is not below maxScaleDenominator",
     "6:64: layers[0].legends[1].url: expected no credentials in the address: capabilities show it to everybody",
     '7:9: layers[0].legends[2]: two legends are for the style ""',
-    "7:9: layers[0].legends[2]: url is missing: only a source of type wms can be asked for a legend",
+    "7:9: layers[0].legends[2]: url is missing: only a source of type wms has legends of its own",
   ]);
 });
 
@@ -929,7 +929,7 @@ test("with an htpasswd file the server requires a login; a file without users is
   expect(warnings).toEqual(expect.arrayContaining([expect.stringMatching(/ht:1: this user cannot log in/)]));
   writeFileSync(join(directory, "ht"), "# nobody\n");
   expect(await problems({ yaml: "htpasswd: { file: ./ht }" })).toEqual([
-    expect.stringMatching(/htpasswd\.file: .*ht names nobody: everybody could manage this server/),
+    expect.stringMatching(/htpasswd\.file: .*ht has no user: any client could manage this server/),
   ]);
 });
 

@@ -29,7 +29,7 @@ import { originOfObject, withObjects } from "./internal/with-objects.ts";
 import { type ConfigurationProblem, type Origin, problemText } from "./problem.ts";
 
 const NOBODY =
-  "a loopback address while there is no user: everybody could manage this server; set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:";
+  "a loopback address while no user is configured: any client could manage this server; set NUTHATCH_ADMIN_PASSWORD, or add a user under users:";
 
 /** Facts of the running server that a reload must not lose because a section is absent. */
 export interface RunningConfiguration {

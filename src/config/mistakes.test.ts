@@ -145,7 +145,7 @@ layers: []
   {
     mistake: "a public address without users",
     yaml: "server: { host: 0.0.0.0 }\nlayers: []\n",
-    says: [/^f\.yaml:1:17: .*set NUTHATCH_ADMIN_PASSWORD, or name somebody under users:/],
+    says: [/^f\.yaml:1:17: .*set NUTHATCH_ADMIN_PASSWORD, or add a user under users:/],
   },
   { mistake: "no layers", yaml: "server: { port: 1 }\n", says: [/no layers are configured/], isValid: true },
   {

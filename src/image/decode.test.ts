@@ -104,7 +104,7 @@ describe.each(kinds)("a %s", (_, make) => {
   test("of another size is reported with its size", async () => {
     expect(await reasonOf(await make(), { width: WIDTH, height: HEIGHT + 1 })).toBe("wrong_size");
     await expect(decodePicture(await make(), { width: 256, height: 256 })).rejects.toThrow(
-      "the picture is 96 x 64, asked for was 256 x 256",
+      "the picture is 96 x 64, requested was 256 x 256",
     );
   });
 });

@@ -56,7 +56,7 @@ function checkSize(found: Size, expected: Size): void {
   if (found.width === expected.width && found.height === expected.height) return;
   throw new PictureError(
     "wrong_size",
-    `the picture is ${found.width} x ${found.height}, asked for was ${expected.width} x ${expected.height}`,
+    `the picture is ${found.width} x ${found.height}, requested was ${expected.width} x ${expected.height}`,
   );
 }
 
@@ -75,7 +75,7 @@ async function bySharp(bytes: Uint8Array, expected: Size): Promise<Raster> {
     if (error instanceof PictureError) throw error;
     const words = error instanceof Error ? error.message : String(error);
     if (/pixel limit/i.test(words))
-      throw new PictureError("wrong_size", "the picture is far larger than asked for", { cause: error });
+      throw new PictureError("wrong_size", "the picture is far larger than requested", { cause: error });
     throw new PictureError("truncated", `the picture cannot be decoded: ${words.split("\n")[0] ?? ""}`, {
       cause: error,
     });

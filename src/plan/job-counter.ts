@@ -64,4 +64,6 @@ export class JobCounter {
 }
 
 const notCounted = (layer: string): Refusal =>
-  conflict(`What is kept of ${layer} is still being counted: onlyExisting has to wait until its usage is complete.`);
+  conflict(
+    `The stored tiles of ${layer} are still being counted: onlyExisting has to wait until its usage is complete.`,
+  );

@@ -71,7 +71,7 @@ export const jobFields = {
     group: "reseeds",
     schema: (z: FieldBuilders) => z.boolean(),
     otherwise: false,
-    description: "Reseeds only: nothing but tiles that are kept when the job is made",
+    description: "Reseeds only: selects the tiles that are stored when the job is created",
     flag: { option: "--only-existing", help: "only tiles that are stored already" },
   },
   olderThan: {

@@ -96,7 +96,7 @@ export class DiskSpaceMonitor {
       },
       (error: unknown) => {
         this.#reading = undefined;
-        this.#fault = `the file system of the store cannot be asked for its room: ${String(error)}`;
+        this.#fault = `the free space of the store's file system cannot be read: ${String(error)}`;
       },
     );
     const pending = {

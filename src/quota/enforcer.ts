@@ -207,7 +207,7 @@ export class Enforcer {
     if (this.#excessOnDisk(space, size) === undefined) return 0;
     this.#sources?.giveUpTruncated(undefined);
     if (this.#sources?.isReclaiming())
-      return { kind: "disk_full", reason: "the disk of the store is full, what was truncated is being removed" };
+      return { kind: "disk_full", reason: "the disk of the store is full, truncated tiles are being removed" };
     const full = { kind: "disk_full", reason: "the disk of the store is full" } as const;
     if (!configuration().enabled) return full;
     const { global } = limitsOf(configuration());

@@ -131,7 +131,8 @@ export class InFlightRender {
     if (this.missed === undefined) return;
     this.#waiters++;
     const leave = (): void => {
-      if (!this.progress.isSent && --this.#waiters === 0) this.progress.abort("nobody waits for it any more");
+      if (!this.progress.isSent && --this.#waiters === 0)
+        this.progress.abort("no request waits for the render any more");
     };
     gone.addEventListener("abort", leave, { once: true });
   }

@@ -237,7 +237,7 @@ test.each([
   [
     "answers smaller pictures than it is asked for",
     (response: ServerResponse) => answerPicture(512, 512, response),
-    "the picture is 512 x 512, asked for was 1044 x 1044",
+    "the picture is 512 x 512, requested was 1044 x 1044",
   ],
 ])("a picture limit that the capabilities do not tell is found by a metatile: the WMS %s", async (_, refuse, says) => {
   const wms = await startWms("a", (width, height, response) =>

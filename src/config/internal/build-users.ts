@@ -40,7 +40,7 @@ export async function buildUsers(
   ])
     built.set(user.name, user);
   if (htpasswd !== undefined && built.size === 0 && !problems.within(["htpasswd"]))
-    problems.add(["htpasswd", "file"], `${htpasswd.file} names nobody: everybody could manage this server`);
+    problems.add(["htpasswd", "file"], `${htpasswd.file} has no user: any client could manage this server`);
   return [...built.values()];
 }
 

@@ -37,7 +37,7 @@ export function checkTileLayer(
     checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
   if (source.type === "mbtiles" || source.type === "pmtiles") {
     if (document.parameterFilters.length > 0)
-      problems.add([...path, "parameterFilters"], "is given, but an archive has one tile whatever the parameters");
+      problems.add([...path, "parameterFilters"], "is given, but the tiles of an archive do not depend on parameters");
     checkQuadTree(document, subsets, "as archives have no other", path, problems);
   }
   if (source.type === "xyz" && addressesOf(source).some((address) => address.includes("{q}")))

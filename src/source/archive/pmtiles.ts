@@ -98,7 +98,7 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
     return new Uint8Array(work()).buffer;
   } catch (error) {
     if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limit, error);
-    throw damaged("what is packed in it cannot be unpacked", error);
+    throw damaged("its compressed data cannot be unpacked", error);
   }
 }
 

@@ -19,7 +19,7 @@ export const overview = {
   "overview.fullIn": "full in {time}",
   "overview.hits": "Hits of the last hour",
   "overview.byLayer": "By layer",
-  "overview.noRequests": "Nobody has asked for a tile.",
+  "overview.noRequests": "No tile was requested.",
   "overview.hitRatio": "Hit ratio",
   "overview.requests": "Requests",
   "overview.misses": "Misses",

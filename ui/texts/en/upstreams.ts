@@ -11,7 +11,7 @@ export const upstreams = {
   "upstreams.says.down": "Has not answered since {time} ({age}).",
   "upstreams.says.unknown": "Has not been asked since {time} ({age}).",
   "upstreams.downMeans": "Readers get an error for tiles that are not stored, and jobs wait until it answers again.",
-  "upstreams.pausedUntil": "Jobs stop until {time}, as the upstream has asked.",
+  "upstreams.pausedUntil": "Jobs stop until {time}, as the upstream has requested.",
   "upstreams.lastError": "Last error",
   "upstreams.noError": "None since the start",
   "upstreams.connections": "Connections",

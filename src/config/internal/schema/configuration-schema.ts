@@ -13,8 +13,8 @@ const JobsSchema = map({
   outageLimitSeconds: whole(0, MAX_SECONDS)
     .default(3600)
     .describe("How long jobs wait for an upstream that is down before they are aborted."),
-  historyDays: whole(0, 36_500).default(30).describe("How long ended jobs are kept."),
-  historyJobs: whole(1, 100_000_000).default(1_000_000).describe("The number of newest jobs that are kept."),
+  historyDays: whole(0, 36_500).default(30).describe("The days for which ended jobs stay in the history."),
+  historyJobs: whole(1, 100_000_000).default(1_000_000).describe("The number of newest jobs that the history holds."),
   historyMiB: whole(1, 1_000_000).default(1024).describe("The most that ended jobs take up in the state database."),
   confirmTiles: whole(0)
     .default(10_000_000)

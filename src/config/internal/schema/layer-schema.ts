@@ -205,7 +205,7 @@ export const LayerSchema = map({
     else if (names.indexOf(name) < i)
       wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
     if (url === undefined && !rendersLegends(source))
-      wrong(context, ["legends", i], "url is missing: only a source of type wms can be asked for a legend");
+      wrong(context, ["legends", i], "url is missing: only a source of type wms has legends of its own");
   }
 });
 
