@@ -12,7 +12,7 @@ import { settings } from "./en/settings.ts";
 import { truncations } from "./en/truncations.ts";
 import { upstreams } from "./en/upstreams.ts";
 
-/** All texts in English. The texts of a view stand in a file of their own; every language has the same files. */
+/** All texts in English. The texts of a view are in a file of their own; every language has the same files. */
 export const en = {
   ...activity,
   ...coverage,

@@ -43,5 +43,5 @@ export const activity = {
   "activity.users": "changed accounts",
   "activity.tokens": "changed API tokens",
   "activity.reload": "reloaded the configuration",
-  "activity.upstream": "asked the upstream",
+  "activity.upstream": "probed the upstream",
 };

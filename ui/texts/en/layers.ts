@@ -69,7 +69,8 @@ export const layers = {
   "layers.failed": "Failed",
   "layers.sent": "Sent",
   "layers.stored": "Stored tiles",
-  "layers.nothingStored": "No tile of this layer is stored. Seed it, or look at it: what is looked at is stored.",
+  "layers.nothingStored":
+    "No tile of this layer is stored. Seed it, or open its preview, which stores the tiles that it shows.",
   "layers.tileSet": "Grid set, format and parameters",
   "layers.level": "Level",
   "layers.format": "Format",

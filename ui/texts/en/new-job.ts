@@ -7,7 +7,7 @@ export const newJob = {
   "newJob.map": "{layer}: draw the area of the job here",
   "newJob.what": "What",
   "newJob.type.seed": "Seed",
-  "newJob.type.seed.hint": "Renders what is missing or has expired.",
+  "newJob.type.seed.hint": "Renders missing and expired tiles.",
   "newJob.type.reseed": "Reseed",
   "newJob.type.reseed.hint": "Renders everything again. The old tiles are served until then.",
   "newJob.type.truncate": "Truncate",

@@ -29,7 +29,7 @@ export const overview = {
   "overview.noUpstreams": "No layer has an upstream.",
   "overview.upstream.up": "answers",
   "overview.upstream.down": "down",
-  "overview.upstream.unknown": "not asked yet",
+  "overview.upstream.unknown": "no request yet",
   "overview.upstreamP95": "95 % within {time}",
   "overview.noSchedules": "Nothing is scheduled.",
   "overview.newSchedule": "New schedule",

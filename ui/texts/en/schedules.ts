@@ -16,7 +16,7 @@ export const schedules = {
   "schedules.actionOf": "{action}: {name}",
   "schedules.pause": "Pause",
   "schedules.resume": "Resume",
-  "schedules.pause.done": "{name} is paused. Its jobs go on.",
+  "schedules.pause.done": "{name} is paused. Its jobs continue.",
   "schedules.resume.done": "{name} runs again at its times.",
   "schedules.toggle": "Pause or resume the schedule",
   "schedules.paused": "paused",

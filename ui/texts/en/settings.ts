@@ -47,9 +47,8 @@ export const settings = {
   "password.keep": "Leave it empty to keep the present one",
   "password.own": "Your password",
   "password.own.database": "You can change it here.",
-  "password.own.configuration":
-    "It is kept in the configuration file of the server. An administrator changes it there:",
-  "password.own.htpasswd": "It is kept in the htpasswd file of the server. An administrator changes it there.",
+  "password.own.configuration": "It is in the configuration file of the server. An administrator changes it there:",
+  "password.own.htpasswd": "It is in the htpasswd file of the server. An administrator changes it there.",
   "password.own.environment": "It comes from the variable NUTHATCH_ADMIN_PASSWORD, with which the server was started.",
   "password.change": "Change password",
   "password.changed": "Your password was changed.",

@@ -1,6 +1,6 @@
 export const truncations = {
   "truncations.about":
-    "A truncation of a layer takes effect at once. Its tiles can come back as long as their space is kept.",
+    "A truncation of a layer takes effect at once. Its tiles can be restored while they are still on the disk.",
   "truncations.none": "Nothing has been truncated yet.",
   "truncations.id": "Id",
   "truncations.layer": "Layer",

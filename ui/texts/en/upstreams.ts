@@ -9,7 +9,7 @@ export const upstreams = {
   "upstreams.ask.of": "Ask it now: one tile of {upstream}, which is not stored",
   "upstreams.says.up": "Answers since {time} ({age}).",
   "upstreams.says.down": "Has not answered since {time} ({age}).",
-  "upstreams.says.unknown": "Has not been asked since {time} ({age}).",
+  "upstreams.says.unknown": "Got no request since {time} ({age}).",
   "upstreams.downMeans": "Readers get an error for tiles that are not stored, and jobs wait until it answers again.",
   "upstreams.pausedUntil": "Jobs stop until {time}, as the upstream has requested.",
   "upstreams.lastError": "Last error",
@@ -27,5 +27,5 @@ export const upstreams = {
   "upstreams.moreLayers": { one: "and {count} more", other: "and {count} more" },
   "upstreams.state.up": "Up",
   "upstreams.state.down": "Down",
-  "upstreams.state.unknown": "Not asked yet",
+  "upstreams.state.unknown": "No request yet",
 };

@@ -6,7 +6,7 @@ import { Choice } from "./choice.tsx";
 import type { TabProps } from "./layer-page.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
 
-/** The addresses of a layer for other programs. The grid set, the format and the program stand in the address. */
+/** The addresses of a layer for other programs. The address holds the grid set, the format and the program. */
 export function AddressesTab({ layer }: TabProps) {
   const { query } = place.value;
   const gridSet = query.get("gridSet") ?? layer.defaultGridSet;

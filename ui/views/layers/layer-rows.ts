@@ -20,7 +20,7 @@ export type Sort = SortKey | `-${SortKey}`;
 export const isSort = (text: string): text is Sort => SORT_KEYS.some((key) => text === key || text === `-${key}`);
 export const sortKey = (sort: Sort): SortKey => SORT_KEYS.find((key) => sort.endsWith(key)) ?? "name";
 
-/** Returns the layers that a filter finds, sorted. Layers of equal size stand in the order of their names. */
+/** Returns the layers that a filter finds, sorted. Layers of equal size are sorted by name. */
 export function layerRows(
   layers: readonly LayerSummary[],
   { text, upstream }: RowFilter,

@@ -29,7 +29,7 @@ const SEARCH_ID = "layer-search";
 const USAGE_MS = 15_000;
 const NO_USAGE: UsageByLayer = new Map();
 
-/** The list of all layers. The search, the order and the upstream stand in the address. */
+/** The list of all layers. The address holds the search, the order and the upstream. */
 export function LayersPage() {
   useLayerList();
   useShortcuts([{ keys: "/", label: "layers.search", run: () => document.getElementById(SEARCH_ID)?.focus() }]);

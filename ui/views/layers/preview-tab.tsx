@@ -17,7 +17,7 @@ import { TryRender } from "./try-render.tsx";
 /** The answer to a click: a text, or why there is none. */
 type Answer = { readonly text: string } | { readonly problem: Problem } | { readonly isLoading: true };
 
-/** A map of the layer. Grid set, format and parameters stand in the address; the map adds its place. */
+/** A map of the layer. The address holds the grid set, the format and the parameters; the map adds its position. */
 export function PreviewTab({ layer }: TabProps) {
   const answer = useSignal<Answer | undefined>(undefined);
   const [surface, setSurface] = useState<MapSurface>();

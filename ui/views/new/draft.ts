@@ -96,7 +96,7 @@ const ALL = TYPES;
 const RENDERS = ["seed", "reseed"] as const;
 const RESEED = ["reseed"] as const;
 
-/** The fields that go into the request as they stand in the query. */
+/** The fields that the request takes unchanged from the query. */
 const FIELDS: Readonly<Record<string, Field>> = {
   parameterSets: { read: asJson, types: ALL },
   onlyExisting: { read: asYes, types: RESEED, option: "only-existing" },

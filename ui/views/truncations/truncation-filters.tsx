@@ -4,7 +4,7 @@ import { STATES } from "./list-query.ts";
 
 const RESETS = ["after"];
 
-/** The filters of the list. They stand in the address. */
+/** The filters of the list. The address holds them. */
 export const TruncationFilters = () => (
   <search class="filters">
     <TextFilter name="layer" label={t("field.layer")} resets={RESETS} isExact />
