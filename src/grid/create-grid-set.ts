@@ -29,7 +29,7 @@ export interface GridSetOptions {
   readonly metersPerUnit?: number;
   /** Metres per pixel that the scale denominators assume; 0.28 mm (OGC) when absent. */
   readonly pixelSize?: number;
-  /** Identifiers of the levels on the wire. A level without one is called `<id>:<level>`. */
+  /** Identifiers of the levels in protocols. A level without one is called `<id>:<level>`. */
   readonly scaleNames?: readonly string[];
 }
 

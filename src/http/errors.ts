@@ -163,7 +163,7 @@ export const methodAnswer = (method: string, allow: string, refused = refusalTex
 
 /**
  * Returns a refusal as a problem document (RFC 9457), as all resources under `/api/v1` answer. There an unknown layer
- * is a 404, while the contract's resources answer 400.
+ * is a 404, while the classic resources answer 400.
  */
 export function refusalProblem(refusal: Refusal): Answer {
   const status = resourceStatus(refusal.code);

@@ -10,7 +10,7 @@ export type CheckedTile = Required<Pick<WrittenTile, "digest" | "bytes" | "repla
 const UNLIKE = 4;
 
 /**
- * Checks the last tiles of a job: a map server that has lost its data goes on answering, with blank or identical
+ * Checks the last tiles of a job: a map server that has lost its data continues to answer, with blank or identical
  * pictures. A seed without this check would fill the cache with them.
  */
 export class SeedGuard {

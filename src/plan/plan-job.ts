@@ -32,7 +32,7 @@ import { type JobRequest, NO_FAILURE_LIMIT } from "./job-request.ts";
 import { boxIn, planArea, planTiles } from "./plan-selection.ts";
 import type { MassTruncateRequest, SeedRequest } from "./seed-request.ts";
 
-/** Totals are 64-bit on the wire (`docs/reference/wire-format.md`, Bodies). */
+/** Totals have 64 bits in the classic interface (`docs/reference/wire-format.md`, Bodies). */
 const MAX_TOTAL = 2n ** 63n - 1n;
 /** Defaults of the failure policy (`docs/reference/wire-format.md`, Seed request). */
 const RETRIES = 3;

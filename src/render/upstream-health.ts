@@ -51,7 +51,7 @@ export class UpstreamHealth {
 
   /**
    * Records an answer.
-   * @param upstreamMs how long a picture took; undefined: the answer was none
+   * @param upstreamMs how long a picture took; undefined: the answer was no picture
    * @param wasDown whether the upstream counted as down before
    */
   answered(upstreamMs: number | undefined, wasDown: boolean): void {

@@ -51,7 +51,10 @@ export class RunWindows {
     return { ...job, progress: { ...job.progress, reason }, hold: "held" };
   }
 
-  /** Holds and resumes all jobs whose windows have closed or opened since. Gives way to other work: each is persisted. */
+  /**
+   * Holds and resumes all jobs whose windows have closed or opened since. Yields to other work, because each change is
+   * persisted by itself.
+   */
   async checkAll(): Promise<void> {
     const { active } = this.#parts.runner;
     const slices = new Slices();

@@ -30,8 +30,8 @@ interface ImportFlags extends Omit<ImportSettings, "url"> {
 }
 
 /**
- * `nuthatch import FILE LAYER`: stores tiles. `nuthatch import wms URL`: creates a configuration from an upstream's
- * description of itself.
+ * `nuthatch import FILE LAYER`: stores tiles. `nuthatch import wms URL`: creates a configuration from the capabilities
+ * of a WMS.
  */
 export function importCommand(): Command {
   const wms = new Command("wms")

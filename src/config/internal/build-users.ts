@@ -44,7 +44,7 @@ export async function buildUsers(
   return [...built.values()];
 }
 
-/** Hashes plain passwords. The user called `replaced` gives way to the administrator of the variables. */
+/** Hashes plain passwords. The administrator of the variables replaces the user called `replaced`. */
 async function configuredUsers(
   documents: Document["users"],
   replaced: string | undefined,

@@ -24,8 +24,8 @@ import { expanded, type Field, isEmpty, scalarOf } from "./internal/field.ts";
 import { checkCase, Fields, Problems, parseInteger } from "./internal/fields.ts";
 
 /**
- * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the contract, the name
- * in GWC's documentation, and the name that GWC sends.
+ * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the classic interface,
+ * the name in GWC's documentation, and the name that GWC sends.
  */
 const ROOTS = [
   "cacheQuotaConfiguration",
@@ -34,7 +34,8 @@ const ROOTS = [
 ] as const;
 export type QuotaRoot = (typeof ROOTS)[number];
 /**
- * The form in which a quota is written: the contract's `value` and `units`, or the `bytes` that GWC writes since 1.12.
+ * The form in which a quota is written: `value` and `units` as in the classic interface, or the `bytes` that GWC writes
+ * since 1.12.
  */
 export type QuotaForm = "value-units" | "bytes";
 
@@ -109,8 +110,8 @@ function readPositive(fields: Fields, name: string): number | undefined {
 }
 
 /**
- * Returns a value unquoted, as the contract's messages show it. Quotes and shortens a value with blanks or control
- * characters, or with more than 200 characters.
+ * Returns a value unquoted, as the messages of the classic interface show it. Quotes and shortens a value with blanks
+ * or control characters, or with more than 200 characters.
  */
 const plain = (text: string): string => (/^[^\p{C}\p{Z}]{1,200}$/u.test(text) ? text : shown(text));
 

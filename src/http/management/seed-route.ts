@@ -139,7 +139,7 @@ async function formAnswer(
       return page(killedPage(killed, WORDS[scope], home));
     }
     case "task": {
-      // The contract accepts `thread_id` only on the resource of the task's layer.
+      // The classic interface accepts `thread_id` only on the resource of the task's layer.
       if (layer === undefined) return refuse(nothingToKill());
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);
