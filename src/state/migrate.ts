@@ -33,7 +33,7 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
   const version = ownVersion();
   const row = db.prepare("SELECT version FROM written_by").get();
   const lastVersion = row === undefined ? undefined : text(row, "version");
-  // The column `floor` has the name of the module.
+  // The column `floor` holds the name of the module; older versions named it so.
   const done = db
     .prepare("SELECT floor, step FROM migration ORDER BY floor, step")
     .all()

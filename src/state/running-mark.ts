@@ -26,7 +26,7 @@ export class RunningMark {
     this.#database = join(dataDir, "state.db");
   }
 
-  /** Returns the file of the state that is lost; undefined: none. Must be called before the database is opened. */
+  /** Returns the lost file of the state; undefined: none is lost. Must be called before the database is opened. */
   loss(): StateLoss | undefined {
     if (!existsSync(this.#file)) return undefined;
     const size = statSync(this.#database, { throwIfNoEntry: false })?.size ?? 0;

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, rmSy
 import { basename, dirname, join } from "node:path";
 import Sqlite from "libsql";
 
-/** Copies before migrations that are kept beside the database. */
+/** The number of copies before migrations that stay beside the database. */
 const MOST_KEPT = 3;
 
 /** The part of the database's connection that is used here. */
@@ -12,8 +12,8 @@ interface Preparing {
 
 /**
  * Copies the state database to `FILE.before-VERSION`, which only the owner can read, and removes the oldest of such
- * copies. A copy that exists is kept: an interrupted migration may have changed the database since. Runs in one call,
- * before the server serves tiles.
+ * copies. An existing copy of this version is not replaced: an interrupted migration may have changed the database
+ * since. Runs in one call, before the server serves tiles.
  * @param version the version that is about to change the database
  * @throws errors of the database and of the file system
  */

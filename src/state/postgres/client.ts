@@ -94,7 +94,7 @@ export async function runQuery(client: Client, { text, name, values }: Query): P
     ...(name === undefined ? {} : { values: [...values], ...(name === "" ? {} : { name }) }),
   };
   const result = await client.query<SqlValue[]>(config);
-  // Several statements in one text have several results, of which nobody asks.
+  // Several statements in one text have several results, which no caller needs.
   if (Array.isArray(result)) return { columns: [], rows: [], changes: 0 };
   return { columns: result.fields.map((field) => field.name), rows: result.rows, changes: result.rowCount ?? 0 };
 }

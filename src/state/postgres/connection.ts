@@ -15,7 +15,7 @@ const RECONNECT_WAIT_MS = 2_000;
 const DOUBT_WAIT_MS = 7_000;
 /** The pause between two attempts to connect again. */
 const PAUSE_MS = 200;
-/** Statements without an answer for this time: PostgreSQL is asked over another connection whether it works on them. */
+/** If statements have no answer for this time, another connection checks whether PostgreSQL works on them. */
 const SILENT_MS = 3_000;
 /** A transaction is sent so many times, if it is certain that none of it has been carried out. */
 const MOST_ATTEMPTS = 3;
@@ -46,7 +46,7 @@ export class PostgresConnection {
   #state: State = { kind: "closed" };
   /** The transaction that a batch has begun runs on this connection. */
   #inTransaction: Open | undefined;
-  /** The last commit that was acknowledged, and the later one of which no answer came. */
+  /** The last acknowledged commit, and the later one that has no answer. */
   #lastCommit = 0;
   #doubted: number | undefined;
   #diverged: Fault | undefined;
@@ -120,7 +120,7 @@ export class PostgresConnection {
 
   /**
    * Finds out whether the last transaction was committed. The server's lock is taken by now, so the process of the lost
-   * connection has ended and commits nothing any more. Returns false if the database could not be asked.
+   * connection has ended and commits nothing any more. Returns false if the database could not be reached.
    */
   async #recognizes({ client, destroy }: Open): Promise<boolean> {
     try {
@@ -239,7 +239,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Asks PostgreSQL over another connection whether it works on what was sent. */
+  /** Checks over another connection whether PostgreSQL works on the sent statements. */
   async #lookAt(open: Open): Promise<void> {
     const other = newClient(this.#target, "nuthatch, looking at a silent connection");
     other.client.on("error", () => {});

@@ -3,7 +3,7 @@ import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Answered, Asked, Fault, Request } from "./protocol.ts";
 
-/** What the thread of the connection is started with. */
+/** The parameters of the thread of the connection. */
 export interface PostgresThreadData {
   readonly target: PostgresTarget;
   readonly port: MessagePort;
@@ -20,7 +20,7 @@ function start({ target, port, answered }: PostgresThreadData): void {
     Atomics.store(signal, 0, 1);
     Atomics.notify(signal, 0);
   };
-  // The coordinator's thread sleeps until an answer comes, whatever goes wrong here.
+  // Every error must become an answer, because the coordinator's thread sleeps until one comes.
   const fail = (error: unknown): void =>
     answer({
       ok: false,

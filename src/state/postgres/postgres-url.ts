@@ -4,16 +4,16 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 export const SSL_MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
-/** Where a PostgreSQL database is, and how it is reached. */
+/** The address of a PostgreSQL database, with the account and the TLS options. */
 export interface PostgresTarget {
   /** Names the database in messages, without the account: such as `127.0.0.1:5432/nuthatch`. */
   readonly name: string;
   /** A name, an address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
-  /** Undefined: `PGUSER`, else the account of the process. */
+  /** The user; undefined: `PGUSER`, else the account of the process. */
   readonly user: string | undefined;
-  /** Undefined: `PGPASSWORD`, else the password file. */
+  /** The password; undefined: `PGPASSWORD`, else the password file. */
   readonly password: string | undefined;
   readonly database: string;
   readonly sslMode: SslMode;

@@ -24,7 +24,7 @@ export interface Batch {
   readonly queries: readonly Query[];
 }
 
-/** What the coordinator's thread asks the thread of the connection. The answer has the same id. */
+/** A request of the coordinator's thread to the thread of the connection. The answer has the same id. */
 export interface Asked {
   readonly id: number;
   readonly request: Request;
