@@ -11,7 +11,7 @@ import { StoreRouter } from "./store-router.ts";
 /** Returns the directory of the tiles in a data directory. */
 export const tilesDirectory = (dataDir: string): string => join(dataDir, "tiles");
 
-/** What the stores of one process share. */
+/** The options that the stores of one process share. */
 export interface OpenOptions {
   /** At least one; the first is the store of layers that name none. */
   readonly stores: readonly StoreOptions[];

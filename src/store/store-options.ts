@@ -29,7 +29,10 @@ export interface CompactStoreConfiguration {
 /** Tiles in a bucket of S3. Its keys are secrets: no document, message or log shows them. */
 export interface S3StoreConfiguration extends Omit<S3StoreOptions, "isOwner"> {
   readonly type: "s3";
-  /** What a user gets while the bucket is away, for tiles that are not in memory: 503, or a render that is not stored. */
+  /**
+   * The answer to a user while the bucket cannot be reached, for tiles that are not in memory: 503, or a render that is
+   * not stored.
+   */
   readonly unavailable: "refuse" | "render";
 }
 

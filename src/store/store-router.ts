@@ -24,7 +24,7 @@ export class StoreRouter implements Store {
   readonly #stores: readonly RoutedStore[];
   readonly #first: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
-  /** When each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
+  /** The time at which each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
   #lastAliveMs: ReadonlyMap<Store, number | undefined> | undefined;
 
   /** `stores`: at least one. */

@@ -8,7 +8,7 @@ import type { S3Options } from "./s3-options.ts";
 
 /** An object without its bytes. */
 export interface S3Head {
-  /** With its quotes, as conditions take it. */
+  /** The ETag with its quotes, as conditions need it. */
   readonly etag: string;
   readonly bytes: number;
   /** The service's time of the write, whole seconds, ms since 1970. */
@@ -21,14 +21,14 @@ export interface S3Object extends S3Head {
   readonly body: Uint8Array;
 }
 
-/** What must hold for a put: no object is there, or the one with this ETag. */
+/** The condition of a put: there is no object, or the one with this ETag. */
 export type PutCondition = { readonly kind: "absent" } | { readonly kind: "same"; readonly etag: string };
 
 export interface PutOptions {
   readonly contentType: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly condition?: PutCondition;
-  /** Asked right before each try is sent. */
+  /** Called right before each attempt; false: the attempt is not sent. */
   readonly guard?: () => boolean;
 }
 
@@ -70,7 +70,7 @@ export class S3Client implements AsyncDisposable {
 
   /**
    * Stores an object by an address that the service refuses after `putSeconds`. Returns false when the condition does
-   * not hold, or the guard has said no before the first try.
+   * not hold, or the guard returned false before the first attempt.
    */
   async put(key: string, body: Uint8Array, options: PutOptions): Promise<"stored" | "changed" | "refused"> {
     const { contentType, metadata = {}, condition, guard } = options;

@@ -2,7 +2,7 @@
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary keys. */
+  /** The session token of temporary keys. */
   readonly sessionToken?: string;
 }
 

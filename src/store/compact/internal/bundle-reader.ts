@@ -5,7 +5,7 @@ import { storeError } from "../../internal/faults.ts";
 
 /** Bundles that are open at once. */
 const MOST_OPEN = 32;
-/** A bundle that nobody reads is closed after at most twice this time: the space of a removed one is free only then. */
+/** An unused bundle is closed after at most twice this time. The space of a removed bundle is free only then. */
 const IDLE_MS = 500;
 
 interface OpenFile {

@@ -11,7 +11,7 @@ export interface OpenBundle {
   readonly path: string;
   readonly file: number;
   readonly isNew: boolean;
-  /** In the header of the file they may be older. */
+  /** The counts of the bundle. Those in the header of the file may be older. */
   counts: Written;
   readonly before: Written;
 }

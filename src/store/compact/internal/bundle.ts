@@ -34,7 +34,7 @@ const CONFIRMED_AT = 16;
 export const recordBytes = (tileBytes: number): number => aligned(LEAD_BYTES + tileBytes) + ENTRY_BYTES;
 const aligned = (n: number): number => Math.ceil(n / 8) * 8;
 
-/** Where a tile is in its bundle. */
+/** The position and size of a tile in its bundle. */
 export interface Entry {
   /** The position of the first byte of the tile. */
   readonly offset: number;
@@ -144,7 +144,7 @@ export function readIndex(file: number): Index {
 export interface Head {
   readonly modifiedMs: number;
   readonly confirmedMs: number;
-  /** Undefined: another program wrote the record. Its time is that of the bundle. */
+  /** The checksum; undefined: another program wrote the record, and its time is that of the bundle. */
   readonly checksum: number | undefined;
 }
 

@@ -24,7 +24,7 @@ import type { BundleWriter, OpenBundle } from "./bundle-writer.ts";
 import { describeCache } from "./cache-description.ts";
 import { type CompactPaths, placeOf } from "./compact-paths.ts";
 
-/** What the parts of a compact store share. */
+/** The objects that the parts of a compact store share. */
 export interface CompactParts {
   readonly paths: CompactPaths;
   readonly reader: BundleReader;

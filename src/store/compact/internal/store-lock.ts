@@ -12,7 +12,7 @@ interface Opened {
   readonly db: InstanceType<typeof Sqlite>;
   readonly begin: { run(): unknown };
   readonly end: { run(): unknown };
-  /** The lock counts only while the file is in its place: somebody may have emptied the directory of the store. */
+  /** The lock is valid only while the file is at its path: a user may have emptied the directory of the store. */
   readonly inode: number;
 }
 

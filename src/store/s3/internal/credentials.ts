@@ -35,7 +35,10 @@ const withToken = (accessKeyId: string, secretAccessKey: string, token: string |
   ...(token ? { sessionToken: token } : {}),
 });
 
-/** In the configuration file of the AWS tools a heading has the word `profile` before the name, but for the default. */
+/**
+ * Returns the files of the AWS tools with their headings. In the configuration file the heading has the word `profile`
+ * before the name, except for the default profile.
+ */
 function filesOf(environment: Environment, section: string): readonly { path: string; heading: string }[] {
   const directory = join(environment["HOME"] ?? homedir(), ".aws");
   return [

@@ -34,7 +34,7 @@ export interface Aside {
 
 export interface Retired extends Named {
   readonly sinceMs: number;
-  /** True: its tiles have been deleted once. They are deleted again, for puts that were late. */
+  /** True: its tiles have been deleted once. A second deletion follows, for puts that arrived late. */
   readonly swept: boolean;
 }
 

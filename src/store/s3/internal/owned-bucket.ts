@@ -12,7 +12,10 @@ import { S3Inventory } from "./s3-inventory.ts";
 import { S3Tiles } from "./s3-tiles.ts";
 import { needsSweep, S3Truncations } from "./s3-truncations.ts";
 
-/** What the coordinator does in one turn. In the thread of the bridge, one call after another. */
+/**
+ * Performs the operations for which the coordinator waits within one turn. They run in the thread of the bridge, one
+ * after another.
+ */
 export class OwnedBucket {
   readonly #id: string;
   readonly #client: S3Client;

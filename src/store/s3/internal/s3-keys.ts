@@ -20,7 +20,7 @@ export const NAMES_KEY = `${OWN_KEYS}/generations.json`;
 /** An object that `check` writes. */
 export const CHECK_KEY = `${OWN_KEYS}/check`;
 
-/** A level of one tile set under one generation: what has a beginning of keys of its own. */
+/** A level of one tile set under one generation. All its keys have the same prefix. */
 export interface KeyLevel {
   readonly layer: string;
   readonly gridSet: string;

@@ -41,7 +41,7 @@ const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
 /** A smaller difference of the clocks is that of a header in whole seconds. */
 const CLOCK_STEP_MS = 2_000;
 
-/** The guard of a put has said no. */
+/** The guard of a put returned false. */
 export class GuardedOff extends Error {}
 
 /** Signs and sends requests to one bucket, and repeats them. */

@@ -77,7 +77,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
       if (outcome === "refused") return { stored: false };
       if (outcome === "stored") {
-        // The scope was truncated meanwhile: the tile lies under a name that nobody reads.
+        // The scope was truncated meanwhile: the tile lies under an old name, which no reader uses.
         if (this.keyOf(at) !== key) return { stored: false };
         return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
       }

@@ -111,8 +111,8 @@ async function columnsOf(client: S3Client, level: KeyLevel, { minX, maxX }: Tile
 export const needsSweep = (generations: Generations, nowMs: number): boolean => dueNames(generations, nowMs).length > 0;
 
 /**
- * Deletes the tiles of the retired names that are due. Leaves a level that a reader or an undo may need, whatever the
- * record says. @returns the names that are done
+ * Deletes the tiles of the retired names that are due. Leaves a level that a reader or an undo may need, even if the
+ * record calls it retired. @returns the names that are done
  */
 export async function sweepRetired(
   { client, names }: { readonly client: S3Client; readonly names: Names },
@@ -127,7 +127,7 @@ export async function sweepRetired(
       if (z !== undefined && level.z !== z) continue;
       for await (const { objects } of client.list({ prefix: levelPrefix(level), limit: MOST_DELETIONS })) {
         if (signal.aborted) return done;
-        // Asked again before each deletion: an undo may have brought the name back.
+        // Checked again before each deletion: an undo may have restored the name.
         if (!isUnreadable(names.current, level, level.name)) break;
         await client.deleteAll(objects.map(({ key }) => key));
       }

@@ -49,7 +49,7 @@ function readXml(text: string, onText: OnText, onClose: (path: string) => void =
   parser.write(text).close();
 }
 
-/** Returns a page of a list that was asked for with `encoding-type=url`. @throws Error when it is not well-formed */
+/** Parses a page of a list that was requested with `encoding-type=url`. @throws Error when it is not well-formed */
 export function parsePage(text: string): S3Page {
   const objects: ListedObject[] = [];
   const prefixes: string[] = [];
@@ -73,7 +73,7 @@ export function parsePage(text: string): S3Page {
       if (path === `${root}/Contents`) objects.push({ key, bytes, modifiedMs });
     },
   );
-  // The element that tells the encoding may come after the keys. Not every server knows the encoding.
+  // The element with the encoding may come after the keys. Not every server supports the encoding.
   const decoded = (name: string): string => (isEncoded ? decodeURIComponent(name.replaceAll("+", " ")) : name);
   return {
     objects: objects.map((object) => ({ ...object, key: decoded(object.key) })),

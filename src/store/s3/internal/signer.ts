@@ -16,7 +16,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a signature covers besides the request. */
+/** The parts that a signature covers besides the request. */
 export interface Signing {
   readonly region: string;
   readonly credentials: S3Credentials;

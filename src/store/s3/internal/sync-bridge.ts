@@ -10,7 +10,7 @@ export interface BridgeCall {
 }
 
 export interface BridgeFault {
-  /** Undefined: the error is none of the store. */
+  /** The code of the error; undefined: it is not an error of the store. */
   readonly code: StoreError["code"] | undefined;
   readonly message: string;
 }
@@ -19,7 +19,7 @@ export type BridgeAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly fault: BridgeFault };
 
-/** What the thread is started with. */
+/** The parameters of the thread. */
 export interface BridgeData {
   readonly options: S3StoreOptions;
   readonly port: MessagePort;
