@@ -64,8 +64,6 @@ describe("bad escapes", () => {
 
 describe("what is not there", () => {
   for (const path of [
-    "/rest",
-    "/rest/",
     "/rest/nothing",
     "/rest/statistics",
     "/rest/seeds",
