@@ -88,7 +88,7 @@ function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: Store
   const { fsync, instance, gridSets, isOwner, remote } = shared;
   switch (store.type) {
     case "file":
-      return createFileStore({ root: store.path, fsync, instance });
+      return createFileStore({ root: store.path, fsync, instance, layout: store.layout, gridSets });
     case "compact":
       if (compact === undefined) throw notLoaded(store.type);
       return compact({ root: store.path, fsync, instance, gridSets });

@@ -15,7 +15,7 @@ export interface FileStoreConfiguration {
   readonly layout: FileLayout;
 }
 
-export const FILE_LAYOUTS = ["gwc"] as const;
+export const FILE_LAYOUTS = ["gwc", "tms", "slippy"] as const;
 export type FileLayout = (typeof FILE_LAYOUTS)[number];
 
 /** Tiles in bundles of 128 x 128: ESRI's Compact Cache V2. */

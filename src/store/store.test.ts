@@ -52,6 +52,10 @@ describe("compact store", () => {
   storeConformance(() => createCompactStore({ root: root(), fsync: false, instance: "test", gridSets }), trouble);
 });
 
+describe.each(["tms", "slippy"] as const)("file store, layout %s", (layout) => {
+  storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test", layout, gridSets }), trouble);
+});
+
 describe("file store", () => {
   storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test" }), trouble);
 

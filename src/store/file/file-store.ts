@@ -8,7 +8,7 @@ import { fileTruncations } from "./internal/file-truncations.ts";
 
 export type { FileStoreOptions };
 
-/** Creates a store of tiles as files in GWC's default layout. Several threads of one process may use one root. */
+/** Creates a store of tiles as files in one of GWC's layouts. Several threads of one process may use one root. */
 export function createFileStore(options: FileStoreOptions): LocalStore {
   const paths = new FilePaths(options);
   // GWC's marker of a file store.

@@ -6,6 +6,7 @@ import { directoryName } from "../../file/file-layout.ts";
 import { isCutOff } from "../../internal/cut-off.ts";
 import { namesIn, statOf } from "../../internal/directories.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
+import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { FoundTile, InventoryStore, LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
 import { type FoundRecord, isIntact, readIndex, readRecord, SIDE } from "./bundle.ts";
 import { withBundle } from "./bundle-file.ts";
@@ -16,8 +17,6 @@ import {
   LEVELS,
   type LevelAt,
   parseLevelDirectory,
-  parsePyramidDirectory,
-  pyramidDirectory,
   rectOfBundle,
   tileAt,
 } from "./compact-paths.ts";

@@ -7,6 +7,7 @@ import type { TileSet } from "../../../layer/tile-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import type { GridSets } from "../../grid-sets.ts";
 import { expectPresent, namesIn } from "../../internal/directories.ts";
+import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { SIDE } from "./bundle.ts";
 
@@ -129,18 +130,6 @@ export class CompactPaths {
     if (names.length === 0) this.expectPresent(layer);
     return names;
   }
-}
-
-export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
-  `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
-
-/** Takes the name of a pyramid's directory apart; undefined: the name is that of another file of a layer. */
-export function parsePyramidDirectory(
-  name: string,
-): { readonly gridSetDirectory: string; readonly parametersId: string } | undefined {
-  if (/^parameters-.*\.properties$/.test(name) || name.startsWith(".")) return undefined;
-  const [, gridSetDirectory = name, parametersId = ""] = /^(.+)_([0-9a-f]{40})$/.exec(name) ?? [];
-  return { gridSetDirectory, parametersId };
 }
 
 export const levelDirectory = (z: number): string => `L${String(z).padStart(2, "0")}`;

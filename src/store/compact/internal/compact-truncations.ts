@@ -4,6 +4,7 @@ import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
+import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import { renamesIn } from "../../internal/renames.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { Deleted, TruncationStore } from "../../truncation-store.ts";
@@ -16,7 +17,6 @@ import {
   type LevelAt,
   levelDirectory,
   parseLevelDirectory,
-  pyramidDirectory,
   tileAt,
 } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";

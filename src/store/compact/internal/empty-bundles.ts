@@ -3,11 +3,12 @@ import { dirname, join } from "node:path";
 import { parametersFileName } from "../../file/parameters-file.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
+import { parsePyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { readIndex } from "./bundle.ts";
 import { withBundle } from "./bundle-file.ts";
 import { DESCRIPTION } from "./cache-description.ts";
-import { type BundleAt, bundlesIn, LEVELS, type LevelAt, parsePyramidDirectory, ROWS_FILE } from "./compact-paths.ts";
+import { type BundleAt, bundlesIn, LEVELS, type LevelAt, ROWS_FILE } from "./compact-paths.ts";
 import type { CompactParts } from "./compact-tiles.ts";
 
 /** Bundles looked at in one call, which blocks the caller's thread. */

@@ -1,11 +1,10 @@
 import { existsSync, statSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TileRect } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
 import type { LevelChanges } from "../../inventory-store.ts";
 import { bucketDirectory, bucketOf, bucketTouches } from "../file-layout.ts";
-import { bucketsOf, regionOf } from "./regions.ts";
+import { bucketsOf, changedMs, regionOf } from "./regions.ts";
 
 /**
  * Returns the changes to a zoom directory at or after a time. Finds them by the change times of directories: no program
@@ -37,10 +36,3 @@ export function changesOf(directory: string, z: number, sinceMs: number): LevelC
     },
   };
 }
-
-/** Returns the change time of a directory; 0: the directory does not exist any more. */
-const changedMs = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ ctimeMs }) => ctimeMs,
-    () => 0,
-  );

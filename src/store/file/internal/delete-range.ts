@@ -5,7 +5,7 @@ import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
-import { bucketDirectory, bucketTouches, parsePair, tileFile } from "../file-layout.ts";
+import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
 
 /** Calls in flight. More would occupy all of libuv's few threads, and no tiles could be served. */
 const PARALLEL = 4;
@@ -28,9 +28,10 @@ interface Choice {
   readonly chosen: (x: number, y: number) => boolean;
 }
 
-/** Removes tiles of a rectangle in a zoom directory. */
+/** Removes tiles of a rectangle in the directory of a level. */
 export async function deleteRange(
-  directory: string,
+  layout: TileLayout,
+  level: LevelDirectory,
   rect: TileRect,
   choice: Choice,
   listener: DeletionListener,
@@ -38,8 +39,8 @@ export async function deleteRange(
 ): Promise<void> {
   const candidates =
     choice.extension !== undefined && rectCount(rect) <= FEW_TILES
-      ? named(directory, rect, choice.extension, choice)
-      : listed(directory, rect, choice);
+      ? named(layout, level, rect, choice.extension, choice)
+      : listed(layout, level, rect, choice);
   for await (const { bucket, tiles } of candidates) {
     for (let from = 0; from < tiles.length; from += CHUNK) {
       signal.throwIfAborted();
@@ -48,7 +49,7 @@ export async function deleteRange(
     // `rmdir` removes the bucket only if it is empty.
     await rmdir(bucket).catch(() => undefined);
   }
-  await rmdir(directory).catch(() => undefined);
+  await rmdir(level.path).catch(() => undefined);
   signal.throwIfAborted();
 }
 
@@ -84,15 +85,21 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
 
-async function* named(directory: string, rect: TileRect, extension: string, { chosen }: Choice) {
+async function* named(
+  layout: TileLayout,
+  { path: directory, rows }: LevelDirectory,
+  rect: TileRect,
+  extension: string,
+  { chosen }: Choice,
+) {
   const format = formatOfExtension(extension)?.mimeType;
   if (format === undefined) return;
   const buckets = new Map<string, Candidate[]>();
   for (let y = rect.minY; y <= rect.maxY; y++) {
     for (let x = rect.minX; x <= rect.maxX; x++) {
       if (!chosen(x, y)) continue;
-      const bucket = join(directory, bucketDirectory(x, y, rect.z));
-      const tile = { path: join(bucket, tileFile(x, y, rect.z, extension)), x, y, format };
+      const bucket = join(directory, layout.bucket(x, y, rect.z));
+      const tile = { path: join(bucket, layout.file(x, y, rect.z, extension, rows)), x, y, format };
       const tiles = buckets.get(bucket);
       if (tiles === undefined) buckets.set(bucket, [tile]);
       else tiles.push(tile);
@@ -101,13 +108,18 @@ async function* named(directory: string, rect: TileRect, extension: string, { ch
   for (const [bucket, tiles] of buckets) yield { bucket, tiles };
 }
 
-async function* listed(directory: string, rect: TileRect, { extension, chosen }: Choice) {
+async function* listed(
+  layout: TileLayout,
+  { path: directory, rows }: LevelDirectory,
+  rect: TileRect,
+  { extension, chosen }: Choice,
+) {
   for (const name of await list(directory)) {
-    if (!bucketTouches(name, rect)) continue;
+    if (!layout.touches(name, rect)) continue;
     const bucket = join(directory, name);
     const tiles: Candidate[] = [];
     for (const file of await list(bucket)) {
-      const tile = parsePair(file);
+      const tile = layout.parse(name, file, rows);
       if (tile === undefined || !rectHolds(rect, tile.x, tile.y) || !chosen(tile.x, tile.y)) continue;
       const found = tile.extension.toLowerCase();
       const format = formatOfExtension(found)?.mimeType;

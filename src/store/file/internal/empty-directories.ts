@@ -2,27 +2,27 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
-import { directoryPyramid, parseZoomDirectory, pyramidName } from "../file-layout.ts";
+import type { StoredPyramid } from "../../inventory-store.ts";
+import { directoryPyramid, pyramidName } from "../file-layout.ts";
 import { parametersFileName } from "../parameters-file.ts";
+import type { FilePaths } from "./file-paths.ts";
 
 /** Directories removed in one call, which blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
 
 /**
- * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no zoom
- * directory has any more. `names`: what the layer's directory holds.
+ * Removes the empty directories of some pyramids of a layer, and the parameters files of those ids that no level
+ * has any more.
  */
 export function removeEmptyPyramids(
-  layerDirectory: string,
-  names: readonly string[],
-  pyramids: readonly { readonly gridSet: string; readonly parametersId: string }[],
+  paths: FilePaths,
+  layer: string,
+  pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
 ): ("gone" | "tiles" | "unfinished")[] {
+  const layerDirectory = paths.layerPath(layer);
   const levels = new Map<string, { readonly key: string; readonly parametersId: string }>();
-  for (const name of names) {
-    const parsed = parseZoomDirectory(name);
-    if (parsed === undefined) continue;
-    levels.set(name, { key: directoryPyramid(parsed), parametersId: parsed.parametersId });
-  }
+  for (const found of paths.levels(layer))
+    levels.set(found.name, { key: directoryPyramid(found), parametersId: found.parametersId });
   const byPyramid = new Map<string, string[]>();
   for (const [name, { key }] of levels) byPyramid.set(key, [...(byPyramid.get(key) ?? []), name]);
   let left = MOST_AT_ONCE;
@@ -39,7 +39,7 @@ export function removeEmptyPyramids(
       }
       levels.delete(name);
     }
-    return "gone";
+    return paths.removePyramid({ ...pyramid, layer }) ? "gone" : "tiles";
   });
   const described = new Set([...levels.values()].map(({ parametersId }) => parametersId));
   for (const { parametersId } of pyramids)

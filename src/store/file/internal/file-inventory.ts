@@ -2,28 +2,14 @@ import { closeSync, openSync, readSync, rmSync, unlinkSync } from "node:fs";
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rectCount, rectHolds } from "../../../grid/grid-set.ts";
-import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
 import { namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../../inventory-store.ts";
-import {
-  bucketDirectory,
-  bucketOf,
-  bucketsOfRect,
-  bucketTouches,
-  directoryName,
-  directoryPyramid,
-  parsePair,
-  parseZoomDirectory,
-  pyramidName,
-  tileFile,
-} from "../file-layout.ts";
-import { changesOf } from "./changes.ts";
+import { directoryName, directoryPyramid, pyramidName } from "../file-layout.ts";
 import { removeEmptyPyramids } from "./empty-directories.ts";
 import { extensionOf, type FilePaths } from "./file-paths.ts";
-import { regionsOf } from "./regions.ts";
 
 /** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
@@ -40,10 +26,7 @@ function pyramidsOf(
 ): Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
     const levels = new Map<string, number[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
-    for (const name of paths.levelDirectories(layer)) {
-      const parsed = parseZoomDirectory(name);
-      if (parsed !== undefined) levels.get(directoryPyramid(parsed))?.push(parsed.z);
-    }
+    for (const found of paths.levels(layer)) levels.get(directoryPyramid(found))?.push(found.z);
     for (const found of levels.values()) found.sort((a, b) => a - b);
     return pyramids.map((pyramid) => levels.get(pyramidName(pyramid)) ?? []);
   };
@@ -52,9 +35,7 @@ function pyramidsOf(
     pyramids(layer, known) {
       const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
       const found = new Map<string, StoredPyramid>();
-      for (const name of paths.levelDirectories(layer)) {
-        const parsed = parseZoomDirectory(name);
-        if (parsed === undefined) continue;
+      for (const parsed of paths.levels(layer)) {
         const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? parsed.gridSetDirectory;
         const pyramid = { layer, gridSet, parametersId: parsed.parametersId };
         found.set(pyramidName(pyramid), pyramid);
@@ -65,19 +46,19 @@ function pyramidsOf(
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
 
-    removeEmptyPyramids: (layer, pyramids) =>
-      removeEmptyPyramids(paths.layerPath(layer), paths.levelDirectories(layer), pyramids),
+    removeEmptyPyramids: (layer, pyramids) => removeEmptyPyramids(paths, layer, pyramids),
   };
 }
 
 function tilesOf(
   paths: FilePaths,
 ): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
+  const { layout } = paths;
   return {
     async removeLeftovers(rects, signal) {
       const buckets = new Set<string>();
       for (const { tileSet, rect } of rects)
-        for (const bucket of bucketsOfRect(rect)) buckets.add(join(paths.zoomPath(tileSet, rect.z), bucket));
+        for (const bucket of layout.bucketsOfRect(rect)) buckets.add(join(paths.zoomPath(tileSet, rect.z), bucket));
       for (const bucket of buckets) {
         if (signal.aborted) return;
         await removeLeftovers(bucket, paths);
@@ -85,7 +66,7 @@ function tilesOf(
     },
 
     recount(tileSet, rect, afterReboot) {
-      const directory = paths.zoomPath(tileSet, rect.z);
+      const { path: directory, rows } = paths.level(tileSet, rect.z);
       const extension = extensionOf(tileSet.format);
       const found: FoundTile[] = [];
       const look = (path: string, x: number, y: number): void => {
@@ -95,18 +76,18 @@ function tilesOf(
         if (at.size === 0 || (afterReboot && isCutOff(readerOf(path), at.size, tileSet.format))) unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
       };
-      if (rectCount(rect) <= FEW_LOOKS && bucketOf(rect.z).half > BLOCK_SIDE / 4) {
+      if (rectCount(rect) <= FEW_LOOKS && layout.hasLargeBuckets(rect.z)) {
         for (let y = rect.minY; y <= rect.maxY; y++)
           for (let x = rect.minX; x <= rect.maxX; x++)
-            look(join(directory, bucketDirectory(x, y, rect.z), tileFile(x, y, rect.z, extension)), x, y);
+            look(join(directory, layout.bucket(x, y, rect.z), layout.file(x, y, rect.z, extension, rows)), x, y);
       } else {
-        for (const bucket of namesIn(directory).filter((name) => bucketTouches(name, rect))) {
+        for (const bucket of namesIn(directory).filter((name) => layout.touches(name, rect))) {
           for (const name of namesIn(join(directory, bucket))) {
             const path = join(directory, bucket, name);
             if (paths.isLeftover(name)) rmSync(path, { force: true });
-            const tile = parsePair(name);
+            const tile = layout.parse(bucket, name, rows);
             if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
-            if (tileFile(tile.x, tile.y, rect.z, extension) === name) look(path, tile.x, tile.y);
+            if (layout.file(tile.x, tile.y, rect.z, extension, rows) === name) look(path, tile.x, tile.y);
           }
         }
       }
@@ -115,17 +96,17 @@ function tilesOf(
     },
 
     changes(pyramid, z, sinceMs) {
-      const directory = paths.zoomPath(pyramid, z);
-      paths.expectPresent(pyramid.layer, directory);
-      return changesOf(directory, z, sinceMs);
+      const level = paths.level(pyramid, z);
+      paths.expectPresent(pyramid.layer, level.path);
+      return layout.changes(level, sinceMs);
     },
 
-    regions: (pyramid, z, after) => regionsOf(paths.zoomPath(pyramid, z), z, after),
+    regions: (pyramid, z, after) => layout.regions(paths.level(pyramid, z), after),
 
     removeEmptied(tileSet, rect) {
       const directory = paths.zoomPath(tileSet, rect.z);
       let hasRemoved = false;
-      for (const bucket of bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
+      for (const bucket of layout.bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
       if (hasRemoved) removeIfEmpty(directory);
     },
   };

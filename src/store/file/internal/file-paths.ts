@@ -1,9 +1,18 @@
-import { mkdirSync, type Stats, statfsSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileAddress } from "../../../layer/tile-set.ts";
-import { expectPresent, namesIn, statOf } from "../../internal/directories.ts";
-import { bucketDirectory, directoryName, tileFile, zoomDirectory } from "../file-layout.ts";
+import type { GridSets } from "../../grid-sets.ts";
+import { expectPresent, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { isAbsent, storeError } from "../../internal/faults.ts";
+import type { StoredPyramid } from "../../inventory-store.ts";
+import type { FileLayout } from "../../store-options.ts";
+import { StoreError } from "../../tile-store.ts";
+import { directoryName } from "../file-layout.ts";
+import { gwcLayout } from "./gwc-layout.ts";
+import type { FoundLevel, LevelDirectory, TileLayout } from "./tile-layout.ts";
+import { xyzLayout } from "./xyz-layout.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
@@ -11,13 +20,31 @@ export interface FileStoreOptions {
   readonly fsync: boolean;
   /** One per process. Temporary files of another instance are leftovers. */
   readonly instance: string;
+  /** Absent: GWC's default layout. */
+  readonly layout?: FileLayout;
+  /** For layouts whose rows count from the top. */
+  readonly gridSets?: GridSets;
 }
+
+const layoutOf = (layout: FileLayout): TileLayout => {
+  switch (layout) {
+    case "gwc":
+      return gwcLayout;
+    case "tms":
+      return xyzLayout("bottom");
+    case "slippy":
+      return xyzLayout("top");
+  }
+};
 
 /** The prefix of temporary files. A part that identifies the process follows it. */
 const TEMPORARY = ".nuthatch-";
 let temporaries = 0;
 
 export const extensionOf = (format: string): string => formatOf(format)?.extension ?? "unknown";
+
+/** The file in a pyramid's directory that has the rows of its levels, a list in JSON. */
+const ROWS_FILE = ".nuthatch-rows";
 
 /** The size of a block where the file system does not report it. GWC assumes the same. */
 const USUAL_BLOCK_BYTES = 4096;
@@ -38,9 +65,13 @@ export class FilePaths {
   readonly #prefix: string;
   /** The size of the blocks in which a tile takes space on the disk. */
   readonly blockBytes: number;
+  readonly layout: TileLayout;
+  readonly #gridSets: GridSets;
 
-  constructor({ root, fsync, instance }: FileStoreOptions) {
+  constructor({ root, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
     this.root = root;
+    this.layout = layoutOf(layout);
+    this.#gridSets = gridSets;
     this.fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
@@ -63,38 +94,113 @@ export class FilePaths {
   }
 
   /** Returns the directory of a level. */
-  zoomPath(t: { layer: string; gridSet: string; parametersId: string }, z: number): string {
-    return `${this.layerPath(t.layer)}/${zoomDirectory(t.gridSet, z, t.parametersId)}`;
+  zoomPath(pyramid: StoredPyramid, z: number): string {
+    return `${this.layerPath(pyramid.layer)}/${this.layout.levelDirectory(pyramid, z)}`;
+  }
+
+  level(pyramid: StoredPyramid, z: number): LevelDirectory {
+    return { path: this.zoomPath(pyramid, z), z, rows: this.rowsOf(pyramid, z) };
+  }
+
+  /** Returns the rows of a level; undefined: the layout does not need them, or nobody knows them. */
+  rowsOf(pyramid: StoredPyramid, z: number): number | undefined {
+    if (!this.layout.countsFromTop) return undefined;
+    const gridSet = this.#gridSets(pyramid.gridSet);
+    return gridSet === undefined ? readRows(this.#rowsFile(pyramid))[z] : gridSet.matrices[z]?.matrixHeight;
+  }
+
+  #rowsFile(pyramid: StoredPyramid): string {
+    return join(this.layerPath(pyramid.layer), this.layout.pyramidDirectory(pyramid) ?? "", ROWS_FILE);
+  }
+
+  /** Writes the rows of a pyramid's levels into its directory: its grid set may leave the configuration first. */
+  describeRows(pyramid: StoredPyramid): void {
+    if (!this.layout.countsFromTop) return;
+    const rows = this.#gridSets(pyramid.gridSet)?.matrices.map(({ matrixHeight }) => matrixHeight);
+    const file = this.#rowsFile(pyramid);
+    if (rows === undefined || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+    try {
+      writeFileSync(file, JSON.stringify(rows));
+    } catch (error) {
+      // A truncation has moved the directory away: the put begins again.
+      if (!isAbsent(error)) throw error;
+    }
   }
 
   /** Returns the directory of a tile. */
   bucketPath({ tileSet, x, y, z }: TileAddress): string {
-    return `${this.zoomPath(tileSet, z)}/${bucketDirectory(x, y, z)}`;
+    return `${this.zoomPath(tileSet, z)}/${this.layout.bucket(x, y, z)}`;
   }
 
   /** Returns the path of a tile. */
   tile(at: TileAddress): string {
-    return `${this.bucketPath(at)}/${fileOf(at)}`;
+    return `${this.bucketPath(at)}/${this.fileOf(at)}`;
+  }
+
+  fileOf({ tileSet, x, y, z }: TileAddress): string {
+    return this.layout.file(x, y, z, extensionOf(tileSet.format), this.rowsOf(tileSet, z));
+  }
+
+  /** Checks that a tile can have a name. @throws StoreError when the rows of its level are not known */
+  expectNamed({ tileSet, y, z }: TileAddress): void {
+    if (!this.layout.countsFromTop) return;
+    const rows = this.rowsOf(tileSet, z);
+    if (rows === undefined || y >= rows)
+      throw new StoreError(
+        "corrupt",
+        `no row ${y} of level ${z} of the grid set ${tileSet.gridSet} is known`,
+        undefined,
+      );
   }
 
   /**
-   * Checks that a layer's directory is present. `level`: also checks the directory of one level.
+   * Checks that a layer's directory is present. `level`: also checks the directories of one level.
    * @throws StoreError when a directory is not present
    */
   expectPresent(layer: string, level?: string): void {
-    for (const directory of [this.layerPath(layer), ...(level === undefined ? [] : [level])])
-      expectPresent(this.root, directory);
+    const [layerPath, above] = [this.layerPath(layer), level === undefined ? undefined : dirname(level)];
+    const directories = [layerPath, above === layerPath ? undefined : above, level];
+    for (const directory of directories) if (directory !== undefined) expectPresent(this.root, directory);
   }
 
   /** Returns the names in a layer's directory. */
-  levelDirectories(layer: string): string[] {
+  #namesInLayer(layer: string): string[] {
     const names = namesIn(this.layerPath(layer));
     if (names.length === 0) this.expectPresent(layer);
     return names;
   }
+
+  /** Returns the levels in a layer's directory. */
+  levels(layer: string): readonly FoundLevel[] {
+    return this.layout.levels(this.layerPath(layer), this.#namesInLayer(layer));
+  }
+
+  /** Removes what is left of a pyramid without levels. @returns false: its directory holds something else */
+  removePyramid(pyramid: StoredPyramid): boolean {
+    const directory = this.layout.pyramidDirectory(pyramid);
+    if (directory === undefined) return true;
+    const path = join(this.layerPath(pyramid.layer), directory);
+    if (removeIfEmpty(path)) return true;
+    if (namesIn(path).some((name) => name !== ROWS_FILE)) return false;
+    try {
+      rmSync(join(path, ROWS_FILE), { force: true });
+    } catch (error) {
+      if (!isAbsent(error)) throw storeError(error, "a file of the store cannot be removed");
+    }
+    return removeIfEmpty(path);
+  }
 }
 
-export const fileOf = ({ tileSet, x, y, z }: TileAddress): string => tileFile(x, y, z, extensionOf(tileSet.format));
+/** Returns the rows of levels in a file; none when there is no such file. */
+function readRows(file: string): readonly (number | undefined)[] {
+  try {
+    const rows: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return Array.isArray(rows) ? rows.map((n) => (Number.isSafeInteger(n) && n > 0 ? Number(n) : undefined)) : [];
+  } catch (error) {
+    if (isAbsent(error) || error instanceof SyntaxError) return [];
+    throw storeError(error, "a file of the store cannot be read");
+  }
+}
 
 export const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
 

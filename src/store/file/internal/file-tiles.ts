@@ -21,7 +21,7 @@ import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
 import type { StoredTile, TileStore } from "../../tile-store.ts";
-import { type FilePaths, fileOf, isTile, tileAt } from "./file-paths.ts";
+import { type FilePaths, isTile, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
 export const fileTiles = (paths: FilePaths): Pick<LocalStore, keyof TileStore> => ({
@@ -96,13 +96,14 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
      * on.
      */
     async put(at, bytes, guard) {
+      paths.expectNamed(at);
       const bucket = paths.bucketPath(at);
-      const target = `${bucket}/${fileOf(at)}`;
+      const target = `${bucket}/${paths.fileOf(at)}`;
       const temporary = `${bucket}/${paths.temporaryName()}`;
       let isWritten = false;
       try {
         if (!guard()) return { stored: false };
-        write(temporary, bytes, paths.fsync);
+        write(temporary, bytes, paths.fsync, () => paths.describeRows(at.tileSet));
         isWritten = true;
         const before = tileAt(target);
         if (!guard()) {
@@ -158,8 +159,9 @@ function readTile(path: string): StoredTile | undefined {
   }
 }
 
-function write(temporary: string, bytes: Uint8Array, fsync: boolean): void {
-  const file = openNew(temporary);
+/** `onMade`: called when the directory had to be made. */
+function write(temporary: string, bytes: Uint8Array, fsync: boolean, onMade: () => void): void {
+  const file = openNew(temporary, onMade);
   try {
     let written = 0;
     while (written < bytes.byteLength) written += writeSync(file, bytes, written);
@@ -182,10 +184,13 @@ const MOST_TRIES = 10;
  * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the
  * two steps, or while the directory is made; a directory with a file in it stays.
  */
-function openNew(path: string): number {
+function openNew(path: string, onMade: () => void): number {
   for (let tries = 0; ; tries++) {
     try {
-      if (tries > 0) mkdirSync(dirname(path), { recursive: true });
+      if (tries > 0) {
+        mkdirSync(dirname(path), { recursive: true });
+        onMade();
+      }
       return openSync(path, "wx");
     } catch (error) {
       if (codeOf(error) !== "ENOENT" || tries === MOST_TRIES) throw error;

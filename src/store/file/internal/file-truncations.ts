@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { renamesIn } from "../../internal/renames.ts";
 import type { TruncationStore } from "../../truncation-store.ts";
-import { directoryName, parseZoomDirectory } from "../file-layout.ts";
+import { directoryName } from "../file-layout.ts";
 import { deleteRange } from "./delete-range.ts";
 import { extensionOf, type FilePaths } from "./file-paths.ts";
 
@@ -16,23 +16,20 @@ export function fileTruncations(paths: FilePaths): TruncationStore {
       if (scope.kind === "layer")
         return lstatSync(paths.layerPath(scope.layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
       return paths
-        .levelDirectories(scope.layer)
-        .filter((name) => {
-          const parsed = parseZoomDirectory(name);
-          return (
-            parsed !== undefined &&
-            parsed.gridSetDirectory === directoryName(scope.gridSet) &&
-            parsed.parametersId === scope.parametersId &&
-            (scope.zooms === undefined || (parsed.z >= scope.zooms.first && parsed.z <= scope.zooms.last))
-          );
-        })
-        .map((name) => `${layer}/${name}`);
+        .levels(scope.layer)
+        .filter(
+          ({ gridSetDirectory, parametersId, z }) =>
+            gridSetDirectory === directoryName(scope.gridSet) &&
+            parametersId === scope.parametersId &&
+            (scope.zooms === undefined || (z >= scope.zooms.first && z <= scope.zooms.last)),
+        )
+        .map(({ name }) => `${layer}/${name}`);
     },
 
     deleteRange(scope, rect, listener, signal) {
       const extension = scope.format === undefined ? undefined : extensionOf(scope.format);
       const { chosen = () => true } = scope;
-      return deleteRange(paths.zoomPath(scope, rect.z), rect, { extension, chosen }, listener, signal);
+      return deleteRange(paths.layout, paths.level(scope, rect.z), rect, { extension, chosen }, listener, signal);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { opendir } from "node:fs/promises";
+import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
@@ -65,7 +65,7 @@ export async function regionOf(directory: string, z: number, { key, rect, bucket
 }
 
 /** Yields the entries of a directory; none when the directory does not exist. */
-async function* entriesOf(path: string): AsyncGenerator<Dirent> {
+export async function* entriesOf(path: string): AsyncGenerator<Dirent> {
   let directory: Awaited<ReturnType<typeof opendir>>;
   try {
     directory = await opendir(path, { bufferSize: READ_AHEAD });
@@ -75,3 +75,10 @@ async function* entriesOf(path: string): AsyncGenerator<Dirent> {
   }
   yield* directory;
 }
+
+/** Returns the change time of a directory; 0: the directory does not exist any more. */
+export const changedMs = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ ctimeMs }) => ctimeMs,
+    () => 0,
+  );

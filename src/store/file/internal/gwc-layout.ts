@@ -1,0 +1,34 @@
+import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import {
+  bucketDirectory,
+  bucketOf,
+  bucketsOfRect,
+  bucketTouches,
+  parsePair,
+  parseZoomDirectory,
+  tileFile,
+  zoomDirectory,
+} from "../file-layout.ts";
+import { changesOf } from "./changes.ts";
+import { regionsOf } from "./regions.ts";
+import type { TileLayout } from "./tile-layout.ts";
+
+/** GWC's default layout. */
+export const gwcLayout: TileLayout = {
+  countsFromTop: false,
+  levelDirectory: ({ gridSet, parametersId }, z) => zoomDirectory(gridSet, z, parametersId),
+  levels: (_, names) =>
+    names.flatMap((name) => {
+      const parsed = parseZoomDirectory(name);
+      return parsed === undefined ? [] : [{ name, ...parsed }];
+    }),
+  bucket: bucketDirectory,
+  file: tileFile,
+  parse: (_, file) => parsePair(file),
+  bucketsOfRect,
+  touches: bucketTouches,
+  hasLargeBuckets: (z) => bucketOf(z).half > BLOCK_SIDE / 4,
+  regions: ({ path, z }, after) => regionsOf(path, z, after),
+  changes: ({ path, z }, sinceMs) => changesOf(path, z, sinceMs),
+  pyramidDirectory: () => undefined,
+};

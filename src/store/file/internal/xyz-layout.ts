@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { namesIn } from "../../internal/directories.ts";
+import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
+import { changesOfColumns, columnOf, regionsOfColumns } from "./columns.ts";
+import type { TileLayout } from "./tile-layout.ts";
+
+/** A name of a file without the rows of its level. No tile has it. */
+const NO_ROWS = ".nuthatch-rows-unknown";
+/** Up to this level, a column has so few rows that listing it costs little. */
+const LAST_SMALL_LEVEL = 6;
+
+/**
+ * GWC's layouts TMS and SLIPPY: `GRIDSET[_PARAMETERSID]/Z/X/Y.EXT`, the numbers without zeros before them. The rows
+ * count from the bottom (TMS) or from the top.
+ */
+export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
+  const countsFromTop = rowsCountFrom === "top";
+  /** Turns a row of a file into one of a tile, and the other way round. */
+  const turned = (y: number, rows: number | undefined): number | undefined => {
+    if (!countsFromTop) return y;
+    return rows === undefined || y < 0 || y >= rows ? undefined : rows - 1 - y;
+  };
+
+  const names: Pick<TileLayout, "bucket" | "file" | "parse"> = {
+    bucket: (x) => String(x),
+    file(_x, y, _z, extension, rows) {
+      const row = turned(y, rows);
+      return row === undefined ? NO_ROWS : `${row}.${extension}`;
+    },
+    parse(bucket, file, rows) {
+      const found = /^(\d{1,10})\.([\w-]+)$/.exec(file);
+      const x = columnOf(bucket);
+      const y = found === null ? undefined : turned(Number(found[1]), rows);
+      return x === undefined || y === undefined ? undefined : { x, y, extension: found?.[2] ?? "" };
+    },
+  };
+  return {
+    ...names,
+    countsFromTop,
+    levelDirectory: (pyramid, z) => `${pyramidDirectory(pyramid)}/${z}`,
+    levels: (layerDirectory, found) =>
+      found.flatMap((name) => {
+        const parsed = parsePyramidDirectory(name);
+        if (parsed === undefined) return [];
+        return namesIn(join(layerDirectory, name)).flatMap((level) => {
+          const z = columnOf(level);
+          return z === undefined ? [] : [{ name: `${name}/${level}`, ...parsed, z }];
+        });
+      }),
+    *bucketsOfRect({ minX, maxX }) {
+      for (let x = minX; x <= maxX; x++) yield String(x);
+    },
+    touches(bucket, { minX, maxX }) {
+      const x = columnOf(bucket);
+      return x !== undefined && x >= minX && x <= maxX;
+    },
+    hasLargeBuckets: (z) => z > LAST_SMALL_LEVEL,
+    regions: (level, after) => regionsOfColumns(level, after, names),
+    changes: (level, sinceMs) => changesOfColumns(level, sinceMs, names),
+    pyramidDirectory,
+  };
+}

@@ -1,0 +1,15 @@
+import { directoryName } from "../file/file-layout.ts";
+import type { StoredPyramid } from "../inventory-store.ts";
+
+/** Returns the name of a pyramid's directory in its layer's: `GRIDSET[_PARAMETERSID]`. */
+export const pyramidDirectory = ({ gridSet, parametersId }: Pick<StoredPyramid, "gridSet" | "parametersId">): string =>
+  `${directoryName(gridSet)}${parametersId === "" ? "" : `_${parametersId}`}`;
+
+/** Takes the name of a pyramid's directory apart; undefined: the name is that of another file of a layer. */
+export function parsePyramidDirectory(
+  name: string,
+): { readonly gridSetDirectory: string; readonly parametersId: string } | undefined {
+  if (/^parameters-.*\.properties$/.test(name) || name.startsWith(".")) return undefined;
+  const [, gridSetDirectory = name, parametersId = ""] = /^(.+)_([0-9a-f]{40})$/.exec(name) ?? [];
+  return { gridSetDirectory, parametersId };
+}
