@@ -1,6 +1,8 @@
 import type { Configuration } from "../config/configuration.ts";
+import type { Logger } from "../lib/logger.ts";
 import { type OpenedStores, openStores, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
-import { locationOf } from "../store/store-options.ts";
+import { locationOf, type StoreOptions } from "../store/store-options.ts";
+import type { DiskTiers } from "./disk-tiers.ts";
 
 /** Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. */
 export const openConfiguredStores = (
@@ -26,4 +28,14 @@ export function storeLocations({ dataDir, stores, layers }: Configuration): Read
       return found === undefined ? [] : [[name, locationOf(found, tilesDirectory(dataDir))] as const];
     }),
   );
+}
+
+/** Makes the disk tiers of one process. */
+export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;
+
+/** Loads the code of disk tiers. Undefined: no store has one. */
+export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {
+  if (!stores.some((store) => store.type === "s3" && store.diskTier !== undefined)) return undefined;
+  const { DiskTiers } = await import("./disk-tiers.ts");
+  return (configuration, log) => new DiskTiers(configuration, log);
 }

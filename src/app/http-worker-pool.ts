@@ -2,6 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
+import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
@@ -170,6 +171,7 @@ export class ServingPool implements ServingProcesses {
   async metrics(): Promise<ServingMetrics> {
     const tiles = new Map<string, TileCounts>();
     let times = new TileTimes().view();
+    const diskTiers: StoreTierView[] = [];
     const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, listeners: 0 };
     for (const one of await this.#all(({ channel }) => channel.call("metrics"))) {
       if (one === undefined) continue;
@@ -178,10 +180,11 @@ export class ServingPool implements ServingProcesses {
       sum.memory.tiles += one.memory.tiles;
       sum.memory.bytes += one.memory.bytes;
       sum.memory.limitBytes += one.memory.limitBytes;
+      diskTiers.push(...one.diskTiers);
       sum.maps += one.maps;
       sum.listeners += one.listeners;
     }
-    return { ...sum, tiles, times };
+    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers) };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {

@@ -1,7 +1,7 @@
 import { Channel, localMethods, portOfProcess, remoteMethods } from "../lib/channel.ts";
 import { loadStoreKinds, type StoreKinds } from "../store/open-store.ts";
 import { followParent } from "./child-process.ts";
-import { openConfiguredStores } from "./configured-stores.ts";
+import { loadDiskTiers, type MakeDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { createLogger } from "./logger.ts";
 import {
   type HttpServerMethods,
@@ -16,6 +16,7 @@ import { Serving } from "./serving.ts";
 function startServing(): void {
   let begun: Serving | undefined;
   let kinds: StoreKinds = {};
+  let makeDiskTiers: MakeDiskTiers | undefined;
   const serving = (): Serving => {
     if (begun === undefined) throw new Error("the HTTP worker has not begun");
     return begun;
@@ -24,8 +25,10 @@ function startServing(): void {
     ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
     async prepare(stores) {
       kinds = await loadStoreKinds(stores);
+      makeDiskTiers = await loadDiskTiers(stores);
     },
     begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
+      const log = createLogger();
       begun = new Serving({
         configuration,
         eventsId,
@@ -35,7 +38,8 @@ function startServing(): void {
           renders: remoteMethods(channel, USER_RENDERS),
           ...remoteMethods(channel, SERVING_CALLS),
         },
-        log: createLogger(),
+        diskTiers: makeDiskTiers?.(configuration, log),
+        log,
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
       begun.setAccounts(accounts);

@@ -84,7 +84,7 @@ export interface ServingData {
 }
 
 /** The metrics of one process that serves. */
-export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "maps" | "listeners">;
+export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "diskTiers" | "maps" | "listeners">;
 
 /** The process, or the processes, that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {

@@ -29,6 +29,7 @@ import { directoryOf } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
 import { refusesWithoutStore } from "./configured-stores.ts";
+import type { DiskTiers } from "./disk-tiers.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import { type ServingCalls, type ServingMetrics, type ServingProcesses, USER_RENDERS } from "./process-methods.ts";
 
@@ -57,6 +58,7 @@ export class Serving implements ServingProcesses {
   readonly #checks = new ConfigurationChecks();
   readonly #useTimer: NodeJS.Timeout;
   readonly #stores: Pick<OpenedStores, "configure">;
+  readonly #diskTiers: DiskTiers | undefined;
   #configuration: Configuration;
   #catalogue: Catalogue;
   #readiness: Readiness = STARTING;
@@ -67,13 +69,15 @@ export class Serving implements ServingProcesses {
     /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
     readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
+    readonly diskTiers: DiskTiers | undefined;
     readonly core: Core;
     readonly log: Logger;
   }) {
-    const { configuration, stores, core, log } = parts;
+    const { configuration, stores, diskTiers, core, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
     this.#stores = stores;
+    this.#diskTiers = diskTiers;
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
@@ -97,6 +101,7 @@ export class Serving implements ServingProcesses {
     const reader = new TileCache({
       store: stores.store,
       memory: this.#memory,
+      diskTier: (layer) => diskTiers?.of(layer),
       renders,
       uses: this.#uses,
       shared: () => this.#configuration.store.shared,
@@ -198,6 +203,7 @@ export class Serving implements ServingProcesses {
       tiles: this.#reader.counts,
       times: this.#tileProtocols.times.view(),
       memory: { tiles, bytes, limitBytes },
+      diskTiers: this.#diskTiers?.view() ?? [],
       maps: this.#tileProtocols.maps,
       listeners: this.#events.listeners,
     };
@@ -213,6 +219,7 @@ export class Serving implements ServingProcesses {
 
   remove(keys: readonly string[]): void {
     this.#memory.remove(keys);
+    this.#diskTiers?.remove(keys);
   }
 
   expireBefore(layer: string, beforeMs: number): void {
@@ -224,6 +231,7 @@ export class Serving implements ServingProcesses {
     this.#configuration = configuration;
     this.#catalogue = catalogueOf(configuration.layers);
     this.#stores.configure(configuration.layers);
+    this.#diskTiers?.configure(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
@@ -249,6 +257,7 @@ export class Serving implements ServingProcesses {
     // End the requests that wait for a job or listen to events: they would delay the close for minutes.
     this.#events.close();
     await this.#http.close(graceMs);
+    await this.#diskTiers?.close();
     this.#changes.close();
   }
 }

@@ -10,7 +10,7 @@ import { loadStoreKinds } from "../store/open-store.ts";
 import { DEFAULT_STORE, directoryOf } from "../store/store-options.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
-import { openConfiguredStores } from "./configured-stores.ts";
+import { loadDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
 import { ServingPool } from "./http-worker-pool.ts";
 import { createLogger } from "./logger.ts";
@@ -127,7 +127,8 @@ async function buildServing(
 ): Promise<ServingProcesses> {
   if (configuration.server.workers > 1) return new ServingPool(configuration, { instance }, core, log);
   const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores), "server");
-  return new Serving({ configuration, eventsId: instance, stores, core, log });
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
+  return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
 }
 
 /** @throws StartError */

@@ -6,7 +6,15 @@ import type { TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { tileKey } from "../render/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import { type MaybePromise, type StoredTile, StoreError, type TileStore, whenKnown } from "../store/tile-store.ts";
+import {
+  ifAvailable,
+  type MaybePromise,
+  type StoredTile,
+  StoreError,
+  type TileStore,
+  whenKnown,
+} from "../store/tile-store.ts";
+import type { DiskTier } from "./disk-tier.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 import { failureOf, NOT_CACHED, STORE_AWAY } from "./tile-failure.ts";
@@ -59,6 +67,8 @@ export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<s
 export interface TileCacheParts {
   readonly store: TileStore;
   readonly memory: MemoryTier;
+  /** Returns the disk tier of a layer's store; undefined: it has none. */
+  readonly diskTier: (layer: string) => DiskTier | undefined;
   readonly renders: UserRenders;
   readonly uses: UseRecorder;
   /** Returns whether other programs write to the store, so that tiles in memory have to be compared with the store. */
@@ -219,19 +229,31 @@ export class TileCache implements TileReader {
     );
   }
 
-  /** Reads from the store into the memory tier. */
+  /** Reads from the disk tier or the store into the memory tier. */
   #readStore(tileSet: TileSet, index: TileIndex, key: string): MaybePromise<ServedTile | "away" | undefined> {
     const isRefused = (error: StoreError): boolean =>
       error.code === "unavailable" && this.#parts.refusesWithoutStore(tileSet.layer);
+    const { layer } = tileSet;
+    const { memory } = this.#parts;
+    const tier = this.#parts.diskTier(layer);
+    const name = tier && ifAvailable(() => this.#parts.store.keyOf({ tileSet, ...index }));
+    const inTier = tier === undefined || name === undefined ? undefined : { key, name, epoch: memory.epoch(layer) };
+    const kept = inTier && tier?.get(inTier);
+    const mark = tier?.mark(key) ?? 0;
     const read = whenKnown(
       this.#fromStore<StoredTile | "away">(
-        tileSet.layer,
-        (store) => store.get({ tileSet, ...index }),
+        layer,
+        (store) => kept ?? store.get({ tileSet, ...index }),
         (error) => (isRefused(error) ? "away" : undefined),
       ),
-      (stored) => (stored === undefined || stored === "away" ? stored : served(stored)),
+      (stored) => {
+        if (stored === undefined || stored === "away") return stored;
+        if (inTier !== undefined && stored !== kept)
+          tier?.keep(inTier, stored, mark, () => memory.epoch(layer) === inTier.epoch);
+        return served(stored);
+      },
     );
-    this.#parts.memory.setRead(tileSet.layer, key, read);
+    memory.setRead(layer, key, read);
     return read;
   }
 

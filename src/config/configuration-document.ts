@@ -111,13 +111,14 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
 
 function storeDocument(store: StoreOptions): Readonly<Record<string, unknown>> {
   if (store.type !== "s3") return { ...store };
-  const { credentials, serverSideEncryption, timeoutMs, namesFile: _, ...rest } = store;
+  const { credentials, serverSideEncryption, timeoutMs, diskTier, namesFile: _, ...rest } = store;
   return {
     ...rest,
     ...(credentials === undefined ? {} : { accessKeyId: MASKED, secretAccessKey: MASKED }),
     ...(credentials?.sessionToken === undefined ? {} : { sessionToken: MASKED }),
     ...(serverSideEncryption === undefined ? {} : { serverSideEncryption: serverSideEncryption.algorithm }),
     ...(serverSideEncryption?.kmsKeyId === undefined ? {} : { kmsKeyId: serverSideEncryption.kmsKeyId }),
+    ...(diskTier === undefined ? {} : { diskTier: { path: diskTier.path, sizeMiB: diskTier.limitBytes / 2 ** 20 } }),
     timeoutSeconds: timeoutMs / 1000,
   };
 }

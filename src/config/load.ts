@@ -211,6 +211,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     dataDir,
     cwd: input.cwd,
     defaultDirectory: tilesDirectory(dataDir),
+    isShared: document.store.shared,
     problems,
   });
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);

@@ -72,6 +72,24 @@ layers: []
     ],
   },
   {
+    mistake: "a disk tier without a place of its own, or of no size, or where other programs write",
+    yaml: `dataDir: /d/state
+store: { shared: true }
+stores:
+  - { id: a, type: file, path: /d/tiles }
+  - { id: b, type: s3, bucket: tiles, diskTier: { path: /d/tiles/tier, sizeMiB: 1 } }
+  - { id: c, type: s3, bucket: tiles, prefix: c, diskTier: { path: /d, sizeMiB: 0 } }
+  - { id: d, type: file, path: /e, diskTier: { path: /f, sizeMiB: 1 } }
+layers: []
+`,
+    says: [
+      /^f\.yaml:5:\d+: stores\[1\]\.diskTier\.path: \/d\/tiles\/tier is inside the directory of the store "a"/,
+      /^f\.yaml:5:\d+: stores\[1\]\.diskTier: a disk tier cannot be used with store\.shared: true/,
+      /^f\.yaml:6:\d+: stores\[2\]\.diskTier\.sizeMiB: expected .*, got 0$/,
+      /^f\.yaml:7:\d+: stores\[3\]\.diskTier: unknown key/,
+    ],
+  },
+  {
     mistake: "a layer with the name of the keys that a store in S3 has for itself",
     yaml: `${layer("store: b").replace(/name: \S+/, "name: _nuthatch")}stores:
   - { id: f, type: file, path: /d/tiles }

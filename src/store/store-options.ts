@@ -34,6 +34,15 @@ export interface S3StoreConfiguration extends Omit<S3StoreOptions, "isOwner"> {
    * not stored.
    */
   readonly unavailable: "refuse" | "render";
+  /** Tiles on a local disk in front of the bucket. */
+  readonly diskTier?: DiskTierOptions;
+}
+
+export interface DiskTierOptions {
+  /** An absolute path. */
+  readonly path: string;
+  /** The space that the tiles may take, of all processes together. */
+  readonly limitBytes: number;
 }
 
 /** The id of the store that exists without `stores:`. No configured store has it. */

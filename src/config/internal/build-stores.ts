@@ -11,6 +11,8 @@ export interface StoresContext {
   readonly cwd: string;
   /** The directory of the store that exists without `stores:`. */
   readonly defaultDirectory: string;
+  /** Whether other programs write into the stores. */
+  readonly isShared: boolean;
   readonly problems: Problems;
 }
 
@@ -30,6 +32,11 @@ export function buildStores(
       problems.add(["stores", i, "id"], `two stores are called ${JSON.stringify(store.id)}`);
     checkDirectory(store, i, stores, context);
     if (document.type === "s3") checkKeys(document, i, problems);
+    if (store.type === "s3" && store.diskTier !== undefined && context.isShared)
+      problems.add(
+        ["stores", i, "diskTier"],
+        "a disk tier cannot be used with store.shared: true, as it does not see what other programs store",
+      );
     stores.push(store);
   }
   return stores;
@@ -38,7 +45,7 @@ export function buildStores(
 function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): StoreOptions {
   if (document.type !== "s3") return { ...document, path: resolve(cwd, document.path) };
   const { accessKeyId, secretAccessKey, sessionToken, caFile, kmsKeyId, serverSideEncryption, ...rest } = document;
-  const { timeoutSeconds, ...options } = rest;
+  const { timeoutSeconds, diskTier, ...options } = rest;
   return {
     ...options,
     timeoutMs: timeoutSeconds * 1000,
@@ -46,6 +53,9 @@ function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): S
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
+    ...(diskTier === undefined
+      ? {}
+      : { diskTier: { path: resolve(cwd, diskTier.path), limitBytes: diskTier.sizeMiB * 2 ** 20 } }),
     ...(caFile === undefined ? {} : { caFile: resolve(cwd, caFile) }),
     ...(serverSideEncryption === undefined
       ? {}
@@ -67,23 +77,25 @@ function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, 
 
 function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOptions[], context: StoresContext): void {
   const { dataDir, problems } = context;
-  const path = directoryOf(store);
+  const path = occupiedBy(store);
   if (path === undefined) return;
+  const key = ["stores", i, ...(store.type === "s3" ? ["diskTier"] : []), "path"];
   if (holds(path, dataDir))
-    problems.add(
-      ["stores", i, "path"],
-      `${path} holds the data directory ${dataDir}: a store needs a directory of its own`,
-    );
+    problems.add(key, `${path} holds the data directory ${dataDir}: a store needs a directory of its own`);
   for (const other of others) {
-    const taken = directoryOf(other);
+    const taken = occupiedBy(other);
     if (taken === undefined || !(holds(path, taken) || holds(taken, path))) continue;
     const what = taken === path ? "is" : holds(path, taken) ? "holds" : "is inside";
     problems.add(
-      ["stores", i, "path"],
+      key,
       `${path} ${what} the directory of the store ${JSON.stringify(other.id)}${taken === path ? "" : ` (${taken})`}: stores cannot share directories`,
     );
   }
 }
+
+/** Returns the directory on this machine that a store, or its disk tier, has for itself. */
+const occupiedBy = (store: StoreOptions): string | undefined =>
+  store.type === "s3" ? store.diskTier?.path : directoryOf(store);
 
 /** Returns whether a directory is another one or contains it. */
 const holds = (directory: string, inside: string): boolean =>

@@ -1,3 +1,4 @@
+import type { StoreTierView } from "../../cache/disk-tier-view.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
 import type { UsageView } from "../../coordinator/usage-view.ts";
@@ -14,6 +15,7 @@ export interface ServerMetrics {
   readonly times: TileTimesView;
   /** The memory tier. */
   readonly memory: { readonly tiles: number; readonly bytes: number; readonly limitBytes: number };
+  readonly diskTiers: readonly StoreTierView[];
   /** Maps composed of tiles that users have requested. */
   readonly maps: number;
   readonly upstreams: readonly UpstreamState[];

@@ -149,7 +149,7 @@ const TILE_SOURCES = {
   expired: "expired",
 } as const satisfies Partial<Record<keyof TileCounts, string>>;
 
-const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly Metric[] => [
+const tileMetrics = ({ tiles, memory, diskTiers, renderersHung }: ServerMetrics): readonly Metric[] => [
   counter(
     "tile_requests_total",
     "Tiles requested by users, by layer and origin; the hit ratio is the hits divided by all",
@@ -174,7 +174,19 @@ const tileMetrics = ({ tiles, memory, renderersHung }: ServerMetrics): readonly 
   counter("renderers_hung_total", "Renderers that were ended because they did not answer", renderersHung),
   gauge("memory_tier_bytes", "Bytes of the tiles in memory", memory.bytes),
   gauge("memory_tier_limit_bytes", "The most bytes of tiles in memory", memory.limitBytes),
+  ...(diskTiers.length === 0 ? [] : diskTierMetrics(diskTiers)),
 ];
+
+const diskTierMetrics = (tiers: ServerMetrics["diskTiers"]): readonly Metric[] => {
+  const byStore = (name: Exclude<keyof (typeof tiers)[number], "store">): Values =>
+    tiers.map((tier) => [{ store: tier.store }, tier[name]]);
+  return [
+    gauge("disk_tier_bytes", "Space of tiles of a remote store on the local disk", byStore("bytes")),
+    gauge("disk_tier_limit_bytes", "Space that they may take", byStore("limitBytes")),
+    counter("disk_tier_hits_total", "Reads of a remote store that the local disk answered", byStore("hits")),
+    counter("disk_tier_failures_total", "Faults of the disk; the requests went on without it", byStore("failures")),
+  ];
+};
 
 const byLayer = (tiles: ServerMetrics["tiles"], name: keyof TileCounts): Values =>
   [...tiles].map(([layer, counts]) => [{ layer }, counts[name]]);

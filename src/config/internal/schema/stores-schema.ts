@@ -45,6 +45,12 @@ const s3 = map({
   unavailable: oneOf(["refuse", "render"])
     .default("refuse")
     .describe("While the bucket is away: 503, or tiles that are rendered and not stored."),
+  diskTier: optional(
+    map({
+      path: text.describe("A directory on a local disk, for this tier alone. It is emptied at each start."),
+      sizeMiB: whole(1, 2 ** 26).describe("The space that the tiles may take."),
+    }).describe("Tiles that were read from the bucket, on a local disk."),
+  ),
   putSeconds: whole(5, 3600).default(30).describe("The service refuses a put that arrives later than this."),
 });
 

@@ -1,0 +1,244 @@
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { mkdir, rm, statfs, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LRUCache } from "lru-cache";
+import { codeOf } from "../lib/error-code.ts";
+import type { StoredTile } from "../store/tile-store.ts";
+import type { DiskTierView } from "./disk-tier-view.ts";
+
+export interface DiskTierOptions {
+  /** A directory of this process alone. */
+  readonly directory: string;
+  /** The space that the tier may take, in bytes of whole blocks. */
+  readonly limitBytes: number;
+  /** Hears of each fault of the disk. The request that met it goes on without the tier. */
+  readonly failed: (error: unknown) => void;
+  /** ms of a monotonic clock. */
+  readonly elapsedMs: () => number;
+}
+
+/** One tile in the tier. */
+export interface TierKey {
+  /** The tile's `tileKey`. */
+  readonly key: string;
+  /** The name of the tile in its store, which changes with each truncation. */
+  readonly name: string;
+  /** The layer's epoch in the memory tier, from before the bytes were read. */
+  readonly epoch: number;
+}
+
+interface Entry {
+  /** The number of the entry's file. No two entries of a tier have the same, so a late deletion hits no later file. */
+  readonly file: number;
+  readonly bytes: number;
+}
+
+/** Time of the write (8 bytes), epoch (8), and digest of the name (20). The bytes of the tile follow. */
+const HEADER_BYTES = 36;
+const DIRECTORIES = 256;
+/** Tiles that are written at once. Further ones are not kept: they are read from the store again. */
+const MOST_WRITES = 16;
+/** After a fault nothing is written for this time, so that a full disk is not asked for each tile. */
+const PAUSE_MS = 5_000;
+/** Counters of removals. Keys share them: a read that finds its counter raised by another key only keeps nothing. */
+const REMOVAL_COUNTERS = 4_096;
+const USUAL_BLOCK_BYTES = 4_096;
+
+/**
+ * Holds tiles of a remote store on a local disk, bounded in bytes; the least recently read ones go first. The tier
+ * begins empty with each process, as its index is in memory: nothing that changed while no process ran can be served.
+ * What makes the memory tier forget a tile makes this tier forget it, by the same epochs and removals; the name in the
+ * store is compared besides. No fault of the disk fails a request.
+ */
+export class DiskTier {
+  readonly #options: DiskTierOptions;
+  readonly #index: LRUCache<string, Entry>;
+  readonly #writes = new Set<Promise<void>>();
+  readonly #deletions = new Set<Promise<void>>();
+  readonly #removals = new Uint32Array(REMOVAL_COUNTERS);
+  #nextFile = 0;
+  /** Bytes of tiles that are being written. */
+  #reservedBytes = 0;
+  /** Bytes of files that could not be deleted. */
+  #lostBytes = 0;
+  #blockBytes: number | undefined;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #hits = 0;
+  #failures = 0;
+
+  constructor(options: DiskTierOptions) {
+    this.#options = options;
+    this.#index = new LRUCache({
+      maxSize: Math.max(1, options.limitBytes),
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: (entry) => this.#delete(entry),
+    });
+  }
+
+  /** Removes what an earlier process with the same directory has left. Nothing is kept before this has ended. */
+  prepare(): Promise<void> {
+    return this.#noted(async () => {
+      await rm(this.#options.directory, { recursive: true, force: true });
+      await mkdir(this.#options.directory, { recursive: true });
+      const { bsize } = await statfs(this.#options.directory);
+      this.#blockBytes = bsize >= 512 && bsize <= 65_536 ? bsize : USUAL_BLOCK_BYTES;
+    });
+  }
+
+  view(): DiskTierView {
+    return {
+      tiles: this.#index.size,
+      bytes: this.#index.calculatedSize,
+      limitBytes: this.#options.limitBytes,
+      hits: this.#hits,
+      failures: this.#failures,
+    };
+  }
+
+  /** Returns a tile with one read; undefined: it is not here. */
+  get({ key, name, epoch }: TierKey): StoredTile | undefined {
+    const id = idOf(key);
+    const entry = this.#index.get(id);
+    if (entry === undefined) return undefined;
+    try {
+      const content = readWhole(this.#pathOf(entry));
+      const isCurrent = content.readDoubleLE(8) === epoch && content.subarray(16, HEADER_BYTES).equals(digestOf(name));
+      if (isCurrent) {
+        this.#hits++;
+        return { bytes: content.subarray(HEADER_BYTES), modifiedMs: content.readDoubleLE(0) };
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#index.delete(id);
+    return undefined;
+  }
+
+  /** Returns the mark of a read of the store that begins now. */
+  mark(key: string): number {
+    return this.#removals[counterOf(key)] ?? 0;
+  }
+
+  /**
+   * Begins to write a tile that a read has returned. Keeps nothing where the tile was removed since the read's `mark`, as
+   * the read may have returned an older one. `isCurrent`: whether the layer's epoch is the same.
+   */
+  keep(at: TierKey, tile: StoredTile, mark: number, isCurrent: () => boolean): void {
+    const isWanted = (): boolean => isCurrent() && this.mark(at.key) === mark;
+    if (!isWanted()) return;
+    if (this.#blockBytes === undefined || this.#writes.size >= MOST_WRITES) return;
+    if (this.#options.elapsedMs() < this.#pausedUntilMs) return;
+    const write = this.#noted(() => this.#write(at, tile, isWanted)).finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+  }
+
+  /** Removes tiles by their `tileKey`. */
+  remove(keys: readonly string[]): void {
+    for (const key of keys) {
+      const counter = counterOf(key);
+      this.#removals[counter] = (this.#removals[counter] ?? 0) + 1;
+      if (this.#index.size > 0) this.#index.delete(idOf(key));
+    }
+  }
+
+  /** Waits until no tile is being written or deleted. */
+  async idle(): Promise<void> {
+    while (this.#writes.size + this.#deletions.size > 0) await Promise.all([...this.#writes, ...this.#deletions]);
+  }
+
+  async #write({ key, name, epoch }: TierKey, { bytes, modifiedMs }: StoredTile, isCurrent: () => boolean) {
+    const { limitBytes } = this.#options;
+    const block = this.#blockBytes ?? USUAL_BLOCK_BYTES;
+    const size = Math.ceil((HEADER_BYTES + bytes.byteLength) / block) * block;
+    const taken = (): number => this.#index.calculatedSize + this.#reservedBytes + this.#lostBytes;
+    this.#reservedBytes += size;
+    const entry = { file: this.#nextFile++, bytes: size };
+    try {
+      while (taken() > limitBytes && this.#index.size > 0) this.#index.pop();
+      // The files must be gone first: the bound holds on the disk, too.
+      await Promise.all(this.#deletions);
+      if (taken() > limitBytes) return;
+      const header = Buffer.alloc(HEADER_BYTES);
+      header.writeDoubleLE(modifiedMs, 0);
+      header.writeDoubleLE(epoch, 8);
+      digestOf(name).copy(header, 16);
+      await this.#writeFile(this.#pathOf(entry), Buffer.concat([header, bytes]));
+      if (isCurrent()) this.#index.set(idOf(key), entry);
+      else this.#delete(entry);
+    } catch (error) {
+      this.#delete(entry);
+      throw error;
+    } finally {
+      this.#reservedBytes -= size;
+    }
+  }
+
+  async #writeFile(path: string, content: Buffer): Promise<void> {
+    try {
+      await writeFile(path, content, { mode: 0o600 });
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw error;
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, content, { mode: 0o600 });
+    }
+  }
+
+  #delete(entry: Entry): void {
+    const deletion = unlink(this.#pathOf(entry))
+      .catch((error: unknown) => {
+        const code = codeOf(error);
+        if (code === "ENOENT" || code === "ENOTDIR") return;
+        this.#lostBytes += entry.bytes;
+        this.#fail(error);
+      })
+      .finally(() => this.#deletions.delete(deletion));
+    this.#deletions.add(deletion);
+  }
+
+  #pathOf({ file }: Entry): string {
+    return join(this.#options.directory, String(file % DIRECTORIES), String(file));
+  }
+
+  async #noted(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#pausedUntilMs = this.#options.elapsedMs() + PAUSE_MS;
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failures++;
+    this.#options.failed(error);
+  }
+}
+
+/** FNV-1a. */
+function counterOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % REMOVAL_COUNTERS;
+}
+
+const idOf = (key: string): string => createHash("sha1").update(key).digest("base64url");
+const digestOf = (name: string): Buffer => createHash("sha1").update(name).digest();
+
+/** @throws Error when the file is not there, or is none of the tier's */
+function readWhole(path: string): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const content = Buffer.allocUnsafeSlow(size);
+    for (let read = 0; read < size; ) {
+      const n = readSync(file, content, read, size - read, read);
+      if (n === 0) throw new Error("a file of the disk tier is shorter than it was");
+      read += n;
+    }
+    if (size < HEADER_BYTES) throw new Error("a file of the disk tier has no header");
+    return content;
+  } finally {
+    closeSync(file);
+  }
+}
