@@ -26,6 +26,7 @@ const LONG = [
   "hard-cap",
   "log",
   "many-jobs",
+  "store-copy",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

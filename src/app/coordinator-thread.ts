@@ -166,6 +166,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         opened = buildCoordinator({
           db,
           store,
+          stores: stores.several,
           gate: remoteMethods(channel, RENDER_GATE),
           catalogue: () => catalogue,
           jobOptions: () => configuration.jobs,
@@ -214,6 +215,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       coordinator();
       if (claimed !== undefined) storeChange(claimed.db, change);
     },
+    async moving({ layers, stores: configured }) {
+      const storeOf = new Map(layers.map(({ name, store }) => [name, store ?? configured[0]?.id]));
+      await opened?.services.copies.moving((layer) => storeOf.get(layer));
+    },
+    moved: () => opened?.services.copies.moved(),
     async configure(next) {
       const changed = changedGridSets(catalogue, catalogueOf(next.layers));
       take(next);

@@ -52,6 +52,10 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   readonly reserve: Reserve;
   /** Collects garbage, as the last renderer has ended after a time without work. */
   rest(): void;
+  /** Prepares a reload that gives layers other stores: their last changes are copied, and they are blocked. */
+  moving(next: Configuration): Promise<void>;
+  /** Ends what `moving` has begun, after the reload or its failure. */
+  moved(): void;
   /** Applies a reloaded configuration. */
   configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
   /** Stores a change of what was made over HTTP, before the configuration with it is applied. */

@@ -53,13 +53,25 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const apply = async (next: Configuration): Promise<readonly string[]> => {
     const removed = next.layers.length === 0 ? configuration.layers.length : 0;
     const before = configuration;
-    const ignored = await applyHere(next);
+    const { ignored, abortedJobs } = await withMoves(mergeReloaded(next, before).merged, async () => ({
+      ignored: await applyHere(next),
+      ...(await coordinator.channel.call("configure", configuration)),
+    }));
     const merged = configuration;
     const isChanged = !isDeepStrictEqual(merged, before);
-    const { abortedJobs } = await coordinator.channel.call("configure", merged);
     if (isChanged) serving.publish({ kind: "configuration", layers: merged.layers.length });
     if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
     return ignored;
+  };
+  /** Runs the work of a reload. Layers that move to another store are copied to the end before. */
+  const withMoves = async <T>(next: Configuration, work: () => Promise<T>): Promise<T> => {
+    if (next.stores.length < 2) return work();
+    await coordinator.channel.call("moving", next);
+    try {
+      return await work();
+    } finally {
+      coordinator.channel.note("moved", []);
+    }
   };
   const loadWith = (objects: readonly ConfiguredObject[]) =>
     load({ users: configuration.users.length, layers: configuration.layers.length }, objects);

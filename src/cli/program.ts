@@ -13,6 +13,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["doctor", async () => (await import("./commands/doctor-command.ts")).doctorCommand()],
   ["import", async () => (await import("./commands/import-command.ts")).importCommand()],
   ["export", async () => (await import("./commands/export-command.ts")).exportCommand()],
+  ["store", async () => (await import("./commands/store-command.ts")).storeCommand()],
   ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
   ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],
   ["status", async () => (await import("./commands/status-command.ts")).statusCommand()],

@@ -20,6 +20,7 @@ import { truncationMigrations } from "../truncation/truncations.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
 import { configuredObjectMigrations } from "./configured-objects.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
+import { storeCopyMigrations } from "./store-copies.ts";
 
 /** Creates the tables of all modules. */
 export function migrate(db: Database): void {
@@ -31,6 +32,7 @@ export function migrate(db: Database): void {
     truncationMigrations,
     massTruncationMigrations,
     layerStoreMigrations,
+    storeCopyMigrations,
     quotaMigrations,
     usageTrendMigrations,
     accessLogMigrations,

@@ -12,6 +12,7 @@ import { JobService } from "./job-service.ts";
 import { MetricsService } from "./metrics-service.ts";
 import type { Services } from "./operations.ts";
 import { QuotaService } from "./quota-service.ts";
+import { StoreCopies } from "./store-copies.ts";
 import { TileChanges } from "./tile-changes.ts";
 import { UsageService } from "./usage-service.ts";
 import type { UserWrites } from "./user-writes.ts";
@@ -67,6 +68,7 @@ export function buildServices(context: ServiceContext): {
     tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
     exports: new ExportService({ ...context, ...counted }),
     imports: new ImportService({ ...context, ...quota, truncations: truncations.ledgerTruncations }),
+    copies: new StoreCopies({ ...context, ...counted, truncations: truncations.ledgerTruncations }),
     sessions,
     activity: new ActivityService({
       ...context,

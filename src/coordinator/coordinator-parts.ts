@@ -13,6 +13,7 @@ import type { RenderGate } from "../render/render-order.ts";
 import type { ClockRecord } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
+import type { OpenedStores } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import type { ServerEvent } from "./server-event.ts";
@@ -22,6 +23,8 @@ import type { StateWriter } from "./state-writer.ts";
 export interface CoordinatorParts {
   readonly db: Database;
   readonly store: Store;
+  /** The stores of the configuration; absent: it has only the default one. */
+  readonly stores?: OpenedStores["several"];
   readonly gate: RenderGate;
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;

@@ -55,6 +55,7 @@ export class Coordinator {
     truncations.reclaim.sweep();
     this.services.quota.start();
     adoption.start(adoptedLayers(catalogue()));
+    this.services.copies.start();
   }
 
   #recountInTurns(): void {
@@ -104,6 +105,7 @@ export class Coordinator {
     await adoption.close();
     await this.services.usage.cancelVerification();
     this.#closing.abort();
+    await this.services.copies.close();
     await jobs.runner.close(graceMs);
     await truncations.reclaim.ended();
   }

@@ -11,6 +11,7 @@ import type { ImportService } from "./import-service.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
 import type { QuotaService } from "./quota-service.ts";
+import type { StoreCopies } from "./store-copies.ts";
 import type { TileChanges } from "./tile-changes.ts";
 import type { UsageService } from "./usage-service.ts";
 
@@ -27,6 +28,7 @@ export interface Services {
   readonly tiles: TileChanges;
   readonly exports: ExportService;
   readonly imports: ImportService;
+  readonly copies: StoreCopies;
   readonly sessions: SessionService;
   readonly accounts: AccountService;
   readonly activity: ActivityService;
@@ -105,6 +107,7 @@ export const OPERATIONS = {
   tiles: { tileChanges: UNTIL },
   exports: { exportTiles: UNTIL },
   imports: { importTiles: CALL },
+  copies: { copyStore: CALL, storeCopies: CALL, cancelStoreCopy: CALL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },
   accounts: {
@@ -137,6 +140,7 @@ export interface Operations
     Offered<"tiles">,
     Offered<"exports">,
     Offered<"imports">,
+    Offered<"copies">,
     Offered<"activity">,
     Offered<"sessions">,
     Offered<"accounts"> {}

@@ -37,6 +37,8 @@ export class CellWriters {
   /** The number of writers with open cells, by layer. Has no entry for 0. */
   readonly #writers = new Map<string, number>();
   #observer: ((cells: readonly CellPosition[]) => void) | undefined;
+  /** Observers beside it. */
+  readonly #followers = new Set<(cells: readonly CellPosition[]) => void>();
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
@@ -51,9 +53,16 @@ export class CellWriters {
     this.#observer = observer;
   }
 
-  /** Reports cells to the observer that have changed without being opened. */
+  /** Has another function called with the same cells. Returns the function that ends it. */
+  follow(follower: (cells: readonly CellPosition[]) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  /** Reports cells to the observers that have changed without being opened. */
   changed(cells: readonly CellPosition[]): void {
     this.#observer?.(cells);
+    for (const follower of this.#followers) follower(cells);
   }
 
   /** Opens the cells that a rectangle of tiles touches, for a writer that stores tiles there. */
@@ -107,7 +116,7 @@ export class CellWriters {
       if (this.#in.marks.mark(block, cell)) mustCommit = true;
     }
     const positions = cells.map(({ tileSet, block, cell }) => cellPosition(tileSet, block, cell));
-    this.#observer?.(positions);
+    this.changed(positions);
     return { mustCommit, cells: positions };
   }
 
@@ -127,7 +136,7 @@ export class CellWriters {
       // A cell in doubt is not counted while it is open. The last writer has closed this one.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
     }
-    this.#observer?.(open.cells);
+    this.changed(open.cells);
   }
 
   /** Returns whether another writer has one of the cells open, too. */

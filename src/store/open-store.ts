@@ -25,6 +25,8 @@ export interface OpenOptions {
 /** The stores of one process as one store. */
 export interface OpenedStores {
   readonly store: Store;
+  /** The stores of the configuration; undefined: it has only the default one. */
+  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames"> | undefined;
   /** Applies reloaded layers: their stores and their grid sets. */
   configure(layers: readonly Layer[]): void;
   /** Returns why a remote store cannot be used; undefined: all can be. Asks them. */
@@ -57,6 +59,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   if (only !== undefined && only.id === DEFAULT_STORE)
     return {
       store: only.store,
+      several: undefined,
       trouble: async () => undefined,
       configure: (layers) => {
         gridSets = gridSetsOf(layers);
@@ -66,6 +69,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   router.configure(options.layers);
   return {
     store: router,
+    several: router,
     async trouble() {
       const found = await Promise.all(remote.map((store) => store.trouble()));
       return (

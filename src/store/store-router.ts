@@ -24,6 +24,7 @@ export class StoreRouter implements Store {
   readonly #stores: readonly RoutedStore[];
   readonly #first: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
+  #renames = 0;
   /** The time at which each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
   #lastAliveMs: ReadonlyMap<Store, number | undefined> | undefined;
 
@@ -40,6 +41,22 @@ export class StoreRouter implements Store {
     const byId = new Map(this.#stores.map(({ id, store }) => [id, store]));
     const storeOf = (id: string | undefined): Store => (id === undefined ? undefined : byId.get(id)) ?? this.#first;
     this.#byLayer = new Map(layers.map(({ name, store }) => [name, storeOf(store)]));
+  }
+
+  /** Returns the store with this id. */
+  byId(id: string): Store | undefined {
+    return this.#stores.find((one) => one.id === id)?.store;
+  }
+
+  /** Returns the id of the store that a configured layer has. */
+  idOf(layer: string): string | undefined {
+    const store = this.#byLayer.get(layer);
+    return this.#stores.find((one) => one.store === store)?.id;
+  }
+
+  /** The number of truncations and undos of this process. */
+  get renames(): number {
+    return this.#renames;
   }
 
   /** Returns the store of a layer. A layer that is not configured has the first store that holds a tile of it. */
@@ -61,8 +78,8 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).stat(at);
   }
 
-  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): ReturnType<TileStore["put"]> {
-    return this.#of(at.tileSet.layer).put(at, bytes, guard);
+  put(...[at, bytes, guard, modifiedMs]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+    return this.#of(at.tileSet.layer).put(at, bytes, guard, modifiedMs);
   }
 
   confirm(
@@ -128,10 +145,12 @@ export class StoreRouter implements Store {
   }
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): void {
+    this.#renames++;
     for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.truncate(id, own, remains);
   }
 
   restore(id: string, names: readonly string[]): void {
+    this.#renames++;
     for (const [store, own] of this.#namesByStore(names)) store.restore(id, own);
   }
 

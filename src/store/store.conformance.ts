@@ -82,6 +82,14 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     expect((await store.stat(place))?.bytes).toBe(7);
     expect((await store.stat(place))?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
   });
+  test("a copy keeps the time of its tile", async () => {
+    const store = make();
+    const writtenMs = 1_600_000_000_000;
+    await store.put(at(0, 0, 0), of(7), yes, writtenMs);
+    expect((await store.get(at(0, 0, 0)))?.modifiedMs).toBe(writtenMs);
+    await store.put(at(0, 0, 0), of(8), yes);
+    expect((await store.get(at(0, 0, 0)))?.modifiedMs).toBeGreaterThan(writtenMs);
+  });
   test("nothing is stored when the guard says no", async () => {
     const store = make();
     expect(await store.put(at(0, 0, 0), of(7), () => false)).toEqual({ stored: false });

@@ -53,9 +53,10 @@ export interface TileStore {
   stat(at: TileAddress): MaybePromise<TileStatus | undefined>;
   /**
    * Replaces a tile atomically. Calls `guard` synchronously right before the tile becomes readable. Stores nothing when
-   * `guard` returns false, or when the scope was truncated in between.
+   * `guard` returns false, or when the scope was truncated in between. `modifiedMs`: the time of the tile, for a copy;
+   * absent: now.
    */
-  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome>;
+  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean, modifiedMs?: number): Promise<PutOutcome>;
   /**
    * Returns whether the stored tile has exactly these bytes, so that no put is needed. `renew` also sets the time of
    * the tile to now, for layers whose tiles age from their last check. Returns false also where `guard` does or where

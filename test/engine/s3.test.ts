@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { NO_S3, type S3Server, startS3 } from "../support/s3-server.ts";
 import { clientCases } from "./s3/client-cases.ts";
+import { copyCases } from "./s3/copy-cases.ts";
 import { diskTierCases } from "./s3/disk-tier-cases.ts";
 import { serverCases } from "./s3/server-cases.ts";
 import { storeCases } from "./s3/store-cases.ts";
@@ -19,5 +20,6 @@ describe.skipIf(NO_S3 !== undefined)("S3, by SeaweedFS", () => {
   describe("the client", () => clientCases(started));
   describe("the store", () => storeCases(started));
   describe("a server with its tiles there", () => serverCases(started));
+  describe("a copy of a layer", () => copyCases(started));
   describe("a disk tier in front of it", () => diskTierCases(started));
 });

@@ -71,6 +71,9 @@ async function startOnce(): Promise<S3Server> {
     "-s3",
     `-s3.port=${s3}`,
     `-s3.config=${config}`,
+    // Other services of it have fixed ports, which a second server could not have.
+    "-s3.port.iceberg=0",
+    "-s3.port.lance=0",
     "-master.telemetry=false",
     "-master.volumeSizeLimitMB=64",
     "-volume.max=20",

@@ -20,6 +20,7 @@ import { serverResource } from "./server/server-route.ts";
 import { sessionResource } from "./session/session-route.ts";
 import { statsResource } from "./stats/stats-route.ts";
 import { statusResource } from "./status/status-route.ts";
+import { storeCopiesResource, storeCopyResource } from "./stores/store-copies-route.ts";
 import { exportResource } from "./tiles/export-route.ts";
 import { importResource } from "./tiles/import-route.ts";
 import { tokenResource, tokensResource } from "./tokens/tokens-route.ts";
@@ -87,6 +88,8 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   }
   if (name === "usage" && action === undefined) return usagePartResource(parts, key);
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
+  if (name === "stores" && key === "copies")
+    return action === undefined ? storeCopiesResource(parts) : storeCopyResource(parts, action);
   if (name === "crs" && action === undefined) return crsResource(key);
   if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);

@@ -55,11 +55,11 @@ function tileStore({ blockBytes, tiles, described }: Memory): Pick<LocalStore, k
       const { bytes, modifiedMs, confirmedMs } = stored;
       return { bytes: bytes.byteLength, modifiedMs, confirmedMs };
     },
-    async put(at, bytes, guard) {
+    async put(at, bytes, guard, modifiedMs) {
       if (!guard()) return { stored: false };
       const replaced = found(at)?.bytes.byteLength;
       const nowMs = Date.now();
-      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: nowMs, confirmedMs: nowMs });
+      tiles.set(keyOf(at), { at, bytes: bytes.slice(), modifiedMs: modifiedMs ?? nowMs, confirmedMs: nowMs });
       return { stored: true, replaced };
     },
     confirm(at, bytes, time, guard) {

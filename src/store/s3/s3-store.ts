@@ -74,7 +74,7 @@ export function createS3Store(
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),
     keyOf: (at) => tiles.keyOf(at),
-    put: (at, bytes, guard) => tiles.put(at, bytes, guard),
+    put: (at, bytes, guard, modifiedMs) => tiles.put(at, bytes, guard, modifiedMs),
     confirm: (at, bytes, time, guard) => tiles.confirm(at, bytes, time, guard),
     putsAtOnce: () => PUTS_AT_ONCE,
     check: () => tiles.check(),

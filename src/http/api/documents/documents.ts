@@ -27,7 +27,7 @@ import {
   verification,
 } from "./server-documents.ts";
 import { stats } from "./stats-documents.ts";
-import { tileImport } from "./tile-documents.ts";
+import { storeCopy, tileImport } from "./tile-documents.ts";
 import { truncation, truncationPreview } from "./truncation-documents.ts";
 import { upstream, upstreamProbe } from "./upstream-documents.ts";
 
@@ -77,6 +77,8 @@ export const documents = {
   Coverage: coverage,
   CoverageLevels: coverageLevels,
   TileImport: tileImport,
+  StoreCopy: storeCopy,
+  StoreCopies: z.object({ copies: z.array(storeCopy) }),
   Session: session,
   Tokens: z.object({ tokens: z.array(token) }),
   NewToken: newToken,

@@ -21,6 +21,27 @@ export const tilePaths = {
       failures: [400, 404, 413, 422, 503],
     }),
   },
+  "/stores/copies": {
+    get: operation(
+      "getStoreCopies",
+      "Copies of layers to other stores: those that run, and those ended since the start",
+      {
+        answers: { 200: answer("StoreCopies") },
+      },
+    ),
+    post: operation("copyStore", "Copies layers to another store while they are in use", {
+      body: "StoreCopyRequest",
+      answers: { 202: answer("StoreCopies") },
+      failures: [400, 404, 409, 413, 422],
+    }),
+  },
+  "/stores/copies/{layer}": {
+    delete: operation("cancelStoreCopy", "Ends the copy of a layer; what was copied stays", {
+      parameters: [{ name: "layer", in: "path", required: true, schema: { type: "string" } }],
+      answers: { 200: answer("StoreCopy") },
+      failures: [404],
+    }),
+  },
   "/tiles/import": {
     post: {
       ...operation("importTiles", "Stores tiles in a layer", {

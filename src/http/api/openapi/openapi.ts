@@ -6,6 +6,7 @@ import { layerTestSchema } from "../layers/layer-test-route.ts";
 import { quotaChangeSchema } from "../quota/quota-document.ts";
 import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
 import { signInSchema } from "../session/session-document.ts";
+import { storeCopyRequestSchema } from "../stores/store-copies-route.ts";
 import { tileExportSchema } from "../tiles/export-route.ts";
 import { tokenRequestSchema } from "../tokens/token-document.ts";
 import { truncationRequestSchema } from "../truncations/truncation-document.ts";
@@ -42,6 +43,7 @@ const schemas = {
   UserRequest: requestJson(userRequestSchema),
   UserChange: requestJson(userChangeSchema),
   TileExportRequest: requestJson(tileExportSchema),
+  StoreCopyRequest: requestJson(storeCopyRequestSchema),
   TruncationRequest: requestJson(truncationRequestSchema),
 };
 

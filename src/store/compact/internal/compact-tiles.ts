@@ -88,7 +88,7 @@ function writesOf({
      * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
      * on.
      */
-    async put(at, bytes, guard) {
+    async put(at, bytes, guard, modifiedMs) {
       const { tileSet, z, x, y } = at;
       const level = paths.level(tileSet, z);
       const place = placeOf(level, x, y);
@@ -103,7 +103,7 @@ function writesOf({
           const bundle = writer.open(place.bundle.path, rows);
           if (bundle === undefined) throw new Error("a bundle has not been made");
           if (bundle.isNew) describeCache(paths, tileSet);
-          return append({ bundle, index: place.index, bytes, guard, fsync: paths.fsync });
+          return append({ bundle, index: place.index, bytes, guard, fsync: paths.fsync, modifiedMs });
         });
       } catch (error) {
         paths.expectPresent(tileSet.layer, level.path);
@@ -170,17 +170,18 @@ interface Append {
   readonly bytes: Uint8Array;
   readonly guard: () => boolean;
   readonly fsync: boolean;
+  readonly modifiedMs: number | undefined;
 }
 
 /**
  * Appends a tile to a bundle: first the record, then its entry. A kill between them leaves unused bytes and the old
  * tile.
  */
-function append({ bundle, index, bytes, guard, fsync }: Append): PutOutcome {
+function append({ bundle, index, bytes, guard, fsync, modifiedMs }: Append): PutOutcome {
   const { file, counts } = bundle;
   const before = readEntry(file, index);
   const now = Date.now();
-  const record = newRecord(bytes, { modifiedMs: now, confirmedMs: now }, counts.end);
+  const record = newRecord(bytes, { modifiedMs: modifiedMs ?? now, confirmedMs: now }, counts.end);
   const end = record.position + record.bytes.byteLength;
   writeAll(file, record.bytes, record.position);
   const largestTile = Math.max(counts.largestTile, bytes.byteLength);

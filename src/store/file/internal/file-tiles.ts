@@ -95,7 +95,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
      * Async for the interface only: the put happens in the caller's turn of the event loop, which the generations rely
      * on.
      */
-    async put(at, bytes, guard) {
+    async put(at, bytes, guard, modifiedMs) {
       paths.expectNamed(at);
       const bucket = paths.bucketPath(at);
       const target = `${bucket}/${paths.fileOf(at)}`;
@@ -105,6 +105,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         if (!guard()) return { stored: false };
         write(temporary, bytes, paths.fsync, () => paths.describeRows(at.tileSet));
         isWritten = true;
+        if (modifiedMs !== undefined) utimesSync(temporary, modifiedMs / 1000, modifiedMs / 1000);
         const before = tileAt(target);
         if (!guard()) {
           rmSync(temporary, { force: true });

@@ -58,15 +58,20 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     return { bytes: found.bytes, modifiedMs, confirmedMs: modifiedMs };
   }
 
-  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
-    return this.#named("a tile cannot be written", "write", () => this.#put(at, bytes, guard));
+  put(at: TileAddress, bytes: Uint8Array, guard: () => boolean, modifiedMs?: number): Promise<PutOutcome> {
+    return this.#named("a tile cannot be written", "write", () => this.#put(at, bytes, guard, modifiedMs));
   }
 
   /**
    * Conditions make the answer exact: the put replaces the very object that was looked at. Without a look it expects
    * none, as most tiles that are put are new.
    */
-  async #put(at: TileAddress, bytes: Uint8Array, guard: () => boolean): Promise<PutOutcome> {
+  async #put(
+    at: TileAddress,
+    bytes: Uint8Array,
+    guard: () => boolean,
+    modifiedMs: number | undefined,
+  ): Promise<PutOutcome> {
     const { client } = this.#parts;
     if (!guard()) return { stored: false };
     const key = this.keyOf(at);
@@ -74,7 +79,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     this.#seen.delete(key);
     for (let tries = 0; tries < TRIES; tries++) {
       const condition: PutCondition = there === undefined ? { kind: "absent" } : { kind: "same", etag: there.etag };
-      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
+      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes, modifiedMs), condition, guard });
       if (outcome === "refused") return { stored: false };
       if (outcome === "stored") {
         // The scope was truncated meanwhile: the tile lies under an old name, which no reader uses.
@@ -149,10 +154,14 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     });
   }
 
-  #described({ tileSet }: TileAddress, bytes: Uint8Array): { contentType: string; metadata: Record<string, string> } {
+  #described(
+    { tileSet }: TileAddress,
+    bytes: Uint8Array,
+    modifiedMs = this.#parts.client.now(),
+  ): { contentType: string; metadata: Record<string, string> } {
     const format = formatOf(tileSet.format);
     const own = format?.contentType ?? (bytes[0] === 0xff ? "image/jpeg" : "image/png");
-    const metadata = { [WRITTEN]: String(Math.round(this.#parts.client.now())) };
+    const metadata = { [WRITTEN]: String(Math.round(modifiedMs)) };
     return {
       contentType: own,
       metadata: this.#parts.hasOwnEtags ? { ...metadata, [DIGEST]: md5(bytes) } : metadata,

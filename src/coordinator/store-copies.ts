@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { badField, conflict, type Refusal, unknownLayer } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { leftOnDisk } from "../quota/disk-reserve.ts";
+import { bigInt, type Migrations, text } from "../state/database.ts";
+import type { OpenedStores } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import type { LedgerTruncations } from "../truncation/truncations.ts";
+import type { BuildContext } from "./coordinator-parts.ts";
+import { type CopyProgress, LayerCopy } from "./layer-copy.ts";
+
+export const storeCopyMigrations: Migrations = {
+  module: "store_copies",
+  steps: [
+    "CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL, started_ms INTEGER NOT NULL);",
+  ],
+};
+
+export interface CopyRequest {
+  readonly from: string;
+  readonly to: string;
+  /** Undefined: all layers whose tiles are in the store `from`. */
+  readonly layers: readonly string[] | undefined;
+}
+
+/** `moved`: the layer has the other store now. The last two and `moved` are ends. */
+export type CopyOutcome = CopyProgress["state"] | "moved" | "cancelled" | "failed";
+
+export interface StoreCopyView extends Omit<CopyProgress, "state"> {
+  readonly layer: string;
+  readonly from: string;
+  readonly to: string;
+  readonly state: CopyOutcome;
+  /** ms since 1970. */
+  readonly startedMs: number;
+  readonly endedMs: number | null;
+}
+
+export interface StoreCopiesParts
+  extends Pick<BuildContext, "db" | "ledger" | "gate" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
+  /** Absent: the server has only the default store. */
+  readonly stores?: OpenedStores["several"];
+  readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
+  readonly isCounted: (layer: string) => boolean;
+}
+
+interface Running {
+  readonly request: { readonly layer: string; readonly from: string; readonly to: string; readonly startedMs: number };
+  readonly copy: LayerCopy;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** How long a reload waits for writers that have open cells while their layer is blocked. */
+const WRITERS_MS = 10_000;
+const LOOK_MS = 5;
+/** Copies that have ended and are still shown. */
+const MOST_ENDED = 1_000;
+
+/**
+ * Copies of layers from one store to another, while both are in use. The database has which layers are copied, so that
+ * the next start goes on. A layer moves when a reload gives it the other store: its last changes are copied before, while
+ * no render of it begins.
+ */
+export class StoreCopies {
+  readonly #parts: StoreCopiesParts;
+  readonly #running = new Map<string, Running>();
+  readonly #ended = new Map<string, StoreCopyView>();
+  readonly #blocked = new Set<string>();
+
+  constructor(parts: StoreCopiesParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on with the copies that the last server has not ended. */
+  start(): void {
+    const rows = this.#parts.db.prepare("SELECT layer, from_store, to_store, started_ms FROM store_copy").all();
+    for (const row of rows) {
+      const layer = text(row, "layer");
+      const [from, to] = [text(row, "from_store"), text(row, "to_store")];
+      const request = { layer, from, to, startedMs: Number(bigInt(row, "started_ms")) };
+      if (this.#parts.stores?.idOf(layer) === from && this.#begin(request)) continue;
+      this.#forget(layer);
+      this.#parts.log.warn("a copy of a layer has ended: the layer or the stores are others since the start", {
+        layer,
+        from,
+        to,
+      });
+    }
+  }
+
+  async copyStore({ from, to, layers }: CopyRequest): Promise<Result<readonly StoreCopyView[], Refusal>> {
+    const { stores, catalogue, db, now, log } = this.#parts;
+    if (stores === undefined) return refuse(conflict("The configuration has no section stores: there is one store."));
+    if (stores.byId(from) === undefined) return refuse(badField("from", "the id of a store", from));
+    if (stores.byId(to) === undefined || from === to) return refuse(badField("to", "the id of another store", to));
+    const known = catalogue().layers;
+    const wanted = layers ?? [...known.keys()].filter((layer) => stores.idOf(layer) === from);
+    for (const layer of wanted) {
+      if (!known.has(layer)) return refuse(unknownLayer(layer, known));
+      if (stores.idOf(layer) !== from)
+        return refuse(conflict(`The tiles of ${layer} are in the store ${stores.idOf(layer)}, not in ${from}.`));
+      const other = this.#running.get(layer)?.request;
+      if (other !== undefined && other.to !== to)
+        return refuse(conflict(`${layer} is being copied to the store ${other.to}; DELETE that copy first.`));
+    }
+    const begun = wanted.filter((layer) => !this.#running.has(layer));
+    const startedMs = now();
+    db.transaction(() => {
+      const insert = db.prepare("INSERT INTO store_copy (layer, from_store, to_store, started_ms) VALUES (?, ?, ?, ?)");
+      for (const layer of begun) insert.run(layer, from, to, startedMs);
+    });
+    for (const layer of begun) this.#begin({ layer, from, to, startedMs });
+    if (begun.length > 0) log.info("layers are being copied to another store", { from, to, layers: begun.length });
+    return ok(wanted.flatMap((layer) => this.#view(layer) ?? []));
+  }
+
+  /** Returns the running copies, and those that have ended since the start. */
+  async storeCopies(): Promise<readonly StoreCopyView[]> {
+    return [...new Set([...this.#running.keys(), ...this.#ended.keys()])].flatMap((layer) => this.#view(layer) ?? []);
+  }
+
+  /** Ends a copy. The tiles that were copied stay. Undefined: the layer is not being copied. */
+  async cancelStoreCopy(layer: string): Promise<StoreCopyView | undefined> {
+    if (!this.#running.has(layer)) return undefined;
+    await this.#end(layer, "cancelled", null);
+    return this.#view(layer);
+  }
+
+  /**
+   * Prepares a reload that gives layers other stores: copies the last changes of those that move to the target of their
+   * copy, and blocks them until `moved`. Copies of layers that get another store end in any case.
+   */
+  async moving(storeOf: (layer: string) => string | undefined): Promise<void> {
+    for (const [layer, { request, copy }] of [...this.#running]) {
+      const next = storeOf(layer);
+      if (next === request.from) continue;
+      if (next === request.to && copy.isComplete) await this.#catchUp(layer, copy);
+      else
+        this.#parts.log.warn(
+          "a layer gets another store before its copy is complete: missing tiles are rendered again",
+          {
+            layer,
+            store: next,
+          },
+        );
+      // Stopped before the layer is written in its new store, where the copy would remove what the old one lacks.
+      await this.#end(layer, next === request.to ? "moved" : "cancelled", null);
+    }
+  }
+
+  /** Ends the blocks of `moving`, after the reload or its failure. */
+  moved(): void {
+    for (const layer of this.#blocked) this.#parts.gate.unblock(layer);
+    this.#blocked.clear();
+  }
+
+  async close(): Promise<void> {
+    for (const { stop } of this.#running.values()) stop.abort();
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
+  async #catchUp(layer: string, copy: LayerCopy): Promise<void> {
+    const { gate, ledger, closing, log } = this.#parts;
+    await gate.block(layer);
+    this.#blocked.add(layer);
+    const untilMs = performance.now() + WRITERS_MS;
+    while (ledger.writers.isWritten(layer) && performance.now() < untilMs) await sleep(LOOK_MS);
+    try {
+      await copy.catchUp(closing);
+    } catch (error) {
+      log.warn("the last changes of a layer could not be copied to its new store", { layer, error: String(error) });
+    }
+  }
+
+  /** Returns false where a store is not configured any more. */
+  #begin(request: Running["request"]): boolean {
+    const { stores, closing, log } = this.#parts;
+    const { layer } = request;
+    const [from, to] = [stores?.byId(request.from), stores?.byId(request.to)];
+    if (stores === undefined || from === undefined || to === undefined) return false;
+    const stop = new AbortController();
+    const signal = AbortSignal.any([closing, stop.signal]);
+    const copy = new LayerCopy({
+      ...this.#parts,
+      layer,
+      from,
+      to,
+      renames: () => stores.renames,
+      isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
+      hasRoom: () => this.#hasRoom(to),
+    });
+    const ended = copy.run(signal).catch((error: unknown) => {
+      log.error("a copy of a layer has failed by a fault", { layer, error: String(error) });
+      // Not awaited: the end of a copy waits for this promise.
+      void this.#end(layer, "failed", String(error));
+    });
+    this.#ended.delete(layer);
+    this.#running.set(layer, { request, copy, stop, ended });
+    return true;
+  }
+
+  async #hasRoom(to: Store): Promise<boolean> {
+    const { bytes, files } = leftOnDisk(await to.diskSpace(), this.#parts.eviction());
+    return bytes > 0n && files > 0;
+  }
+
+  async #end(layer: string, state: CopyOutcome, reason: string | null): Promise<void> {
+    const running = this.#running.get(layer);
+    if (running === undefined) return;
+    running.stop.abort();
+    await running.ended;
+    if (this.#running.get(layer) !== running) return;
+    this.#running.delete(layer);
+    this.#forget(layer);
+    const { request, copy } = running;
+    this.#ended.set(layer, { ...request, ...copy.progress(), state, reason, endedMs: this.#parts.now() });
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    this.#parts.log.info("a copy of a layer has ended", { layer, from: request.from, to: request.to, outcome: state });
+  }
+
+  #forget(layer: string): void {
+    this.#parts.db.prepare("DELETE FROM store_copy WHERE layer = ?").run(layer);
+  }
+
+  #view(layer: string): StoreCopyView | undefined {
+    const running = this.#running.get(layer);
+    return running === undefined
+      ? this.#ended.get(layer)
+      : { ...running.request, ...running.copy.progress(), endedMs: null };
+  }
+}
