@@ -23,6 +23,8 @@ export interface LayerCopyParts {
   /** Returns whether the disk of the target has its reserve. */
   readonly hasRoom: () => Promise<boolean>;
   readonly now: () => number;
+  /** The pause after a fault of a store. */
+  readonly retryMs: number;
 }
 
 /** `copying`: the first comparison is not over. `complete`: the target has all tiles, and follows each change. */
@@ -46,7 +48,6 @@ export interface CopyProgress {
 
 /** A writer may store a tile again within the resolution of a store's times. */
 const CLOCK_STEP_MS = 2_000;
-const RETRY_MS = 5_000;
 const COUNTED_MS = 250;
 /** Cells between two looks at the space of the target. */
 const CELLS_PER_LOOK = 64;
@@ -143,7 +144,7 @@ export class LayerCopy {
       if (!(error instanceof StoreError)) throw error;
       this.#state = "waiting";
       this.#reason = error.message;
-      await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(this.#parts.retryMs, undefined, { signal }).catch(() => undefined);
       this.#state = "copying";
     }
   }

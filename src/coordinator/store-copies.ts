@@ -54,6 +54,7 @@ interface Running {
 /** How long a reload waits for writers that have open cells while their layer is blocked. */
 const WRITERS_MS = 10_000;
 const LOOK_MS = 5;
+const RETRY_MS = 5_000;
 /** Copies that have ended and are still shown. */
 const MOST_ENDED = 1_000;
 
@@ -189,6 +190,7 @@ export class StoreCopies {
       renames: () => stores.renames,
       isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
       hasRoom: () => this.#hasRoom(to),
+      retryMs: RETRY_MS,
     });
     const ended = copy.run(signal).catch((error: unknown) => {
       log.error("a copy of a layer has failed by a fault", { layer, error: String(error) });
