@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
+import Sqlite from "libsql";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodePack, encodePack } from "../../src/http/api/tiles/tile-pack.ts";
@@ -293,6 +294,28 @@ test("a directory of GeoWebCache's MBTiles store is imported, with its parameter
   });
   const other = await run(["import", at("gwc"), "ws:gwc", "--grid-set", "EPSG:4326"]);
   expect(other.stdout).toContain("1 tiles; of ws:gwc: 1 stored");
+
+  // All of them at once, with the parameters that GeoWebCache keeps beside them.
+  mkdirSync(at(join("gwc", "foreign", "EPSG_4326image_pngnull")), { recursive: true });
+  mkdirSync(stored("EPSG_3857image_webpnull"));
+  const unknown = await run(["import", at("gwc")]);
+  expect([unknown.code, unknown.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\S+ 1 tiles; of ws:gwc: 0 stored, 1 unchanged\n$/),
+  ]);
+  expect(unknown.stderr).toContain(`foreign is left out: the server has no layer of this name`);
+  expect(unknown.stderr).toContain(`EPSG_3857image_webpnull is left out: ws:gwc has no such grid set and format`);
+  expect(unknown.stderr).toContain("metadata.sqlite has no parameters with this id");
+  const metadata = new Sqlite(at(join("gwc", "metadata.sqlite")));
+  metadata.exec("CREATE TABLE metadata (layerName TEXT, key TEXT, value TEXT, PRIMARY KEY (layerName, key))");
+  metadata.prepare("INSERT INTO metadata VALUES (?, ?, ?)").run(["ws:gwc", `parameters.${looked}`, "KIND=b"]);
+  metadata.close();
+  const all = await run(["import", at("gwc"), "--zoom", "0-9"]);
+  expect(all.code).toBe(0);
+  expect(all.stdout).toMatch(
+    /^\S+ 1 tiles; of ws:gwc: 0 stored, 1 unchanged\n\S+ 16 tiles; of ws:gwc: 0 stored, 16 unchanged\n$/,
+  );
+  expect((await run(["import", at("gwc"), "--format", "image/webp"])).code).toBe(2);
   await expectExact(server);
 });
 

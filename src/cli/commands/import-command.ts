@@ -21,6 +21,7 @@ const EXAMPLES = `
 Examples:
   nuthatch import roads.mbtiles ws:roads
   nuthatch import /srv/gwc/mbtiles ws:roads --grid-set EPSG:900913 --format image/png --zoom 0-12
+  nuthatch import /srv/gwc/mbtiles
   nuthatch import wms http://127.0.0.1:9000/wms -o nuthatch.yaml`;
 
 interface ImportFlags extends Omit<ImportSettings, "url"> {
@@ -63,14 +64,15 @@ export function importCommand(): Command {
     });
   const command = serverCommand("import", "stores the tiles of MBTiles in a layer; import wms writes a configuration")
     .argument("<file>", "MBTiles, or a directory of GeoWebCache's MBTiles store")
-    .argument("<layer>", "the name of a layer");
+    .argument("[layer]", "the name of a layer; absent: all tile sets in GeoWebCache's directory, by their names");
   return addOneTileSetFlags(command)
     .optionsGroup(GROUPS.how)
     .option("--keep", "leave tiles that are stored already as they are: continues an import that was interrupted")
     .addHelpText("after", EXAMPLES)
-    .action(async (file: string, layer: string, flags: ImportTilesFlags) => {
-      const { importTiles } = await import("./import-tiles.ts");
-      await importTiles(file, layer, flags);
+    .action(async (file: string, layer: string | undefined, flags: ImportTilesFlags) => {
+      const { importTiles, importTileSets } = await import("./import-tiles.ts");
+      if (layer === undefined) await importTileSets(file, flags);
+      else await importTiles(file, layer, flags);
     })
     .addCommand(wms);
 }

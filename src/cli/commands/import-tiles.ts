@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { defined } from "../../lib/defined.ts";
-import { type AnswerFlags, print } from "../client/answer.ts";
+import { type AnswerFlags, print, requestAnswer } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { isWebGrid } from "../exchange/archive-fault.ts";
+import { gwcTileSetsIn } from "../exchange/gwc-tile-sets.ts";
 import { type MbtilesTile, mbtilesFilesAt, openMbtilesFile } from "../exchange/mbtiles-file.ts";
 import { type PlannedRange, plannedRange } from "../exchange/planned-range.ts";
 import { type RemoteTileSet, remoteTileSet } from "../exchange/remote-tile-set.ts";
@@ -26,8 +27,29 @@ interface Read {
   outside: number;
 }
 
+/** `nuthatch import DIR`: stores the tiles of all tile sets of GeoWebCache's MBTiles store in the layers of a server. */
+export async function importTileSets(root: string, flags: ImportTilesFlags): Promise<void> {
+  if (!statSync(root).isDirectory())
+    throw new CommandFailure(`name the layer that gets the tiles of ${root}: nuthatch import FILE LAYER`, EXIT.usage);
+  if (flags.gridSet !== undefined || flags.format !== undefined || flags.parameter !== undefined)
+    throw new CommandFailure("--grid-set, --format and --parameter select tiles of one layer: name it", EXIT.usage);
+  const { layers } = await requestAnswer<"Layers">(new ServerClient(flags), "/api/v1/layers");
+  const { tileSets, skipped } = gwcTileSetsIn(root, layers);
+  for (const { path, reason } of skipped) process.stderr.write(`warning: ${path} is left out: ${reason}\n`);
+  if (tileSets.length === 0) throw new CommandFailure(`${root} has no tile set of a layer of the server`, EXIT.failure);
+  for (const { path, layer, gridSet, format, parameters } of tileSets) {
+    const parameter = Object.entries(parameters).map(([key, choice]) => ({ key, choice }));
+    const own = { ...flags, gridSet: [gridSet], format: [format], ...(parameter.length === 0 ? {} : { parameter }) };
+    if ((await importTiles(path, layer, own)) === "interrupted") return;
+  }
+}
+
 /** `nuthatch import FILE LAYER`: stores the tiles of MBTiles in a layer of a server. */
-export async function importTiles(path: string, name: string, flags: ImportTilesFlags): Promise<void> {
+export async function importTiles(
+  path: string,
+  name: string,
+  flags: ImportTilesFlags,
+): Promise<"ended" | "interrupted"> {
   using interruption = new Interruption();
   const { signal } = interruption;
   const client = new ServerClient(flags, { signal });
@@ -55,7 +77,7 @@ export async function importTiles(path: string, name: string, flags: ImportTiles
     await batches.end();
     line.close();
     report(batches.result, read, { path, layer: name, json: flags.json === true });
-    return;
+    return "ended";
   } catch (error) {
     if (batches === undefined && !signal.aborted) throw error;
     why = signal.aborted ? "the import was interrupted" : error instanceof Error ? error.message : String(error);
@@ -67,6 +89,7 @@ export async function importTiles(path: string, name: string, flags: ImportTiles
   if (!signal.aborted) throw new CommandFailure(message, EXIT.failure);
   // The end of this function ends the program.
   process.stderr.write(`nuthatch: ${message}\n`);
+  return "interrupted";
 }
 
 /** Sends one tile, or counts why it is not sent. */

@@ -93,7 +93,7 @@ export interface GwcNames {
 }
 
 /** Replaces the characters that GeoWebCache replaces in the names of files. */
-const inPath = (text: string): string => text.replace(/[\\/:]|\s+/g, "_");
+export const inPath = (text: string): string => text.replace(/[\\/:]|\s+/g, "_");
 
 /**
  * Returns the MBTiles that a path stands for: the file itself, or the files of a tile set in the directory of

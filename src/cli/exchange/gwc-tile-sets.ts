@@ -1,0 +1,103 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import Sqlite from "libsql";
+import { isMap } from "../../lib/is-map.ts";
+import { blobOf } from "./blob.ts";
+import { inPath } from "./mbtiles-file.ts";
+
+/** A layer, as far as it gives names to directories. */
+interface NamedLayer {
+  readonly name: string;
+  readonly gridSets: readonly { readonly gridSet: string }[];
+  readonly formats: readonly string[];
+}
+
+/** A tile set of GeoWebCache's MBTiles store. */
+export interface GwcTileSet {
+  /** The directory of its files. */
+  readonly path: string;
+  readonly layer: string;
+  readonly gridSet: string;
+  readonly format: string;
+  /** Empty: the defaults. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A directory that is no tile set of a layer of the server, or whose parameters are not known, and why. */
+export interface SkippedDirectory {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** The database in the root of the store that has the values behind parameters ids. */
+const METADATA = "metadata.sqlite";
+
+/**
+ * Returns the tile sets in the root of GeoWebCache's MBTiles store: the directories `{layer}/{grid}{format}{params}` of
+ * the layers of a server, and the directories that are none.
+ */
+export function gwcTileSetsIn(
+  root: string,
+  layers: readonly NamedLayer[],
+): { readonly tileSets: readonly GwcTileSet[]; readonly skipped: readonly SkippedDirectory[] } {
+  const tileSets: GwcTileSet[] = [];
+  const skipped: SkippedDirectory[] = [];
+  const byDirectory = new Map(layers.map((layer) => [inPath(layer.name), layer]));
+  for (const directory of directoriesIn(root)) {
+    const layer = byDirectory.get(directory);
+    if (layer === undefined) {
+      skipped.push({ path: join(root, directory), reason: "the server has no layer of this name" });
+      continue;
+    }
+    for (const name of directoriesIn(join(root, directory))) {
+      const path = join(root, directory, name);
+      const found = nameOf(layer, name);
+      const parameters = found?.parametersId === "" ? {} : found && parametersOf(root, layer.name, found.parametersId);
+      if (found === undefined) skipped.push({ path, reason: `${layer.name} has no such grid set and format` });
+      else if (parameters === undefined)
+        skipped.push({ path, reason: `${join(root, METADATA)} has no parameters with this id` });
+      else tileSets.push({ path, layer: layer.name, gridSet: found.gridSet, format: found.format, parameters });
+    }
+  }
+  return { tileSets, skipped };
+}
+
+/** Takes the name of a tile set's directory apart; undefined: it is none of the layer. */
+function nameOf({ gridSets, formats }: NamedLayer, name: string) {
+  for (const { gridSet } of gridSets)
+    for (const format of formats) {
+      const prefix = `${inPath(gridSet)}${inPath(format)}`;
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : "";
+      if (rest === "null" || /^[0-9a-f]{40}$/.test(rest))
+        return { gridSet, format, parametersId: rest === "null" ? "" : rest };
+    }
+  return undefined;
+}
+
+/** Returns the values behind a parameters id, which GeoWebCache keeps as `KEY=value&…`; undefined: it has none. */
+function parametersOf(root: string, layer: string, id: string): Readonly<Record<string, string>> | undefined {
+  const file = join(root, METADATA);
+  if (!existsSync(file)) return undefined;
+  const db = new Sqlite(`${pathToFileURL(file).href}?mode=ro`);
+  try {
+    const row: unknown = db
+      .prepare("SELECT CAST(value AS BLOB) AS value FROM metadata WHERE layerName = ? AND key = ?")
+      .get([layer, `parameters.${id}`]);
+    const value = isMap(row) ? blobOf(row["value"]) : undefined;
+    if (value === undefined) return undefined;
+    const text = Buffer.from(value).toString("utf8");
+    return Object.fromEntries(new URLSearchParams(text.replace(/^\?/, "")));
+  } catch {
+    // Another database of this name, or a damaged one: the tile set is skipped with the reason.
+    return undefined;
+  } finally {
+    db.close();
+  }
+}
+
+const directoriesIn = (path: string): readonly string[] =>
+  readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
