@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import { AccessLog } from "../quota/access-log.ts";
-import { DiskSpaceMonitor } from "../quota/disk-space-monitor.ts";
+import { Disks } from "../quota/disks.ts";
 import { Enforcer } from "../quota/enforcer.ts";
 import { EvictedCells } from "../quota/evicted-cells.ts";
 import { Eviction } from "../quota/eviction.ts";
@@ -20,11 +20,14 @@ export function buildQuota(context: BuildContext) {
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
   const evictedCells = new EvictedCells(now);
-  const disk = new DiskSpaceMonitor({
-    read: () => store.diskSpace(),
-    now: monotonicNow,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
-  });
+  const disks = new Disks(
+    {
+      read: () => store.diskSpace(),
+      now: monotonicNow,
+      sleep: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+    },
+    context.stores,
+  );
   const enforcer = new Enforcer({
     ...context,
     reservations,
@@ -36,7 +39,7 @@ export function buildQuota(context: BuildContext) {
         gate.evicted(cell.tileSet, cell.rect);
       },
     }),
-    disk,
+    disks,
     configuration: () => quota.current,
     options,
   });
@@ -51,7 +54,7 @@ export function buildQuota(context: BuildContext) {
   };
   return {
     quota,
-    disk,
+    disks,
     reservations,
     enforcer,
     evictedCells,
@@ -63,7 +66,7 @@ export function buildQuota(context: BuildContext) {
 
 /** Builds the accounting of the tiles that renderers write. */
 export function buildUserWrites({ ledger, store, state, log, closing }: BuildContext, quota: QuotaParts): UserWrites {
-  const { reservations, admit, disk, enforcer } = quota;
+  const { reservations, admit, disks, enforcer } = quota;
   const storeFaults = new RepeatedLog((fields) => log.error("rendered tiles cannot be stored", fields));
   closing.addEventListener("abort", () => storeFaults.close(), { once: true });
   return new UserWrites({
@@ -72,7 +75,7 @@ export function buildUserWrites({ ledger, store, state, log, closing }: BuildCon
     admit,
     reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
     allocated: (bytes, layer) => store.allocated(bytes, layer),
-    stored: (size) => disk.wrote(size),
+    stored: (layer, size) => disks.wrote(layer, size),
     marksCommitted: () => state.marksCommitted(),
     notStored: () => void enforcer.notStored++,
     storeFault: (layer, reason) => storeFaults.add(layer, { layer, reason }),

@@ -43,7 +43,7 @@ export function buildServices(context: ServiceContext): {
     ...context,
     ...counted,
     quota: () => quota.quota.current,
-    diskSpace: () => quota.disk.last(),
+    diskSpace: () => quota.disks.all.last(),
   };
   const sessions = new SessionService(context);
   const services: Services = {

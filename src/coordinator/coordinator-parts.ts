@@ -71,6 +71,6 @@ export interface CountedParts extends Pick<BuildContext, "ledger" | "catalogue">
   /** Counts all cells that a crash left open. */
   readonly recounted: () => Promise<void>;
   readonly quota: () => QuotaConfiguration;
-  /** Returns the space on the store's disk; undefined: the file system has never answered. */
+  /** Returns the space on the disk of the tiles, the least of several; undefined: the file system has never answered. */
   readonly diskSpace: () => Promise<DiskSpace | undefined>;
 }

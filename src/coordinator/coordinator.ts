@@ -146,7 +146,7 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const jobs = buildJobs(jobContext);
   quota.enforcer.attach({
     seedRanges: () => jobs.runner.active.seedRanges(),
-    giveUpTruncated: (layer) => truncations.service.giveUp(layer),
+    giveUpTruncated: (isChosen) => truncations.service.giveUpWhere(isChosen),
     isReclaiming: () => truncations.reclaim.sweepWaste(),
   });
   const userWrites = buildUserWrites(context, quota);

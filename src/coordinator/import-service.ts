@@ -7,6 +7,7 @@ import { type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { Slices } from "../lib/slices.ts";
+import type { Disks } from "../quota/disks.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import type { Reservation, Reservations } from "../quota/reservations.ts";
 import type { StoredSize } from "../render/admission.ts";
@@ -45,7 +46,7 @@ export interface ImportServiceParts
   readonly log: Logger;
   readonly reservations: Reservations;
   readonly enforcer: Pick<Enforcer, "tryReserve">;
-  readonly disk: { fresh(): Promise<unknown> };
+  readonly disks: Pick<Disks, "of">;
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
 }
@@ -114,7 +115,7 @@ export class ImportService {
     tileSet: TileSet,
     tiles: readonly ImportedTile[],
   ): Promise<Refusal | undefined> {
-    const { store, enforcer, disk } = this.#parts;
+    const { store, enforcer, disks } = this.#parts;
     const allocated = (size: number): number => store.allocated(size, tileSet.layer);
     const growth = { bytes: 0, allocated: 0, files: 0 };
     for (const { bytes, ...at } of tiles) {
@@ -126,7 +127,7 @@ export class ImportService {
     const size: StoredSize = growth;
     if (enforcer.tryReserve(reservation, size)) return undefined;
     // The space of the disk may not have been read yet, or some time ago.
-    await disk.fresh();
+    await disks.of(tileSet.layer).fresh();
     if (enforcer.tryReserve(reservation, size)) return undefined;
     return {
       code: "disk_full",

@@ -71,7 +71,7 @@ export class PeriodicWork {
       this.#lastTrimMs = steadyMs;
       state.write(() => trend.sample(ledger.total, ledger.byLayer, nowMs));
       truncations.reclaim.sweepWaste();
-      void this.#once("disk", async () => this.#diskFull.look(await quota.disk.last()));
+      void this.#once("disk", async () => this.#diskFull.look(await quota.disks.all.last()));
     }
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();

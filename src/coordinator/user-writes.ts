@@ -17,7 +17,7 @@ export interface UserWritesParts {
   /** Returns the bytes that the disk takes for a tile of this size. */
   readonly allocated: (bytes: number, layer: string) => number;
   /** Called after tiles were stored. */
-  readonly stored: (size: StoredSize) => void;
+  readonly stored: (layer: string, size: StoredSize) => void;
   readonly marksCommitted: () => Promise<void>;
   /** Called when a tile was rendered for a user and cannot be stored. */
   readonly notStored: () => void;
@@ -105,7 +105,7 @@ export class UserWrites implements LedgerAccess {
       size.allocated += allocated(tile.bytes, tileSet.layer) - allocated(tile.replaced ?? 0, tileSet.layer);
       if (tile.replaced === undefined) size.files++;
     }
-    stored(size);
+    stored(tileSet.layer, size);
     if (id !== undefined) reservations.find(id)?.count(size);
   }
 

@@ -12,6 +12,7 @@ import type { Database } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import { DiskSpaceMonitor } from "./disk-space-monitor.ts";
+import { Disks } from "./disks.ts";
 import { Enforcer } from "./enforcer.ts";
 import { Eviction } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -51,6 +52,7 @@ function quotaOf(
   quota: QuotaConfiguration | (() => QuotaConfiguration),
   request: () => Promise<DiskSpace> = async () => AMPLE,
   water: Partial<EvictionOptions> = {},
+  disks?: Pick<Disks, "of" | "sharing">,
 ) {
   const configuration = typeof quota === "function" ? quota : () => quota;
   const db = openTestDatabase(join(directory, `${databases.length}.db`));
@@ -78,7 +80,7 @@ function quotaOf(
     ledger,
     reservations,
     eviction: new Eviction({ ledger, options, evicted: () => undefined, now: Date.now }),
-    disk,
+    disks: disks ?? { of: () => disk, sharing: () => undefined },
     configuration,
     options,
     monotonicNow: () => performance.now(),
@@ -149,7 +151,7 @@ test.each(QUOTA_COUNTS)(
           expect(held(quota)).toBeLessThanOrEqual(BigInt(LIMIT));
         }
         for (const { reservation } of given) reservation.release();
-        expect(quota.reservations.sumOf(undefined)).toEqual({ bytes: 0n, allocated: 0n });
+        expect(quota.reservations.sumOf(undefined)).toEqual({ bytes: 0n, allocated: 0n, files: 0 });
       }),
       { numRuns: 60 },
     );
@@ -271,8 +273,8 @@ test("a clean-up gives up truncated tiles first, and ends when the quota is chan
   const given: unknown[] = [];
   quota.enforcer.attach({
     seedRanges: () => [],
-    giveUpTruncated(layer) {
-      given.push([layer, quota.ledger.total.bytes]);
+    giveUpTruncated(isChosen) {
+      given.push([isChosen("a"), isChosen("b"), quota.ledger.total.bytes]);
       configuration.current = bytes(3000);
     },
     isReclaiming: () => false,
@@ -282,7 +284,7 @@ test("a clean-up gives up truncated tiles first, and ends when the quota is chan
   await quota.write(user, 0, 800);
   configuration.current = bytes(100);
   await quota.enforcer.cleanUp();
-  expect(given).toEqual([[undefined, 800n]]);
+  expect(given).toEqual([[true, true, 800n]]);
   expect(quota.ledger.total.bytes).toBe(800n);
 });
 
@@ -309,4 +311,29 @@ test("a layer's own quota refuses its tiles while the global quota has space", a
   const writer = (layer: string) => quota.reservations.begin(layer, "user");
   expect((await quota.enforcer.reserve(writer("a"), sized(101, 1))).kind).toBe("full");
   expect((await quota.enforcer.reserve(writer("b"), sized(101, 1))).kind).toBe("store");
+});
+
+test("a full disk refuses only the layers whose tiles are there, and evicts only theirs", async () => {
+  const full = { ...AMPLE, freeBytes: 1200, freeInodes: 100 };
+  const disks = new Disks(
+    { read: async () => full, now: () => performance.now(), sleep: (ms) => sleep(ms) },
+    {
+      diskOf: (layer) => (layer === "b" ? "large" : "small"),
+      spaceOf: async (disk) => (disk === "small" ? full : AMPLE),
+    },
+  );
+  const { enforcer, reservations, ledger, write } = quotaOf(bytes(1_000_000), undefined, {}, disks);
+  const store = async (layer: string, n: number, size: number): Promise<string> => {
+    const reservation = reservations.begin(layer, "user");
+    const { kind } = await enforcer.reserve(reservation, sized(size, 1));
+    if (kind === "store") await write(reservation, n, size);
+    reservation.release();
+    return kind;
+  };
+  expect(await store("b", 1, 150)).toBe("store");
+  expect(await store("a", 1, 150)).toBe("store");
+  expect(await store("b", 2, 5000)).toBe("store");
+  // 200 bytes are free beyond the reserve of 1,000: the tile of `a` is evicted, which frees nothing on this disk.
+  expect(await store("a", 2, 201)).not.toBe("store");
+  expect([ledger.sumOf("a").tiles, ledger.sumOf("b").tiles]).toEqual([0n, 2n]);
 });

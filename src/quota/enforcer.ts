@@ -6,7 +6,7 @@ import type { Logger } from "../lib/logger.ts";
 import type { Admission, Refused, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 import { leftOnDisk } from "./disk-reserve.ts";
-import type { DiskSpaceMonitor } from "./disk-space-monitor.ts";
+import type { Disks } from "./disks.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { type Limit, limitsOf, waterMarks } from "./limits.ts";
@@ -18,7 +18,7 @@ export interface EnforcerParts {
   readonly ledger: Ledger;
   readonly reservations: Reservations;
   readonly eviction: Eviction;
-  readonly disk: DiskSpaceMonitor;
+  readonly disks: Pick<Disks, "of" | "sharing">;
   readonly configuration: () => QuotaConfiguration;
   readonly options: () => EvictionOptions;
   /** ms by a clock that never steps: the period between clean-ups is a duration. */
@@ -30,8 +30,8 @@ export interface EnforcerParts {
 export interface EnforcerSources {
   /** Returns the ranges that running seeds store. */
   readonly seedRanges: () => readonly SeedRange[];
-  /** Reclaims the space of truncations that could still be undone: of one layer, or of all. */
-  readonly giveUpTruncated: (layer: string | undefined) => void;
+  /** Reclaims the space of truncations of the chosen layers that could still be undone. */
+  readonly giveUpTruncated: (isChosen: (layer: string) => boolean) => void;
   /** Returns whether space of truncations is being reclaimed at the moment. */
   readonly isReclaiming: () => boolean;
 }
@@ -176,7 +176,7 @@ export class Enforcer {
     const cellsLeft = writer === "user" ? CELLS_FOR_USER - before : CELLS_PER_TURN;
     if (cellsLeft <= 0) return { kind: "busy", reason: "room is being made in the store" };
     const most = Math.min(cellsLeft, CELLS_PER_TURN);
-    if (obstacle === "disk") return await this.#freeDiskSpace(writer, size, most);
+    if (obstacle === "disk") return await this.#freeDiskSpace(layer, writer, size, most);
     const limit = obstacle;
     const needed = BigInt(Math.max(1, this.#counted(size)));
     const full = {
@@ -184,7 +184,7 @@ export class Enforcer {
       reason: `the disk quota of ${limit.name} is full, and only tiles of running seeds and tiles in use are left to evict`,
     } as const;
     if (needed > limit.bytes) return full;
-    if (before === 0) this.#sources?.giveUpTruncated(limit.layer);
+    if (before === 0) this.#giveUpTruncated(limit);
     const evicted = await eviction.freeSpace(limit, writer, () => this.#excess(limit, size), most);
     if (evicted !== undefined) {
       await turn();
@@ -200,18 +200,32 @@ export class Enforcer {
     return 0;
   }
 
-  async #freeDiskSpace(writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
-    const { disk, configuration, eviction } = this.#parts;
+  #giveUpTruncated({ layer }: Limit): void {
+    this.#sources?.giveUpTruncated((other) => layer === undefined || other === layer);
+  }
+
+  async #freeDiskSpace(layer: string, writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
+    const { disks, configuration, eviction } = this.#parts;
+    const [disk, isThere] = [disks.of(layer), disks.sharing(layer)];
     const space = await disk.fresh();
     if (space === undefined) return { kind: "disk_full", reason: disk.reason };
-    if (this.#excessOnDisk(space, size) === undefined) return 0;
-    this.#sources?.giveUpTruncated(undefined);
+    if (this.#excessOnDisk(space, size, isThere) === undefined) return 0;
+    this.#sources?.giveUpTruncated(isThere ?? (() => true));
     if (this.#sources?.isReclaiming())
       return { kind: "disk_full", reason: "the disk of the store is full, truncated tiles are being removed" };
     const full = { kind: "disk_full", reason: "the disk of the store is full" } as const;
     if (!configuration().enabled) return full;
     const { global } = limitsOf(configuration());
-    const evicted = await eviction.freeSpace(global, writer, () => this.#excessOnDisk(space, size) ?? 0n, most);
+    const limit =
+      isThere === undefined
+        ? global
+        : {
+            ...global,
+            // The order of the cells to evict is kept under the name.
+            name: `the disk of ${layer}`,
+            stages: global.stages.map((isStage) => (other: string) => isStage(other) && isThere(other)),
+          };
+    const evicted = await eviction.freeSpace(limit, writer, () => this.#excessOnDisk(space, size, isThere) ?? 0n, most);
     if (evicted === undefined) return full;
     await disk.again();
     return evicted;
@@ -229,9 +243,9 @@ export class Enforcer {
 
   /** Returns the limit under which a size does not fit at this moment, or the disk; undefined: it fits. */
   #obstacle(layer: string, size: StoredSize): Limit | "disk" | undefined {
-    const { disk, configuration } = this.#parts;
-    const space = disk.now();
-    if (space === undefined || this.#excessOnDisk(space, size) !== undefined) return "disk";
+    const { disks, configuration } = this.#parts;
+    const space = disks.of(layer).now();
+    if (space === undefined || this.#excessOnDisk(space, size, disks.sharing(layer)) !== undefined) return "disk";
     if (!configuration().enabled) return undefined;
     const { ofLayer, global } = limitsOf(configuration());
     const own = ofLayer.get(layer);
@@ -247,12 +261,18 @@ export class Enforcer {
 
   /**
    * Returns the bytes that have to be evicted before a size fits beside the reserve of the disk; undefined: it fits.
+   * `isThere`: whether the tiles of a layer are on the disk; undefined: all are.
    */
-  #excessOnDisk(space: DiskSpace, size: StoredSize): bigint | undefined {
+  #excessOnDisk(
+    space: DiskSpace,
+    size: StoredSize,
+    isThere: ((layer: string) => boolean) | undefined,
+  ): bigint | undefined {
     const { reservations, options } = this.#parts;
     const left = leftOnDisk(space, options());
-    const shortBytes = reservations.sumOf(undefined).allocated + BigInt(size.allocated) - left.bytes;
-    const shortFiles = reservations.files + size.files - left.files;
+    const reserved = reservations.sumWhere(isThere);
+    const shortBytes = reserved.allocated + BigInt(size.allocated) - left.bytes;
+    const shortFiles = reserved.files + size.files - left.files;
     if (shortBytes <= 0n && !(shortFiles > 0)) return undefined;
     return shortBytes > 0n ? shortBytes : 1n;
   }
@@ -291,7 +311,7 @@ export class Enforcer {
     const { eviction, options, log } = this.#parts;
     const { high, low: target } = waterMarks(limit, options());
     if (this.#used(limit) <= high) return;
-    this.#sources?.giveUpTruncated(limit.layer);
+    this.#giveUpTruncated(limit);
     this.#cleanUps++;
     const before = eviction.tiles;
     const evict = eviction.cleanUp(limit);

@@ -79,9 +79,10 @@ const minus = ({ bytes, allocated, files }: StoredSize): StoredSize => ({
 interface Reserved {
   bytes: bigint;
   allocated: bigint;
+  files: number;
 }
 
-const NOTHING: Readonly<Reserved> = { bytes: 0n, allocated: 0n };
+const NOTHING: Readonly<Reserved> = { bytes: 0n, allocated: 0n, files: 0 };
 
 /** All reservations, with their sums. In memory only, as a process that has ended writes nothing more. */
 export class Reservations {
@@ -89,7 +90,6 @@ export class Reservations {
   /** Has no entry for a layer without a reserved size. */
   readonly #byLayer = new Map<string, Reserved>();
   readonly #all: Reserved = { ...NOTHING };
-  #files = 0;
   #next = 1;
   #waiting: (() => void)[] = [];
 
@@ -110,9 +110,17 @@ export class Reservations {
     return layer === undefined ? this.#all : (this.#byLayer.get(layer) ?? NOTHING);
   }
 
-  /** Files that are reserved, for all layers. */
-  get files(): number {
-    return this.#files;
+  /** Returns the sizes that are reserved for the chosen layers, or (undefined) for all. */
+  sumWhere(isChosen: ((layer: string) => boolean) | undefined): Readonly<Reserved> {
+    if (isChosen === undefined) return this.#all;
+    const sum = { ...NOTHING };
+    for (const [layer, { bytes, allocated, files }] of this.#byLayer) {
+      if (!isChosen(layer)) continue;
+      sum.bytes += bytes;
+      sum.allocated += allocated;
+      sum.files += files;
+    }
+    return sum;
   }
 
   /** Waits until less is reserved for a writer than now. */
@@ -125,9 +133,9 @@ export class Reservations {
     for (const sum of [this.#all, ofLayer]) {
       sum.bytes += BigInt(bytes);
       sum.allocated += BigInt(allocated);
+      sum.files += files;
     }
-    this.#files += files;
-    if (ofLayer.bytes === 0n && ofLayer.allocated === 0n) this.#byLayer.delete(layer);
+    if (ofLayer.bytes === 0n && ofLayer.allocated === 0n && ofLayer.files === 0) this.#byLayer.delete(layer);
     else this.#byLayer.set(layer, ofLayer);
     if (!isOpen) this.#open.delete(id);
     else if (bytes >= 0 && allocated >= 0 && files >= 0) return;

@@ -26,7 +26,7 @@ export interface OpenOptions {
 export interface OpenedStores {
   readonly store: Store;
   /** The stores of the configuration; undefined: it has only the default one. */
-  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames"> | undefined;
+  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf"> | undefined;
   /** Applies reloaded layers: their stores and their grid sets. */
   configure(layers: readonly Layer[]): void;
   /** Returns why a remote store cannot be used; undefined: all can be. Asks them. */

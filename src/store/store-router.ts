@@ -21,6 +21,8 @@ const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
  * that were truncated must not come back when the layer gets that store again.
  */
 export class StoreRouter implements Store {
+  /** Several disks: each store names its own. */
+  readonly disk = "";
   readonly #stores: readonly RoutedStore[];
   readonly #first: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
@@ -52,6 +54,16 @@ export class StoreRouter implements Store {
   idOf(layer: string): string | undefined {
     const store = this.#byLayer.get(layer);
     return this.#stores.find((one) => one.store === store)?.id;
+  }
+
+  /** Returns the disk that has the tiles of a layer. */
+  diskOf(layer: string): string {
+    return this.#of(layer).disk;
+  }
+
+  /** Returns the space of a disk. Without a store on it: the least of all. */
+  spaceOf(disk: string): Promise<DiskSpace> {
+    return this.#stores.find(({ store }) => store.disk === disk)?.store.diskSpace() ?? this.diskSpace();
   }
 
   /** The number of truncations and undos of this process. */

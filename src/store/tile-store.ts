@@ -74,6 +74,8 @@ export interface TileStore {
    * takes the least.
    */
   allocated(bytes: number, layer?: string): number;
+  /** The disk that has the tiles: stores with the same one share its space. */
+  readonly disk: string;
   /** Asks the file system without blocking the thread: a network file system may answer late or never. */
   diskSpace(): Promise<DiskSpace>;
   /** Stores the values behind a parameters id (GWC's `parameters-<id>.properties`), once. */

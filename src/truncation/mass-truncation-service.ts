@@ -371,6 +371,11 @@ export class MassTruncationService {
     this.#reclaimWhere((truncation) => layer === undefined || truncation.layer === layer);
   }
 
+  /** Reclaims what truncations of the chosen layers have set aside. */
+  giveUpWhere(isChosen: (layer: string) => boolean): void {
+    this.#reclaimWhere(({ layer }) => isChosen(layer));
+  }
+
   #reclaimWhere(isChosen: (truncation: Undoable) => boolean): void {
     const chosen = [...this.#undoable].filter(([, truncation]) => isChosen(truncation));
     this.#reclaim(

@@ -49,6 +49,9 @@ export function removeIfEmpty(directory: string): boolean {
   }
 }
 
+/** Returns the disk of a directory, by the number that the system gives it. */
+export const diskOf = (directory: string): string => `disk ${statSync(directory).dev}`;
+
 /** Returns the space of the disk of a directory. */
 export async function diskSpaceOf(directory: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize, ffree, files } = await statfs(directory);

@@ -77,6 +77,7 @@ function tileStore({ blockBytes, tiles, described }: Memory): Pick<LocalStore, k
       return stored?.bytes.byteLength;
     },
     allocated: (bytes) => Math.ceil(bytes / blockBytes) * blockBytes,
+    disk: "memory",
     diskSpace: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),
     async describeParameters(layer, id, values) {
       described.set(`${layer}\n${id}`, values);

@@ -79,6 +79,7 @@ export function createS3Store(
     putsAtOnce: () => PUTS_AT_ONCE,
     check: () => tiles.check(),
     allocated: (bytes) => bytes,
+    disk: `s3 ${id}`,
     diskSpace: async () => ENDLESS,
     describeParameters: (layer, parametersId, values) =>
       tiles.parameters.describeParameters(layer, parametersId, values),

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import { diskSpaceOf } from "../../internal/directories.ts";
+import { diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
@@ -43,7 +43,7 @@ const placeIn = (paths: CompactPaths, { tileSet, x, y, z }: TileAddress) => plac
 function readsOf({
   paths,
   reader,
-}: CompactParts): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
+}: CompactParts): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
   const read = (at: TileAddress, part: "whole" | "head") => {
     const place = placeIn(paths, at);
     if (place === undefined) return undefined;
@@ -73,6 +73,7 @@ function readsOf({
     },
 
     allocated: recordBytes,
+    disk: diskOf(paths.root),
     diskSpace: () => diskSpaceOf(paths.root),
   };
 }

@@ -16,7 +16,7 @@ import {
 import { access, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
-import { diskSpaceOf, statOf } from "../../internal/directories.ts";
+import { diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
@@ -30,7 +30,7 @@ export const fileTiles = (paths: FilePaths): Pick<LocalStore, keyof TileStore> =
   ...parametersFilesOf(paths),
 });
 
-function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "diskSpace"> {
+function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
@@ -45,6 +45,7 @@ function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | 
 
     allocated: (bytes) => Math.ceil(bytes / paths.blockBytes) * paths.blockBytes,
 
+    disk: diskOf(paths.root),
     diskSpace: () => diskSpaceOf(paths.root),
   };
 }

@@ -1,0 +1,56 @@
+import type { StoredSize } from "../render/admission.ts";
+import type { DiskSpace } from "../store/tile-store.ts";
+import { DiskSpaceMonitor, type DiskSpaceMonitorParts } from "./disk-space-monitor.ts";
+
+/** The disks of several stores. */
+export interface StoreDisks {
+  /** Returns the disk that has the tiles of a layer. */
+  diskOf(layer: string): string;
+  spaceOf(disk: string): Promise<DiskSpace>;
+}
+
+/** Knows the free space on each disk that has tiles. Stores on one disk share its space. */
+export class Disks {
+  /** All disks as one: the least of each. It alone is asked where there is one store. */
+  readonly all: DiskSpaceMonitor;
+  readonly #stores: StoreDisks | undefined;
+  readonly #parts: Pick<DiskSpaceMonitorParts, "now" | "sleep">;
+  readonly #byDisk = new Map<string, DiskSpaceMonitor>();
+
+  /** `stores` undefined: there is one store. */
+  constructor(parts: DiskSpaceMonitorParts, stores: StoreDisks | undefined) {
+    this.all = new DiskSpaceMonitor(parts);
+    this.#parts = parts;
+    this.#stores = stores;
+  }
+
+  /** Returns the disk that has the tiles of a layer. */
+  of(layer: string): DiskSpaceMonitor {
+    const stores = this.#stores;
+    if (stores === undefined) return this.all;
+    const disk = stores.diskOf(layer);
+    let monitor = this.#byDisk.get(disk);
+    if (monitor === undefined) {
+      monitor = new DiskSpaceMonitor({ ...this.#parts, read: () => stores.spaceOf(disk) });
+      this.#byDisk.set(disk, monitor);
+    }
+    return monitor;
+  }
+
+  /** Records that tiles of a layer were stored. */
+  wrote(layer: string, size: StoredSize): void {
+    this.all.wrote(size);
+    if (this.#stores !== undefined) this.of(layer).wrote(size);
+  }
+
+  /**
+   * Returns the function that tells whether the tiles of a layer are on the same disk as those of this one. Undefined:
+   * the tiles of all layers are.
+   */
+  sharing(layer: string): ((other: string) => boolean) | undefined {
+    const stores = this.#stores;
+    if (stores === undefined) return undefined;
+    const disk = stores.diskOf(layer);
+    return (other) => stores.diskOf(other) === disk;
+  }
+}
