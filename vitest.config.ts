@@ -27,6 +27,7 @@ const LONG = [
   "log",
   "many-jobs",
   "store-copy",
+  "two-disks",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

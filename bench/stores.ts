@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { DiskTier } from "../src/cache/disk-tier.ts";
 import { builtInGridSet } from "../src/grid/built-in.ts";
 import { createCompactStore } from "../src/store/compact/compact-store.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
@@ -14,7 +15,7 @@ const METATILE = 16;
 const Z = 10;
 const tileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
 
-/** Compares stores in turns: writes and reads by one process, and the space on the disk (in /var/tmp). */
+/** Compares stores and a disk tier in turns: writes and reads by one process, and the space on the disk (in /var/tmp). */
 export async function benchStores(length: BenchLength): Promise<void> {
   const rounds = LENGTHS[length];
   for (const size of [1_000, 10_000]) {
@@ -25,6 +26,7 @@ export async function benchStores(length: BenchLength): Promise<void> {
       compact: { write: [] as number[], read: [] as number[] },
     };
     const onDisk: number[] = [];
+    const tierReads: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const root = mkdtempSync("/var/tmp/nuthatch-bench-stores-");
       for (const kind of kinds) {
@@ -34,6 +36,7 @@ export async function benchStores(length: BenchLength): Promise<void> {
         figures[kind].read.push(await microsOf(async () => read(store)));
         if (round === 0) onDisk.push(allocatedIn(at) / (SIDE * SIDE));
       }
+      tierReads.push(await tierRead(join(root, "tier"), bytes));
       rmSync(root, { recursive: true });
     }
     const { file, compact } = figures;
@@ -42,7 +45,7 @@ export async function benchStores(length: BenchLength): Promise<void> {
       `${of} ${median(file[of]).toFixed(1)} and ${median(compact[of]).toFixed(1)} µs (ratio ${ratio(of)})`;
     const [fileBytes = 0, compactBytes = 0] = onDisk;
     console.log(
-      `stores, ${size} bytes a tile, file and compact: ${shown("write")}, ${shown("read")}; ${fileBytes.toFixed(0)} and ${compactBytes.toFixed(0)} bytes on the disk (ratio ${(compactBytes / fileBytes).toFixed(2)})`,
+      `stores, ${size} bytes a tile, file and compact: ${shown("write")}, ${shown("read")}; a hit of a disk tier ${median(tierReads).toFixed(1)} µs (ratio ${(median(tierReads) / median(file.read)).toFixed(2)}); ${fileBytes.toFixed(0)} and ${compactBytes.toFixed(0)} bytes on the disk (ratio ${(compactBytes / fileBytes).toFixed(2)})`,
     );
   }
 }
@@ -69,6 +72,23 @@ function read(store: Store): void {
   for (let n = 0; n < SIDE * SIDE; n++)
     if (store.get({ tileSet, x: n % SIDE, y: Math.floor(n / SIDE), z: Z }) === undefined)
       throw new Error("a tile is not there");
+}
+
+/** Returns the µs of a hit of a disk tier that holds all tiles. */
+async function tierRead(directory: string, bytes: Uint8Array): Promise<number> {
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  const tier = new DiskTier({ directory, limitBytes: 2 ** 30, failed, elapsedMs: () => performance.now() });
+  await tier.prepare();
+  const keyOf = (n: number) => ({ key: `tile ${n}`, name: `a/EPSG:900913/png/default/${Z}/${n}.png`, epoch: 1 });
+  for (let n = 0; n < SIDE * SIDE; n++) {
+    tier.keep(keyOf(n), { bytes, modifiedMs: 1 }, tier.mark(keyOf(n).key), () => true);
+    if (n % METATILE === METATILE - 1) await tier.idle();
+  }
+  return microsOf(async () => {
+    for (let n = 0; n < SIDE * SIDE; n++) if (tier.get(keyOf(n)) === undefined) throw new Error("a tile is not there");
+  });
 }
 
 /** Returns the bytes that the disk takes for a directory (`st_blocks` counts 512 bytes). */
