@@ -17,7 +17,13 @@ export function blobStoreDocument(store: StoreOptions, isDefault: boolean): Root
   switch (store.type) {
     case "file":
     case "compact": {
-      const fields = [...head, ["baseDirectory", store.path], ["fileSystemBlockSize", BLOCK_BYTES]] as const;
+      const layout = store.type === "compact" || store.layout === "gwc" ? undefined : store.layout.toUpperCase();
+      const fields = [
+        ...head,
+        ["baseDirectory", store.path],
+        ["fileSystemBlockSize", BLOCK_BYTES],
+        ["pathGeneratorType", layout],
+      ] as const;
       return { root: store.type === "file" ? "FileBlobStore" : "CompactBlobStore", node: map(fields, attributes) };
     }
     case "s3": {
