@@ -28,6 +28,7 @@ const LONG = [
   "many-jobs",
   "store-copy",
   "two-disks",
+  "postgres-truncations",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

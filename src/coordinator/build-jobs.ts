@@ -1,3 +1,4 @@
+import type { ActiveJob } from "../jobs/active-job.ts";
 import { JobHistory } from "../jobs/job-history.ts";
 import { JobLog } from "../jobs/job-log.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
@@ -25,14 +26,20 @@ export type JobParts = ReturnType<typeof buildJobs>;
 
 /** Builds the jobs, and has the state writer save them. */
 export function buildJobs(context: JobContext) {
-  const { db, ledger, jobOptions: options, publish, quota, deliveries, state } = context;
+  const { db, ledger, jobOptions: options, publish, quota, deliveries, state, truncations } = context;
   const jobs = new JobStore(db);
   const jobLog = new JobLog(context.log, context.closing);
+  const waits = {
+    ready: (layer: string) => truncations.ledgerTruncations.interrupted.complete(layer),
+    waits: (job: ActiveJob) => jobLog.reported(job.view(context.monotonicNow()), job.waitReason),
+    stop: new JobStop(context.closing),
+    random: context.random,
+  };
   const runner = new JobRunner({
     ...context,
     jobs,
-    seeding: waitingForState(buildSeeding(context, jobs), { ...context, stop: new JobStop(context.closing) }),
-    truncation: buildTruncating(context),
+    seeding: waitingForState(buildSeeding(context, jobs), waits),
+    truncation: waitingForState(buildTruncating(context), waits),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,
     persist: (also) => state.write(also),
@@ -74,7 +81,7 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
       tryReserve: (reservation, size) => quota.enforcer.tryReserve(reservation, size),
       reserve: quota.admit,
     },
-    marksCommitted: () => state.marksCommitted(),
+    marksCommitted: (layer) => state.marksCommitted(layer),
     failedTiles: (layer, failure, tiles) =>
       failures.add(`${layer}\n${failure.failure}`, failedTiles(layer, failure), tiles),
   });
@@ -84,14 +91,17 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
 function buildTruncating(context: JobContext): Truncation {
-  const { gate, state, truncations } = context;
+  const { db, gate, state, truncations } = context;
   const { ledgerTruncations, reclaim } = truncations;
   return new Truncation({
     ...context,
     ledgerTruncations,
-    marksCommitted: () => state.marksCommitted(),
+    marksCommitted: (layer) => state.marksCommitted(layer),
     clearLayer: (layer) => gate.clearLayer(layer),
-    saveCounts: () => state.saveJobs(),
+    saveCounts: (undo) => {
+      db.onRollback(undo);
+      state.saveJobs();
+    },
     sweep: () => reclaim.sweep(),
   });
 }

@@ -76,7 +76,7 @@ export function buildUserWrites({ ledger, store, state, log, closing }: BuildCon
     reserveAhead: (reservation, size) => enforcer.reserveAhead(reservation, size),
     allocated: (bytes, layer) => store.allocated(bytes, layer),
     stored: (layer, size) => disks.wrote(layer, size),
-    marksCommitted: () => state.marksCommitted(),
+    marksCommitted: (layer) => state.marksCommitted(layer),
     notStored: () => void enforcer.notStored++,
     storeFault: (layer, reason) => storeFaults.add(layer, { layer, reason }),
     fault: (error) => state.fault(error),

@@ -148,7 +148,7 @@ export class ImportService {
     const counts = { stored: 0, unchanged: 0 };
     const slices = new Slices();
     try {
-      if (opened.some(({ mustCommit }) => mustCommit)) await state.marksCommitted();
+      if (opened.some(({ mustCommit }) => mustCommit)) await state.marksCommitted(tileSet.layer);
       for (const [i, cell] of cells.entries()) {
         for (let first = 0; first < cell.tiles.length; first += TILES_AT_ONCE) {
           const part = { rect: cell.rect, tiles: cell.tiles.slice(first, first + TILES_AT_ONCE) };

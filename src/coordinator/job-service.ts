@@ -110,7 +110,9 @@ export class JobService {
     const view = await state.readSaved(() => runner.active.view(id));
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
-    return { ...rest, area: areaView(jobs.selections.find(id)), zooms };
+    // An unfinished job without an area is answered while the database is away, as its reason says that.
+    const hasArea = runner.active.get(id)?.selection !== undefined || rest.outcome !== null;
+    return { ...rest, area: areaView(hasArea ? jobs.selections.find(id) : undefined), zooms };
   }
 
   /** Returns the counts of a job by zoom, without its area, which may be large; undefined: no such job. */

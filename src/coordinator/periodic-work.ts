@@ -51,6 +51,7 @@ export class PeriodicWork {
   #tick(): void {
     const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
     const { accesses, trend, enforcer } = quota;
+    truncations.ledgerTruncations.interrupted.completeSome();
     enforcer.tick();
     clock.note();
     if (state.hasChanges) {

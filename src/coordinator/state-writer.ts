@@ -7,6 +7,9 @@ import type { Database } from "../state/database.ts";
 /** The records of jobs, as the state writer saves them. */
 type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
+/** Failures that are logged between two successes. */
+const MOST_LOGGED = 20;
+
 /**
  * Writes the state of the coordinator: the changes of the ledger and of the jobs, in transactions. Remembers whether
  * the database can be written.
@@ -17,6 +20,10 @@ export class StateWriter {
   readonly #log: Logger;
   #jobs: SavedJobs | undefined;
   #failure: string | undefined;
+  /** The failures that were logged since the last success: while a database is away, several take turns. */
+  readonly #logged = new Set<string>();
+  /** Completes the interrupted truncations of a layer. */
+  #complete: (layer: string) => void = () => {};
   #commit: Promise<void> | undefined;
 
   constructor(parts: { readonly db: Database; readonly ledger: Ledger; readonly log: Logger }) {
@@ -28,6 +35,11 @@ export class StateWriter {
   /** Saves the records of jobs from now on. Called once: the job runner is built later than the state writer. */
   attach(jobs: SavedJobs): void {
     this.#jobs = jobs;
+  }
+
+  /** Has a function called with the layer before a writer may write there. Called once, as `attach`. */
+  completeBefore(complete: (layer: string) => void): void {
+    this.#complete = complete;
   }
 
   /** Whether the ledger or a job has changes that are not written yet. */
@@ -47,6 +59,7 @@ export class StateWriter {
     try {
       this.#db.transaction(body);
       this.#failure = undefined;
+      this.#logged.clear();
       this.#jobs?.report();
     } catch (error) {
       this.fault(error);
@@ -100,8 +113,16 @@ export class StateWriter {
     return read();
   }
 
-  /** Resolves when the new marks are committed. Writers of the same turn of the event loop share one commit. */
-  marksCommitted(): Promise<void> {
+  /**
+   * Resolves when a writer of a layer may write: its interrupted truncations are complete, and the new marks are
+   * committed. Writers of the same turn of the event loop share one commit.
+   */
+  async marksCommitted(layer: string): Promise<void> {
+    this.#complete(layer);
+    await this.#commitMarks();
+  }
+
+  #commitMarks(): Promise<void> {
     this.#commit ??= new Promise((resolve, reject) => {
       setImmediate(() => {
         this.#commit = undefined;
@@ -119,8 +140,10 @@ export class StateWriter {
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
     const failure = `the state database cannot be written: ${String(error)}`;
-    if (this.#failure !== failure) this.#log.error("the state database cannot be written", { error: String(error) });
     this.#failure = failure;
+    if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;
+    this.#logged.add(failure);
+    this.#log.error("the state database cannot be written", { error: String(error) });
   }
 
   /**

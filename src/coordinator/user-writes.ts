@@ -18,7 +18,7 @@ export interface UserWritesParts {
   readonly allocated: (bytes: number, layer: string) => number;
   /** Called after tiles were stored. */
   readonly stored: (layer: string, size: StoredSize) => void;
-  readonly marksCommitted: () => Promise<void>;
+  readonly marksCommitted: (layer: string) => Promise<void>;
   /** Called when a tile was rendered for a user and cannot be stored. */
   readonly notStored: () => void;
   readonly storeFault: (layer: string, reason: string) => void;
@@ -69,7 +69,7 @@ export class UserWrites implements LedgerAccess {
       ledger.missed(order.tileSet, missed);
       if ((await admit(reservation, NO_SIZE)).kind !== "store") return giveUp();
       cells.push(...ledger.writers.openAll(tileSetsOf(order).map((tileSet) => ({ tileSet, rect: order.rect }))));
-      if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted();
+      if (cells.some(({ mustCommit }) => mustCommit)) await marksCommitted(order.tileSet.layer);
     } catch (error) {
       // A fault of the database must not fail the render: the user gets the tile without storing it.
       fault(error);

@@ -2,16 +2,17 @@ import { formatsBeside, type Layer } from "../layer/layer.ts";
 import type { CellWriters } from "../ledger/cell-writers.ts";
 import type { Leave } from "../render/admission.ts";
 import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "../render/render-order.ts";
+import { StateError } from "../state/data-directory.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { Metatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedRendersParts {
-  readonly writers: Pick<CellWriters, "openAll" | "close">;
+  readonly writers: Pick<CellWriters, "openAll" | "close" | "onBar">;
   readonly gate: Pick<RenderGate, "render" | "renderBatch">;
   readonly tiles: Pick<WantedTiles, "areMissing">;
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: () => Promise<void>;
+  readonly marksCommitted: (layer: string) => Promise<void>;
 }
 
 /** The metatiles of one job that are rendered at once. */
@@ -33,8 +34,8 @@ export class SeedRenders {
 
   /** Renders one metatile. */
   async render(batch: SeedBatch, signal: AbortSignal): Promise<RenderOutcome> {
-    const [outcome = { kind: "cancelled" }] = await this.#opened(batch, signal, async ([order]) =>
-      order === undefined ? [] : [await this.#parts.gate.render(order, signal)],
+    const [outcome = { kind: "cancelled" }] = await this.#opened(batch, signal, async ([order], until) =>
+      order === undefined ? [] : [await this.#parts.gate.render(order, until)],
     );
     return outcome;
   }
@@ -44,14 +45,17 @@ export class SeedRenders {
    * reached.
    */
   renderBatch(batch: SeedBatch, signal: AbortSignal): Promise<readonly RenderOutcome[]> {
-    return this.#opened(batch, signal, (orders) => this.#parts.gate.renderBatch(orders, signal));
+    return this.#opened(batch, signal, (orders, until) => this.#parts.gate.renderBatch(orders, until));
   }
 
-  /** Opens the cells, renders, and closes the cells. Returns no outcomes if the task was aborted before the render. */
+  /**
+   * Opens the cells, renders, and closes the cells. Returns no outcomes if the task was aborted before the render.
+   * @throws StateError while the state database is away or a truncation of the layer is interrupted
+   */
   async #opened(
     { job, layer, metatiles, leave }: SeedBatch,
     signal: AbortSignal,
-    render: (orders: readonly RenderOrder[]) => Promise<readonly RenderOutcome[]>,
+    render: (orders: readonly RenderOrder[], until: AbortSignal) => Promise<readonly RenderOutcome[]>,
   ): Promise<readonly RenderOutcome[]> {
     const { writers, tiles, marksCommitted } = this.#parts;
     const terms = orderTerms(job, layer);
@@ -60,26 +64,49 @@ export class SeedRenders {
         tileSetsOf({ ...terms, tileSet }).map((filled) => ({ tileSet: filled, rect })),
       ),
     );
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    let isBarred = false;
+    const watched = writers.onBar(layer.name, () => {
+      isBarred = true;
+      end();
+    });
     try {
       const mustCommit = open.some((cells) => cells.mustCommit);
-      const fault = mustCommit ? await marksCommitted().catch((error: unknown) => String(error)) : undefined;
+      const fault = mustCommit ? await marksCommitted(layer.name).catch(notCommitted) : undefined;
       if (fault !== undefined) return [{ kind: "full", reason: `the state database cannot be written: ${fault}` }];
       if (signal.aborted) return [];
-      return await render(
-        metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
-          ...terms,
-          ...(tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
-          ...(leave === undefined ? {} : { leave }),
-          tileSet,
-          parameters,
-          rect,
-          wanted,
-        })),
-      );
+      const outcomes = isBarred
+        ? []
+        : await render(
+            metatiles.map(({ metatile: { tileSet, parameters, rect }, wanted }) => ({
+              ...terms,
+              ...(tiles.areMissing(job, layer, rect.z) ? { isNew: true } : {}),
+              ...(leave === undefined ? {} : { leave }),
+              tileSet,
+              parameters,
+              rect,
+              wanted,
+            })),
+            ending.signal,
+          );
+      // The records still have tiles that are gone: the task must not look for missing tiles now.
+      if (isBarred && outcomes.every(({ kind }) => kind === "cancelled"))
+        throw new StateError("unavailable", `a truncation of ${layer.name} was interrupted`);
+      return outcomes;
     } finally {
+      watched();
+      signal.removeEventListener("abort", end);
       for (const cells of open) writers.close(cells);
     }
   }
+}
+
+/** Returns why the marks could not be committed. @throws StateError when the database or the truncated store is away */
+function notCommitted(error: unknown): string {
+  if (error instanceof StateError && error.code === "unavailable") throw error;
+  return String(error);
 }
 
 /** Returns the parts of a render order that are the same for all metatiles of a job. */

@@ -37,7 +37,7 @@ export interface SeedingParts extends WantedTilesParts {
   readonly reservations: SeedReservations;
   readonly failedTiles: SeedResultsParts["failedTiles"];
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: () => Promise<void>;
+  readonly marksCommitted: (layer: string) => Promise<void>;
   /**
    * Returns the present time, or the latest time that the wall clock has shown if the clock was set back, ms since
    * 1970.

@@ -1,5 +1,6 @@
 import { jittered } from "../lib/back-off.ts";
 import { StateError } from "../state/data-directory.ts";
+import type { ActiveJob } from "./active-job.ts";
 import type { JobStop } from "./job-stop.ts";
 import type { Work } from "./work.ts";
 
@@ -7,6 +8,10 @@ import type { Work } from "./work.ts";
 const PAUSE_MS = 1_000;
 
 export interface StateWaitParts {
+  /** Makes the records of a layer those of its tiles, if they are not. @throws StateError when this is not possible yet */
+  readonly ready: (layer: string) => void;
+  /** Called when a job begins to wait. The reason cannot be saved, and a job is reported only when it is saved. */
+  readonly waits: (job: ActiveJob) => void;
   readonly stop: JobStop;
   /** 0 ≤ n < 1. */
   readonly random: () => number;
@@ -16,16 +21,18 @@ export interface StateWaitParts {
  * Returns work that waits while the state database is away, as one on another machine may be: a step that could not
  * read it gives back its metatiles and is done again.
  */
-export function waitingForState(work: Work, { stop, random }: StateWaitParts): Work {
+export function waitingForState(work: Work, { ready, waits, stop, random }: StateWaitParts): Work {
   return {
     async step(job, task, signal, crowded) {
       try {
+        ready(job.request.layer);
         return await work.step(job, task, signal, crowded);
       } catch (error) {
         if (!(error instanceof StateError) || error.code !== "unavailable" || stop.isDue(signal)) throw error;
         job.giveBack(task, task.claim);
         const waiting = `waiting for the state database: ${error.message}`;
         job.beginWait(waiting);
+        waits(job);
         await stop.sleep(jittered(PAUSE_MS, random()), signal);
         job.endWait(waiting);
         return true;

@@ -18,7 +18,7 @@ import type { Work } from "./work.ts";
 export interface TruncationParts {
   readonly ledger: Ledger;
   /** Waits until the marks of opened cells are on the disk. */
-  readonly marksCommitted: () => Promise<void>;
+  readonly marksCommitted: (layer: string) => Promise<void>;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
@@ -26,8 +26,8 @@ export interface TruncationParts {
   readonly catalogue: () => Catalogue;
   /** Empties the memory tier of a layer. */
   readonly clearLayer: (layer: string) => Promise<void>;
-  /** Writes the counts of jobs. Must run inside a transaction. */
-  readonly saveCounts: () => void;
+  /** Writes the counts of jobs. Must run inside a transaction. `undo` is called if it is rolled back. */
+  readonly saveCounts: (undo: () => void) => void;
   /** Starts to reclaim the space of truncated tiles. */
   readonly sweep: () => void;
 }
@@ -57,6 +57,7 @@ export class Truncation implements Work {
     const { layer, format } = job.request;
     const { selection } = job;
     let byListing: readonly Level[] = [];
+    let renamed: readonly { readonly z: number; readonly tiles: bigint }[] = [];
     if (job.wasInterrupted) await this.#recounted(signal);
     // Count before the layer is blocked, because counting takes time in proportion to the number of blocks.
     const counted = await this.#count(job, signal);
@@ -67,13 +68,15 @@ export class Truncation implements Work {
       this.#book(job, task, levels, counted);
       const byRename = levels.filter((level) => level.whole && this.#isOnlyFormat(level, format));
       byListing = levels.filter((level) => !byRename.includes(level));
-      for (const level of byRename) {
-        job.bookDeleted(task, level.rect.z, this.#sum(level, null));
-      }
+      renamed = byRename.map((level) => ({ z: level.rect.z, tiles: this.#sum(level, null) }));
       return byRename.map(({ pyramid, rect }) => ({ kind: "zooms", pyramid, zooms: [rect.z] }));
     };
     await ledgerTruncations.truncate(layer, plan, () => {
-      saveCounts();
+      for (const { z, tiles } of renamed) job.bookDeleted(task, z, tiles);
+      // The step is done again when the database is back.
+      saveCounts(() => {
+        for (const { z, tiles } of renamed) job.bookDeleted(task, z, -tiles);
+      });
       return undefined;
     });
     sweep();
@@ -93,7 +96,7 @@ export class Truncation implements Work {
             willDelete: async (tiles) => {
               if (open !== undefined) ledger.writers.close(open);
               open = ledger.writers.openTiles(pyramid, tiles);
-              if (open.mustCommit) await marksCommitted();
+              if (open.mustCommit) await marksCommitted(layer);
             },
             onDeleted: (tile) => {
               ledger.writers.removed({ ...pyramid, format: tile.format }, tile);
@@ -105,8 +108,12 @@ export class Truncation implements Work {
       }
     } finally {
       if (open !== undefined) ledger.writers.close(open);
-      watch.end();
-      if (byListing.length > 0) await this.#parts.clearLayer(layer);
+      try {
+        watch.end();
+      } finally {
+        // Also when the database is away, and the cells cannot be counted.
+        if (byListing.length > 0) await this.#parts.clearLayer(layer);
+      }
     }
     job.coverDeleted();
     // Eviction may have removed tiles after the truncate had counted them.

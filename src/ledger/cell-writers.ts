@@ -8,7 +8,10 @@ import { WriteWatch } from "./write-watch.ts";
 
 /** Cells that one writer has opened and not closed yet. Their blocks stay in memory until then. */
 export interface OpenCells {
-  /** True: a mark is new, and the writer must not write before `writeMarks` has been committed. */
+  /**
+   * True: a mark is new, or a truncation of the layer is not complete. The writer must not write before `writeMarks` has
+   * been committed and the truncation is complete.
+   */
   readonly mustCommit: boolean;
   readonly cells: readonly CellPosition[];
   /** The layer that may get tiles; absent: the writer only removes tiles. */
@@ -39,6 +42,10 @@ export class CellWriters {
   #observer: ((cells: readonly CellPosition[]) => void) | undefined;
   /** Observers beside it. */
   readonly #followers = new Set<(cells: readonly CellPosition[]) => void>();
+  /** The layers with a truncation that is not complete. */
+  readonly #barred = new Set<string>();
+  /** By layer: ends the work of writers that have opened their cells and write when their layer is unblocked. */
+  readonly #interrupts = new Map<string, Set<() => void>>();
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
@@ -70,7 +77,8 @@ export class CellWriters {
     const cells = [...this.#in.cells.in(this.#in.tileSets.record(tileSet), rect)];
     for (const { block, cell } of cells) this.#watch.notice(tileSet, block, cell);
     const opened = this.#openCells(cells.map(({ block, cell }) => ({ tileSet, block, cell })));
-    const open = { ...opened, layer: tileSet.layer };
+    const { layer } = tileSet;
+    const open = { ...opened, layer, mustCommit: opened.mustCommit || this.#barred.has(layer) };
     this.#writers.set(open.layer, (this.#writers.get(open.layer) ?? 0) + 1);
     return open;
   }
@@ -90,6 +98,29 @@ export class CellWriters {
   /** Returns whether a writer may be about to store a tile of a layer. Every writer opens its cells first. */
   isWritten(layer: string): boolean {
     return this.#writers.has(layer);
+  }
+
+  /**
+   * Bars a layer, of which a truncation was interrupted: writers that open cells must have it completed first, and those
+   * that wait with open cells end.
+   */
+  bar(layer: string): void {
+    this.#barred.add(layer);
+    for (const interrupt of [...(this.#interrupts.get(layer) ?? [])]) interrupt();
+  }
+
+  unbar(layer: string): void {
+    this.#barred.delete(layer);
+  }
+
+  /** Has a function called when a layer is barred. Returns the function that ends this. */
+  onBar(layer: string, interrupt: () => void): () => void {
+    const all = this.#interrupts.get(layer) ?? new Set();
+    this.#interrupts.set(layer, all.add(interrupt));
+    return () => {
+      all.delete(interrupt);
+      if (all.size === 0 && this.#interrupts.get(layer) === all) this.#interrupts.delete(layer);
+    };
   }
 
   /** Opens the cells of tiles before their removal. A tile set without a record needs no mark. */

@@ -151,13 +151,15 @@ export class TileSetTable {
   record(tileSet: TileSet): TileSetRecord {
     const found = this.find(tileSet);
     if (found !== undefined) return found;
-    return this.#db.transaction(() => {
-      const complete = this.isComplete(tileSet) ?? this.#begin(tileSet);
+    const { id, complete } = this.#db.transaction(() => {
+      const isComplete = this.isComplete(tileSet) ?? this.#begin(tileSet);
       const added = this.#db
         .prepare("INSERT INTO tile_set (layer, grid_set, format, parameters_id) VALUES (?, ?, ?, ?) RETURNING id")
         .get(tileSet.layer, tileSet.gridSet, tileSet.format, tileSet.parametersId);
-      return this.#adopt(newId(added), tileSet, complete);
+      return { id: newId(added), complete: isComplete };
     });
+    // After the commit: a record without a row would lose its tiles at the next start.
+    return this.#adopt(id, tileSet, complete);
   }
 
   /** Returns whether every stored tile of a pyramid has been counted; undefined: the pyramid has no record. */
@@ -233,15 +235,12 @@ export class TileSetTable {
   }
 
   /**
-   * Truncates tile sets. Their rows stay: with `aside` unchanged for `restore` or `discard`, else dead for
-   * `reclaimSome`. Inside the caller's transaction.
+   * Truncates tile sets in the database. Their rows stay: with `aside` unchanged for `restore` or `discard`, else dead
+   * for `reclaimSome`. Inside the caller's transaction; after its commit the caller calls `remove` for each.
    */
   truncate(records: readonly TileSetRecord[], aside: number | undefined): void {
     const update = this.#db.prepare("UPDATE tile_set SET dead = ?, aside = ? WHERE id = ?");
-    for (const record of records) {
-      for (const id of idsOf(record)) update.run(aside === undefined ? GONE : ASIDE, aside ?? null, id);
-      this.remove(record);
-    }
+    for (const id of records.flatMap(idsOf)) update.run(aside === undefined ? GONE : ASIDE, aside ?? null, id);
   }
 
   /**

@@ -48,6 +48,7 @@ export class TruncatedRecords {
       tileSets.deletePyramids(scope);
       also();
     });
+    for (const record of gone) tileSets.remove(record);
     this.#handOver(
       removeBlocks(this.#in, ({ tileSetId }) => byId.has(tileSetId)),
       ({ tileSetId }) => {

@@ -14,6 +14,8 @@ type Seen = Map<string, CellPosition>;
 export class WriteWatch {
   readonly #in: LedgerInternals;
   readonly #watches = new Set<{ readonly layer: string; readonly seen: Seen }>();
+  /** Cells of ended watches that could not be counted: the database was away. */
+  readonly #left: Seen = new Map();
 
   constructor(internals: LedgerInternals) {
     this.#in = internals;
@@ -36,12 +38,18 @@ export class WriteWatch {
     return {
       end: () => {
         this.#watches.delete(watch);
-        for (const position of seen.values()) {
-          const found = this.#in.cells.find(position);
-          if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, position.cell);
-        }
+        for (const [id, position] of seen) this.#left.set(id, position);
+        this.#countLeft();
       },
     };
+  }
+
+  #countLeft(): void {
+    for (const [id, position] of this.#left) {
+      const found = this.#in.cells.find(position);
+      if (found !== undefined) this.#in.doubted.countAgain(found.record, found.block, position.cell);
+      this.#left.delete(id);
+    }
   }
 
   isWatched(layer: string): boolean {

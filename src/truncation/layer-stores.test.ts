@@ -34,7 +34,7 @@ function start(location: "default" | "second") {
   const layerStores = new LayerStores({
     db,
     ledger,
-    truncations: new LedgerTruncations(db, store, ledger, idleGate),
+    truncations: new LedgerTruncations(db, store, ledger, idleGate, log),
     locations: () => new Map([["a", current]]),
     giveUp: (layer) => given.push(layer),
     log,

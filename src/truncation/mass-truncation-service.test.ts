@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleGate } from "../../test/support/idle-gate.ts";
 import { layerNamed } from "../../test/support/layer.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -52,7 +53,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     ledger,
     catalogue: () => catalogueOf(layers),
     truncations: new MassTruncationStore(db),
-    ledgerTruncations: new LedgerTruncations(db, store, ledger, gate),
+    ledgerTruncations: new LedgerTruncations(db, store, ledger, gate, silentLog),
     gate,
     undoSeconds: () => undoSeconds,
     sweep: () => undefined,
@@ -60,7 +61,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     changed: () => undefined,
     now,
     monotonicNow,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: silentLog,
     closing: new AbortController().signal,
   });
   const address = (layer: string, x: number, parametersId = "") => ({

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { idleGate } from "../../test/support/idle-gate.ts";
+import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
+import { StateError } from "../state/data-directory.ts";
+import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrations } from "./truncations.ts";
 
@@ -23,12 +26,31 @@ const z = 8;
 const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
 const FORMATS = ["image/png", "image/jpeg"];
 
-function open(root: string, gate: RenderGate = idleGate) {
-  const db = openTestDatabase(join(root, "state.db"));
+function open(root: string, gate: RenderGate = idleGate, outage: Outage = new Outage()) {
+  const db = outage.of(openTestDatabase(join(root, "state.db")));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, gate) };
+  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, gate, silentLog) };
+}
+
+/** Refuses the commits of a database for a while, as one on another machine that has gone away. */
+class Outage {
+  /** The transactions that are still committed; undefined: all. */
+  commits: number | undefined;
+
+  of(db: Database): Database {
+    const refusing = <T>(body: () => T): T => {
+      const value = body();
+      if (this.commits !== undefined && this.commits-- <= 0) throw new StateError("unavailable", "it is away");
+      return value;
+    };
+    return {
+      ...db,
+      transaction: (body) => db.transaction(() => refusing(body)),
+      unsynced: (body) => db.unsynced(() => refusing(body)),
+    };
+  }
 }
 
 type Opened = ReturnType<typeof open>;
@@ -174,6 +196,86 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
       },
     ),
     { numRuns: 40 },
+  );
+  expect(interruptions).toBeGreaterThan(5);
+});
+
+/** Returns whether a writer that opens a cell may write at once. Without a record it waits for the database. */
+function mayWrite({ ledger }: Opened): boolean {
+  try {
+    const opened = ledger.writers.open({ ...pyramid, format: "image/png" }, { z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
+    ledger.writers.close(opened);
+    return !opened.mustCommit;
+  } catch {
+    return false;
+  }
+}
+
+test("a truncation that an outage interrupts is completed before a tile is stored in its layer, and removes no newer tile", async () => {
+  let n = 0;
+  let interruptions = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      tiles(fc.integer({ min: 1, max: 99 })),
+      tiles(fc.integer({ min: 100, max: 999 })),
+      fc.constantFrom<TruncationTarget>(
+        { kind: "layer", layer: "a" },
+        { kind: "pyramid", pyramid },
+        { kind: "zooms", pyramid, zooms: [z, z + 1] },
+      ),
+      fc.nat(3),
+      fc.option(fc.constant(1), { nil: undefined }),
+      fc.boolean(),
+      fc.boolean(),
+      async (old, newer, target, commits, aside, isOpen, isKilled) => {
+        const root = join(directory, String(n++));
+        mkdirSync(root);
+        const outage = new Outage();
+        let at = open(root, idleGate, outage);
+        await put(at, old);
+        at.ledger.flush();
+        const rect = { z, minX: 0, minY: 0, maxX: 300, maxY: 300 };
+        const cells = isOpen
+          ? FORMATS.map((format) => at.ledger.writers.open({ ...pyramid, format }, rect))
+          : undefined;
+        at.ledger.flush();
+        outage.commits = commits;
+        let isRecorded = false;
+        const fault = await at.ledgerTruncations
+          .truncate(
+            "a",
+            () => [target],
+            () => {
+              isRecorded = commits > 0;
+              return target.kind === "zooms" ? undefined : aside;
+            },
+          )
+          .catch((error: unknown) => error);
+        if (fault !== undefined && isRecorded) {
+          interruptions++;
+          expect(() => at.ledgerTruncations.interrupted.complete("a")).toThrow("it is away");
+          expect(mayWrite(at)).toBe(false);
+        }
+        outage.commits = undefined;
+        if (isKilled) {
+          at.db.close();
+          at = open(root, idleGate, outage);
+        } else {
+          at.ledgerTruncations.interrupted.complete("a");
+          for (const open of cells ?? []) at.ledger.writers.close(open);
+        }
+        expectStored(at, isRecorded ? new Map() : old);
+        if (!isRecorded) return at.db.close();
+        await put(at, newer);
+        expectStored(at, newer);
+        at.ledger.flush();
+        at.db.close();
+        at = open(root);
+        expectStored(at, newer);
+        at.db.close();
+      },
+    ),
+    { numRuns: 30 },
   );
   expect(interruptions).toBeGreaterThan(5);
 });

@@ -2,11 +2,13 @@ import PQueue from "p-queue";
 import type { Ledger } from "../ledger/ledger.ts";
 import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
+import type { Logger } from "../lib/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { type Database, int, type Migrations, newId, text } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
+import { InterruptedTruncations } from "./interrupted-truncations.ts";
 
 export const truncationMigrations: Migrations = {
   module: "drops",
@@ -63,9 +65,12 @@ export interface UndoHooks<R> {
 }
 
 /**
- * Truncations: first a record, then the renames, then the ledger, then the answer. The next start completes an
- * interrupted truncation before it serves the first tile. A layer with open cells is blocked meanwhile, so that no
- * writer stores a tile in between.
+ * Truncations: first a record, then the renames, then the ledger, then the answer. A layer with open cells is blocked
+ * meanwhile, so that no writer stores a tile in between.
+ *
+ * A truncation can be interrupted after its record: by a kill, or because the database or the store has gone away. The
+ * next start completes it before it serves the first tile. The same process completes it before it stores a tile in the
+ * layer or looks for one there: a later completion would remove newer tiles.
  *
  * An undo truncates what was stored since, and then brings back the names and the records that were set aside. Its
  * record is in the transaction that records the truncation, so the next start completes both. Only one truncation or
@@ -77,12 +82,16 @@ export class LedgerTruncations {
   readonly #ledger: Ledger;
   readonly #gate: RenderGate;
   readonly #turns = new Map<string, PQueue>();
+  /** The interrupted ones. Writers have those of their layer completed before they write, jobs before they look for tiles. */
+  readonly interrupted: InterruptedTruncations<BegunTruncation>;
 
-  constructor(db: Database, store: TruncationStore, ledger: Ledger, gate: RenderGate) {
+  constructor(db: Database, store: TruncationStore, ledger: Ledger, gate: RenderGate, log: Logger) {
     this.#db = db;
     this.#store = store;
     this.#ledger = ledger;
     this.#gate = gate;
+    const carryOut = (truncation: BegunTruncation): void => this.#carryOut(truncation);
+    this.interrupted = new InterruptedTruncations({ writers: ledger.writers, gate, log, carryOut });
     for (const truncation of unfinished(db)) this.#carryOut(truncation);
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
@@ -107,14 +116,25 @@ export class LedgerTruncations {
       const isWritten = this.#ledger.writers.isWritten(layer);
       if (isWritten) await this.#gate.block(layer);
       try {
+        this.interrupted.complete(layer);
         const begun = this.#begin(plan, record);
-        if (begun !== undefined) this.#carryOut(begun);
+        if (begun !== undefined) this.#carryOutNow(layer, begun);
         this.#gate.truncated(layer);
       } finally {
         if (isWritten) this.#gate.unblock(layer);
         else this.#gate.renew(layer);
       }
     });
+  }
+
+  /** Carries out a truncation. If it is interrupted, no tile is stored in the layer before it is complete. */
+  #carryOutNow(layer: string, truncation: BegunTruncation): void {
+    try {
+      this.#carryOut(truncation);
+    } catch (error) {
+      this.interrupted.add(layer, truncation, error);
+      throw error;
+    }
   }
 
   /**
@@ -125,6 +145,7 @@ export class LedgerTruncations {
     return this.#inTurn(layer, async () => {
       await this.#gate.block(layer);
       try {
+        this.interrupted.complete(layer);
         this.#ledger.truncated.truncate({ layer }, undefined, also);
         this.#gate.truncated(layer);
       } finally {
@@ -168,7 +189,7 @@ export class LedgerTruncations {
           signal.throwIfAborted();
         }
         // A truncation that failed half way would otherwise be carried out on the restored tiles by the next start.
-        for (const truncation of unfinished(this.#db)) if (isOf(truncation, layer)) this.#carryOut(truncation);
+        this.interrupted.complete(layer);
         const planned = hooks.plan();
         if (!planned.ok) return planned.error;
         const { aside, discarded } = planned.value;
@@ -268,9 +289,6 @@ function unfinished(db: Database): BegunTruncation[] {
   // This file has written the text, so it needs no check.
   return rows.map((row) => ({ id: int(row, "id"), ...JSON.parse(text(row, "plan")) }));
 }
-
-const isOf = ({ targets }: TruncationPlan, layer: string): boolean =>
-  targets.some((target) => (target.kind === "layer" ? target.layer : target.pyramid.layer) === layer);
 
 function rename(store: TruncationStore, { id, names, aside }: BegunTruncation): void {
   if (aside === undefined) store.truncate(String(id), names, "reclaim");

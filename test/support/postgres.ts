@@ -35,10 +35,11 @@ export interface Postgres {
   /** Returns the address of a database, for the account `nuthatch`. */
   url(database: string): string;
   /** Runs SQL as the account that owns everything. */
-  sql(text: string): string;
+  sql(text: string, database?: string): string;
   /** Puts a line before the others of `pg_hba.conf`. */
   allow(line: string): void;
   start(): void;
+  readonly isRunning: boolean;
   /** `immediate`: all its processes end at once, as by a kill. */
   stop(mode: "fast" | "immediate"): void;
 }
@@ -49,10 +50,10 @@ function postgresIn(directory: string): Postgres {
   return {
     socket: join(directory, ".s.PGSQL.5432"),
     url: (database) => `postgres://nuthatch@/${database}?host=${encodeURIComponent(directory)}`,
-    sql: (text) =>
+    sql: (text, database = "postgres") =>
       execFileSync(
         join(programs ?? "", "psql"),
-        ["-XqAt", "-h", directory, "-U", "nuthatch", "-d", "postgres", "-c", text],
+        ["-XqAt", "-h", directory, "-U", "nuthatch", "-d", database, "-c", text],
         {
           encoding: "utf8",
         },
@@ -65,6 +66,9 @@ function postgresIn(directory: string): Postgres {
     start: () => {
       const settings = `-c listen_addresses= -c unix_socket_directories=${directory} -c fsync=off -c max_connections=200`;
       run("pg_ctl", ["-D", data, "-w", "-l", join(directory, "log"), "-o", settings, "start"]);
+    },
+    get isRunning() {
+      return existsSync(join(data, "postmaster.pid"));
     },
     stop: (mode) => run("pg_ctl", ["-D", data, "-w", "-m", mode, "stop"]),
   };
@@ -116,7 +120,8 @@ const logOf = (directory: string): string => {
 
 /** Ends a server, and removes its directory. */
 export function removePostgres(directory: string): void {
-  if (existsSync(join(directory, "data", "postmaster.pid"))) postgresIn(directory).stop("immediate");
+  const postgres = postgresIn(directory);
+  if (postgres.isRunning) postgres.stop("immediate");
   rmSync(directory, { recursive: true, force: true });
 }
 

@@ -16,6 +16,8 @@ const UNAVAILABLE = /^(?:08|53|57P|58|25006|40|72)/;
 /** Codes after which the connection is of no use. */
 const LOST = /^(?:08|57P|25006|25P03|25P04)/;
 
+const LOST_WORDS = /^(?:Connection terminated(?: unexpectedly)?|(?:read|write) (?:ECONNRESET|EPIPE))$/;
+
 const isOfServer = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code);
 
 /** Returns whether an error means that the connection is lost: it is not an answer to a statement. */
@@ -61,8 +63,9 @@ export const unavailable = (code: string, { name }: PostgresTarget, why: string)
   message: `the state database in PostgreSQL (${name}) does not work: ${why}`,
 });
 
-/** An error of several addresses has no text of its own. */
+/** An error of several addresses has no text of its own. The library and Node have several for one lost connection. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(", ");
+  if (error instanceof Error && LOST_WORDS.test(error.message)) return "the connection was lost";
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,0 +1,71 @@
+import type { CellWriters } from "../ledger/cell-writers.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { RenderGate } from "../render/render-order.ts";
+import { StateError } from "../state/data-directory.ts";
+
+export interface InterruptedTruncationParts<T> {
+  readonly writers: Pick<CellWriters, "bar" | "unbar">;
+  readonly gate: Pick<RenderGate, "truncated" | "renew">;
+  readonly log: Logger;
+  /** Carries out a truncation, whichever part of it was done before. */
+  readonly carryOut: (truncation: T) => void;
+}
+
+/**
+ * The truncations of this process that are recorded and not complete. No tile is stored in their layers meanwhile:
+ * their completion would remove it.
+ */
+export class InterruptedTruncations<T> {
+  readonly #parts: InterruptedTruncationParts<T>;
+  /** By layer, in the order of their records. */
+  readonly #byLayer = new Map<string, T[]>();
+
+  constructor(parts: InterruptedTruncationParts<T>) {
+    this.#parts = parts;
+  }
+
+  /** Adds a truncation. Called before its layer is unblocked: jobs wait with open cells for the end of the block. */
+  add(layer: string, truncation: T, fault: unknown): void {
+    this.#byLayer.set(layer, [...(this.#byLayer.get(layer) ?? []), truncation]);
+    this.#parts.writers.bar(layer);
+    this.#parts.log.error("a truncation was interrupted", { layer, error: String(fault) });
+  }
+
+  /** Completes the truncations of a layer, if there are any. @throws StateError when this is not possible yet */
+  complete(layer: string): void {
+    const { writers, gate, log, carryOut } = this.#parts;
+    const left = this.#byLayer.get(layer);
+    if (left === undefined) return;
+    try {
+      for (let [next] = left; next !== undefined; [next] = left) {
+        carryOut(next);
+        left.shift();
+      }
+    } catch (error) {
+      throw notCompleted(layer, error);
+    }
+    this.#byLayer.delete(layer);
+    writers.unbar(layer);
+    gate.truncated(layer);
+    gate.renew(layer);
+    log.info("an interrupted truncation was completed", { layer });
+  }
+
+  /** Completes the truncations of all layers, as far as this is possible. */
+  completeSome(): void {
+    for (const layer of [...this.#byLayer.keys()])
+      try {
+        this.complete(layer);
+      } catch (error) {
+        // The interruption was logged. A later call tries again, at the latest that of the next writer of the layer.
+        if (!(error instanceof StateError)) throw error;
+      }
+  }
+}
+
+function notCompleted(layer: string, cause: unknown): StateError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new StateError("unavailable", `an interrupted truncation of ${layer} cannot be completed: ${message}`, {
+    cause,
+  });
+}
