@@ -202,7 +202,14 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       if (opened !== undefined) return opened.services.truncations.softTimes;
       return claimed === undefined ? new Map() : new MassTruncationStore(claimed.db).softTimes();
     },
-    start: () => coordinator().start(),
+    start() {
+      try {
+        coordinator().start();
+      } catch (error) {
+        // A database that went away right after the coordinator had read it. Its jobs would never start.
+        diverged(String(error));
+      }
+    },
     used: (report) => opened?.used(report),
     async health() {
       const reason = opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look());

@@ -5,6 +5,11 @@ import { codeOf } from "../lib/error-code.ts";
 
 /** A file system that does not answer for this time counts as lost. A caller of a probe waits no longer. */
 const LONGEST_WAIT_MS = 2_000;
+/**
+ * The time is waited for in so many parts. The coordinator sleeps while a database on another machine does not answer:
+ * only one part passes then, and the file system is not blamed.
+ */
+const PARTS = 8;
 
 /**
  * Returns a probe of a file or a directory. The probe returns why the file or directory cannot be used; undefined: it is
@@ -34,7 +39,7 @@ export function probeOf(path: string, name: string): () => Promise<string | unde
       looking = undefined;
     });
     const waited = new AbortController();
-    const late = sleep(LONGEST_WAIT_MS, "late", { signal: waited.signal, ref: false }).catch(() => "late");
+    const late = partByPart(waited.signal);
     try {
       const found = await Promise.race([looking, late]);
       return found === "late" ? `${lost}: the file system does not answer` : found;
@@ -42,4 +47,10 @@ export function probeOf(path: string, name: string): () => Promise<string | unde
       waited.abort();
     }
   };
+}
+
+async function partByPart(signal: AbortSignal): Promise<"late"> {
+  for (let part = 0; part < PARTS && !signal.aborted; part++)
+    await sleep(LONGEST_WAIT_MS / PARTS, undefined, { signal, ref: false }).catch(() => undefined);
+  return "late";
 }

@@ -3,6 +3,7 @@ import type { CellWriters } from "../ledger/cell-writers.ts";
 import type { Leave } from "../render/admission.ts";
 import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "../render/render-order.ts";
 import { StateError } from "../state/data-directory.ts";
+import { isStateAway } from "../state/state-wait.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { Metatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
@@ -105,7 +106,7 @@ export class SeedRenders {
 
 /** Returns why the marks could not be committed. @throws StateError when the database or the truncated store is away */
 function notCommitted(error: unknown): string {
-  if (error instanceof StateError && error.code === "unavailable") throw error;
+  if (isStateAway(error)) throw error;
   return String(error);
 }
 

@@ -1,5 +1,5 @@
 import { jittered } from "../lib/back-off.ts";
-import { StateError } from "../state/data-directory.ts";
+import { isStateAway } from "../state/state-wait.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobStop } from "./job-stop.ts";
 import type { Work } from "./work.ts";
@@ -28,7 +28,7 @@ export function waitingForState(work: Work, { ready, waits, stop, random }: Stat
         ready(job.request.layer);
         return await work.step(job, task, signal, crowded);
       } catch (error) {
-        if (!(error instanceof StateError) || error.code !== "unavailable" || stop.isDue(signal)) throw error;
+        if (!isStateAway(error) || stop.isDue(signal)) throw error;
         job.giveBack(task, task.claim);
         const waiting = `waiting for the state database: ${error.message}`;
         job.beginWait(waiting);

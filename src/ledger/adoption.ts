@@ -1,10 +1,12 @@
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
-import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { isStateAway, StateWait } from "../state/state-wait.ts";
+import type { InventoryStore, LevelChanges, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
+import { PAGE } from "./block-table.ts";
 import type { Ledger } from "./ledger.ts";
-import { blocksIn, blocksOf } from "./region-blocks.ts";
+import { blocksIn, blocksOf, type ListedBlock, pagesOf } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-record.ts";
 
@@ -15,6 +17,9 @@ export const adoptionMigrations: Migrations = {
        PRIMARY KEY (layer, grid_set, parameters_id));`,
   ],
 };
+
+/** A start while the database is away is tried again after this time. */
+const START_AGAIN_MS = 1_000;
 
 const PYRAMID = ["layer", "grid_set", "parameters_id"];
 
@@ -57,6 +62,8 @@ export class Adoption {
   /** Whether a part of the store was unavailable. */
   #hasFailed = false;
   #running: Promise<void> | undefined;
+  readonly #wait: StateWait;
+  #startAgain: NodeJS.Timeout | undefined;
 
   constructor(parts: {
     readonly db: Database;
@@ -70,6 +77,9 @@ export class Adoption {
     this.#ledger = parts.ledger;
     this.#store = parts.store;
     this.#log = parts.log;
+    this.#wait = new StateWait(this.#stop.signal, (reason) =>
+      parts.log.warn("counting an existing cache waits for the state database", { reason }),
+    );
     const { hasOtherBlocks } = parts.ledger;
     if (hasOtherBlocks) parts.log.info("the blocks of the store's disk have another size: all tiles are counted again");
     this.#countsAll = parts.isStateLost || hasOtherBlocks;
@@ -105,8 +115,18 @@ export class Adoption {
     return false;
   }
 
-  /** Finds the pyramids that have not been counted, and starts to count them. */
+  /** Finds the pyramids that have not been counted, and starts to count them. While the database is away, it tries again. */
   start(layers: readonly AdoptedLayer[]): void {
+    clearTimeout(this.#startAgain);
+    try {
+      this.#start(layers);
+    } catch (error) {
+      if (!isStateAway(error) || this.#stop.signal.aborted) throw error;
+      this.#startAgain = setTimeout(() => this.start(layers), START_AGAIN_MS).unref();
+    }
+  }
+
+  #start(layers: readonly AdoptedLayer[]): void {
     for (const { name, gridSets } of layers)
       for (const pyramid of this.#found(name, () => this.#ledger.caches.unknownPyramids(name, gridSets)))
         this.#left.set(pyramidKey(pyramid), pyramid);
@@ -182,15 +202,17 @@ export class Adoption {
       if (this.#ledger.hasOtherBlocks && !this.#stop.signal.aborted) await this.#check(pyramid);
       if (this.#stop.signal.aborted) return;
       if (this.#again.delete(key)) {
-        this.#deleteRecord(pyramid);
+        await this.#wait.run(() => this.#deleteRecord(pyramid));
         continue;
       }
-      this.#ledger.caches.adopted(pyramid);
-      this.#deleteRecord(pyramid);
+      await this.#wait.run(() => {
+        this.#ledger.caches.adopted(pyramid);
+        this.#deleteRecord(pyramid);
+      });
       this.#left.delete(key);
       this.#log.info("an existing cache has been counted", { ...pyramid });
     }
-    this.#countedBlocks();
+    await this.#wait.run(() => this.#countedBlocks());
   }
 
   /** Records that the blocks have been counted, unless a part of the store was unavailable: then the next start does. */
@@ -205,40 +227,79 @@ export class Adoption {
       const changes = this.#store.changes(pyramid, z, this.#sinceMs);
       for await (const region of changes.regions()) {
         const which = this.#countsAll ? "all" : "changed";
-        for (const [rect, listed] of blocksOf(region, await stretch.run(blocksIn(region)))) {
-          await stretch.run(this.#ledger.caches.recountBlock(pyramid, rect, listed, which));
-          await stretch.rest();
+        const listedBlocks = await stretch.run(blocksIn(region));
+        for (const page of pagesOf(blocksOf(region, listedBlocks), PAGE)) {
+          await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
+            this.#ledger.caches.recountBlock(pyramid, rect, listed, which),
+          );
           if (this.#stop.signal.aborted) return;
         }
       }
-      if (!changes.hasLost) continue;
-      for (const rect of this.#ledger.caches.blockRects(pyramid, z)) {
-        for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
-          if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
-        await stretch.rest();
-        if (this.#stop.signal.aborted) return;
-      }
+      if (changes.hasLost) await this.#repairLost(pyramid, z, changes, stretch);
+      if (this.#stop.signal.aborted) return;
     }
   }
 
+  /** Counts the cells again of which directories have gone. */
+  async #repairLost(pyramid: StoredPyramid, z: number, changes: LevelChanges, stretch: Stretch): Promise<void> {
+    const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
+    for (const page of pagesOf(rects, PAGE)) {
+      await this.#wait.run(async () => {
+        this.#ledger.caches.prefetch(pyramid, page);
+        for (const rect of page) {
+          for (const { tileSet, cell } of [...this.#ledger.caches.cellsWithTiles(pyramid, rect)])
+            if (!(await changes.holds(cell))) this.#ledger.repair(tileSet, cell);
+          await stretch.rest();
+          if (this.#stop.signal.aborted) return;
+        }
+      });
+    }
+  }
+
+  /** Counts the blocks of a page one by one. */
+  async #inPage(
+    pyramid: StoredPyramid,
+    page: readonly ListedBlock[],
+    stretch: Stretch,
+    count: (block: ListedBlock) => Generator<unknown, void>,
+  ): Promise<void> {
+    await this.#wait.run(async () => {
+      this.#ledger.caches.prefetch(
+        pyramid,
+        page.map(([rect]) => rect),
+      );
+      for (const block of page) {
+        await stretch.run(count(block));
+        await stretch.rest();
+        if (this.#stop.signal.aborted) return;
+      }
+    });
+  }
+
   async #adopt(pyramid: StoredPyramid): Promise<void> {
-    const from = this.#db
-      .prepare("SELECT z, after FROM adoption WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
-      .get(pyramid.layer, pyramid.gridSet, pyramid.parametersId);
+    const from = await this.#wait.run(() =>
+      this.#db
+        .prepare("SELECT z, after FROM adoption WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
+        .get(pyramid.layer, pyramid.gridSet, pyramid.parametersId),
+    );
+    const counted = (tiles: number): void => {
+      this.#tiles += tiles;
+    };
     const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
       this.#current = { ...pyramid, z };
       const stretch = new Stretch(this.#stop.signal);
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
-        for (const [rect, listed] of await stretch.run(blocksIn(region))) {
-          this.#tiles += await stretch.run(this.#ledger.caches.adopt(pyramid, rect, listed));
-          await stretch.rest();
+        for (const page of pagesOf(await stretch.run(blocksIn(region)), PAGE)) {
+          await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
+            this.#ledger.caches.adopt(pyramid, rect, listed, counted),
+          );
           if (this.#stop.signal.aborted) return;
         }
-        this.#tiles += await stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map()));
+        await this.#wait.run(() => stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map(), counted)));
         if (this.#stop.signal.aborted) return;
-        this.#remember(pyramid, z, region.key);
+        await this.#wait.run(() => this.#remember(pyramid, z, region.key));
       }
     }
   }
@@ -261,6 +322,7 @@ export class Adoption {
 
   async close(): Promise<void> {
     this.#stop.abort();
+    clearTimeout(this.#startAgain);
     await this.#running;
   }
 }

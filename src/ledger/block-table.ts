@@ -24,8 +24,8 @@ export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
 /** A row of blocks of one zoom of a tile set. */
 export type BlockRow = Omit<BlockAddress, "bx">;
 
-/** The blocks of a row that are read at once. */
-const PAGE = 64;
+/** The blocks that are read at once. */
+export const PAGE = 64;
 /** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
 /** Pinned blocks that one trim skips before it gives up until the next time. */
@@ -138,16 +138,32 @@ export class BlockTable {
     return block;
   }
 
-  /** Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys. */
-  #readPage(page: readonly BlockAddress[], minY: number, maxY: number): void {
+  /**
+   * Reads blocks of one zoom with one statement, if most of them are not in memory. Those without a row are in memory
+   * afterwards, too.
+   * @param page at most `PAGE` blocks, in the order of `bx` and `by`
+   */
+  prefetch(page: readonly BlockAddress[]): void {
+    const rows = page.map(({ by }) => by);
+    if (!this.#readPage(page, Math.min(...rows), Math.max(...rows))) return;
+    for (const at of page) if (!this.#blocks.has(blockKey(at))) this.#hold(at, undefined);
+  }
+
+  /**
+   * Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys.
+   * Returns whether it did.
+   */
+  #readPage(page: readonly BlockAddress[], minY: number, maxY: number): boolean {
     const [first, last] = [page[0], page.at(-1)];
     const missing = page.filter((at) => !this.#blocks.has(blockKey(at)));
-    if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length) return;
+    if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length)
+      return false;
     const { tileSetId, z } = first;
     for (const row of this.#sql.page.all(tileSetId, z, first.bx, first.by, last.bx, last.by, minY, maxY)) {
       const at = { tileSetId, z, bx: int(row, "bx"), by: int(row, "by") };
       if (!this.#blocks.has(blockKey(at))) this.#hold(at, row);
     }
+    return true;
   }
 
   /** Trims in a microtask, because the caller may still use the blocks that the table has returned. */
@@ -371,11 +387,20 @@ export class BlockTable {
     }
   }
 
-  /** Yields the blocks that a rectangle touches and that have a row in the database or unwritten changes. */
+  /**
+   * Yields the blocks that a rectangle touches and that have a row in the database or unwritten changes. May yield
+   * another one: an empty block that is in memory.
+   */
   *blocksIn(tileSetId: number, rect: TileRect): Generator<Block> {
     const { z } = rect;
     const [minX, minY] = [blockOf(rect.minX), blockOf(rect.minY)];
     const [maxX, maxY] = [blockOf(rect.maxX), blockOf(rect.maxY)];
+    // Of one block that was read before, the database is not asked.
+    const only = minX === maxX && minY === maxY ? { tileSetId, z, bx: minX, by: minY } : undefined;
+    if (only !== undefined && this.#blocks.has(blockKey(only))) {
+      yield this.at(only);
+      return;
+    }
     const seen = new Set<string>();
     const found = this.#sql.inRect
       .all(tileSetId, z, minX, maxX, minY, maxY)

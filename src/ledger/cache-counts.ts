@@ -59,7 +59,8 @@ export class CacheCounts {
     for (const [n, record] of others.entries())
       if (levels[n]?.length !== 0 && tileSets.find(record.tileSet) === record)
         this.#records.truncate(pyramidOf(record.tileSet));
-    return pyramids.filter((pyramid) => tileSets.isComplete(pyramid) !== true);
+    const complete = tileSets.completeIn(layer);
+    return pyramids.filter((pyramid) => complete.get(pyramidKey(pyramid)) !== true);
   }
 
   /**
@@ -71,7 +72,8 @@ export class CacheCounts {
     const recorded = records.map(({ tileSet }) => pyramidOf(tileSet));
     const all = [...this.#storedPyramids(layer, gridSets, records), ...recorded];
     const byKey = new Map(all.map((pyramid) => [pyramidKey(pyramid), pyramid]));
-    return [...byKey.values()].filter((pyramid) => this.#in.tileSets.isComplete(pyramid) === true);
+    const complete = this.#in.tileSets.completeIn(layer);
+    return [...byKey].filter(([key]) => complete.get(key) === true).map(([, pyramid]) => pyramid);
   }
 
   /**
@@ -87,13 +89,32 @@ export class CacheCounts {
   }
 
   /**
+   * Reads the records of blocks of one level, before they are counted or compared one by one: a read of each takes much
+   * longer where the database is on another machine.
+   * @param rects the rectangles of at most `PAGE` blocks
+   */
+  prefetch(pyramid: StoredPyramid, rects: readonly TileRect[]): void {
+    const places = rects
+      .map(({ z, minX, minY }) => ({ z, bx: blockOf(minX), by: blockOf(minY) }))
+      .sort((a, b) => a.bx - b.bx || a.by - b.by);
+    for (const record of this.#in.tileSets.of(pyramid))
+      if (places.length > 0)
+        this.#in.blocks.prefetch(places.map((at) => ({ ...at, tileSetId: blocksId(record, at.z) })));
+  }
+
+  /**
    * Counts the blocks of a region of an unknown pyramid. Counts the cells that have tiles in the store's listing or in
    * the ledger, and takes the other cells to be empty. Writers record what they write meanwhile. Yields after each
-   * counted cell; returns the tiles counted.
+   * counted cell.
+   * @param counted called with the tiles of each counted cell
    */
-  *adopt(pyramid: StoredPyramid, rect: TileRect, listed: Listed): Generator<undefined, number> {
+  *adopt(
+    pyramid: StoredPyramid,
+    rect: TileRect,
+    listed: Listed,
+    counted: (tiles: number) => void = () => {},
+  ): Generator<undefined, void> {
     const { tileSets, blocks, doubted } = this.#in;
-    let counted = 0;
     for (const tileSet of this.#tileSetsOf(pyramid, listed)) {
       for (const { at, cells } of this.#blocksOf(tileSet, rect, listed)) {
         for (let cell = 0; cell < CELLS; cell++) {
@@ -104,14 +125,13 @@ export class CacheCounts {
           blocks.changed(block);
           if (cells.has(cell) || block.cellTiles[cell] !== 0) {
             doubted.count(record, block, cell);
-            counted += block.cellTiles[cell] ?? 0;
+            counted(block.cellTiles[cell] ?? 0);
             yield;
           } else if (block.writers[cell] === 0) block.known[cell] = 1;
           else doubted.countLater(block.at);
         }
       }
     }
-    return counted;
   }
 
   /** Returns the tile sets of a pyramid, one per format that has a record or listed tiles. */

@@ -60,15 +60,7 @@ export class TileSetTable {
   constructor(db: Database, store: InventoryStore) {
     this.#db = db;
     this.#store = store;
-    const known = db
-      .prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid")
-      .all()
-      .map((row) => ({
-        layer: text(row, "layer"),
-        gridSet: text(row, "grid_set"),
-        parametersId: text(row, "parameters_id"),
-        complete: int(row, "complete") === 1,
-      }));
+    const known = db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid").all().map(pyramidIn);
     const complete = new Map(known.map((row) => [pyramidKey(row), row.complete]));
     const rows = db.prepare("SELECT * FROM tile_set WHERE dead = ?").all(ALIVE);
     this.#adoptAll(rows, (tileSet) => complete.get(pyramidKey(tileSet)) ?? false);
@@ -168,6 +160,12 @@ export class TileSetTable {
       .prepare("SELECT complete FROM pyramid WHERE layer = ? AND grid_set = ? AND parameters_id = ?")
       .get(layer, gridSet, parametersId);
     return known === undefined ? undefined : int(known, "complete") === 1;
+  }
+
+  /** Returns the same for all pyramids of a layer with a record, by their keys. */
+  completeIn(layer: string): ReadonlyMap<string, boolean> {
+    const rows = this.#db.prepare("SELECT layer, grid_set, parameters_id, complete FROM pyramid WHERE layer = ?");
+    return new Map(rows.all(layer).map((row) => [pyramidKey(pyramidIn(row)), pyramidIn(row).complete]));
   }
 
   #begin(tileSet: TileSet): boolean {
@@ -398,6 +396,13 @@ export class TileSetTable {
     }
   }
 }
+
+const pyramidIn = (row: Row): StoredPyramid & { readonly complete: boolean } => ({
+  layer: text(row, "layer"),
+  gridSet: text(row, "grid_set"),
+  parametersId: text(row, "parameters_id"),
+  complete: int(row, "complete") === 1,
+});
 
 /** Returns the levels of pyramids of a layer in the store; undefined: the layer's part of the store is unavailable. */
 export const levelsIn = (

@@ -1,10 +1,12 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { StateWait } from "../state/state-wait.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
+import { PAGE } from "./block-table.ts";
 import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
-import { blocksIn, type Listed } from "./region-blocks.ts";
+import { blocksIn, type Listed, type ListedBlock, pagesOf } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 
 export interface VerificationView {
@@ -17,6 +19,7 @@ export interface VerificationView {
   /** The number of cells that differ; `differences` has the first of them. */
   readonly differing: number;
   readonly differences: readonly CellDifference[];
+  /** Why it has failed, or waits at present. */
   readonly reason: string | null;
 }
 
@@ -28,6 +31,7 @@ export class Verification {
   readonly #store: InventoryStore;
   readonly #repair: boolean;
   readonly #stop = new AbortController();
+  readonly #wait = new StateWait(this.#stop.signal);
   readonly #startedMs: number;
   readonly #now: () => number;
   readonly #differences: CellDifference[] = [];
@@ -57,8 +61,8 @@ export class Verification {
           this.#state = this.#stop.signal.aborted ? "cancelled" : "done";
         },
         (error: unknown) => {
-          this.#state = "failed";
-          this.#reason = String(error);
+          this.#state = this.#stop.signal.aborted ? "cancelled" : "failed";
+          if (this.#state === "failed") this.#reason = String(error);
         },
       )
       .finally(() => {
@@ -72,18 +76,36 @@ export class Verification {
         const stretch = new Stretch(this.#stop.signal);
         for await (const region of this.#store.regions(pyramid, z, undefined)) {
           for (const tiles of region.tiles.values()) this.#tiles += tiles.length;
-          for (const [rect, listed] of await stretch.run(blocksIn(region))) {
-            await this.#compare(pyramid, rect, listed, stretch);
+          for (const page of pagesOf(await stretch.run(blocksIn(region)), PAGE)) {
+            await this.#comparePage(pyramid, page, stretch);
             if (this.#stop.signal.aborted) return;
           }
         }
         // Compares the blocks that have rows too: the store may list no tiles there.
-        for (const rect of this.#ledger.caches.blockRects(pyramid, z)) {
-          await this.#compare(pyramid, rect, new Map(), stretch);
+        const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
+        for (const page of pagesOf(rects, PAGE)) {
+          await this.#comparePage(
+            pyramid,
+            page.map((rect) => [rect, new Map()]),
+            stretch,
+          );
           if (this.#stop.signal.aborted) return;
         }
       }
     }
+  }
+
+  #comparePage(pyramid: StoredPyramid, page: readonly ListedBlock[], stretch: Stretch): Promise<void> {
+    return this.#wait.run(async () => {
+      this.#ledger.caches.prefetch(
+        pyramid,
+        page.map(([rect]) => rect),
+      );
+      for (const [rect, listed] of page) {
+        await this.#compare(pyramid, rect, listed, stretch);
+        if (this.#stop.signal.aborted) return;
+      }
+    });
   }
 
   async #compare(pyramid: StoredPyramid, rect: TileRect, listed: Listed, stretch: Stretch): Promise<void> {
@@ -91,13 +113,14 @@ export class Verification {
       await stretch.rest();
       if (this.#stop.signal.aborted) return;
       if (difference === undefined) continue;
-      // A cell can be compared twice: by the store's listing and by the row of its block.
+      // A cell can be compared again: by the row of its block, and after a wait for the database.
       const { tileSet, rect: cell } = difference;
       const key = `${tileSetKey(tileSet)}\n${cell.z}/${cell.minX}/${cell.minY}`;
-      if (this.#seen.has(key)) continue;
-      this.#seen.add(key);
-      this.#differing++;
-      if (this.#differences.length < DIFFERENCES_NAMED) this.#differences.push(difference);
+      if (!this.#seen.has(key)) {
+        this.#seen.add(key);
+        this.#differing++;
+        if (this.#differences.length < DIFFERENCES_NAMED) this.#differences.push(difference);
+      }
       if (this.#repair) this.#ledger.repair(difference.tileSet, difference.rect);
     }
   }
@@ -111,7 +134,7 @@ export class Verification {
       tiles: this.#tiles,
       differing: this.#differing,
       differences: this.#differences,
-      reason: this.#reason,
+      reason: this.#reason ?? this.#wait.reason ?? null,
     };
   }
 

@@ -3,18 +3,21 @@ import { ServerRefusal, ServerUnreachable } from "./server-client.ts";
 
 /** Long enough for a restart of the server: jobs survive a restart, so waiting for them has to survive it too. */
 const LIMIT_MS = 120_000;
+/** An export or an import of hours survives an outage of the server's database or store, as jobs do. */
+export const LONG_LIMIT_MS = 3_600_000;
 const PAUSE_MS = 1_000;
 /** Statuses of a proxy whose server is down, or of a server that is starting. */
 const AWAY = [502, 503, 504];
 
 /**
- * Repeats a request until the server answers, for about two minutes. Passes each failure to `report`. The signal ends the
- * requests and their repetition.
+ * Repeats a request until the server answers, for about two minutes or `limitMs`. Passes each failure to `report`. The
+ * signal ends the requests and their repetition.
  */
 export async function retryWhileBusy<T>(
   request: () => Promise<T>,
   report: (text: string) => void,
   signal?: AbortSignal,
+  limitMs = LIMIT_MS,
 ): Promise<T> {
   const sinceMs = performance.now();
   for (;;) {
@@ -23,7 +26,7 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       const isAway =
         error instanceof ServerUnreachable || (error instanceof ServerRefusal && AWAY.includes(error.status));
-      if (!isAway || signal?.aborted === true || performance.now() - sinceMs > LIMIT_MS) throw error;
+      if (!isAway || signal?.aborted === true || performance.now() - sinceMs > limitMs) throw error;
       report(`${error.message}; waiting for the server`);
     }
     await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });

@@ -10,6 +10,7 @@ import {
   requestAndPrint,
   serverCommand,
 } from "../client/answer.ts";
+import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
@@ -123,10 +124,12 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   await client.request("POST", path, { query: { layer, repair } });
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
+  const report = (text: string): void => void process.stderr.write(`${text}\n`);
   process.once("SIGINT", interrupt);
   try {
     for (;;) {
-      const now: Answered<VerificationView> = JSON.parse(await client.request("GET", path));
+      const asked = retryWhileBusy(() => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
+      const now: Answered<VerificationView> = JSON.parse(await asked);
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);

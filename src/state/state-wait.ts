@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { StateError } from "./data-directory.ts";
+
+/** The database is asked again after this time. */
+const PAUSE_MS = 1_000;
+
+/** Returns whether an error means that the state database is away, as one on another machine may be for a while. */
+export const isStateAway = (error: unknown): error is StateError =>
+  error instanceof StateError && error.code === "unavailable";
+
+/** Lets background work wait while the state database is away, and do its last step again when it is back. */
+export class StateWait {
+  readonly #signal: AbortSignal;
+  readonly #waits: (reason: string) => void;
+  #reason: string | undefined;
+
+  /**
+   * @param signal ends the waits
+   * @param waits called with the reason when a wait begins
+   */
+  constructor(signal: AbortSignal, waits: (reason: string) => void = () => {}) {
+    this.#signal = signal;
+    this.#waits = waits;
+  }
+
+  /** Why the work waits at present; undefined: it does not. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /**
+   * Runs a step, which may be carried out in part before it is run again.
+   * @throws the error of the step: another one, or any after an abort
+   */
+  async run<T>(step: () => T | Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        const value = await step();
+        this.#reason = undefined;
+        return value;
+      } catch (error) {
+        if (!isStateAway(error) || this.#signal.aborted) throw error;
+        const isFirst = this.#reason === undefined;
+        this.#reason = `waiting for the state database: ${error.message}`;
+        if (isFirst) this.#waits(error.message);
+        await sleep(PAUSE_MS, undefined, { signal: this.#signal }).catch(() => undefined);
+      }
+    }
+  }
+}
