@@ -3,10 +3,13 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Slices } from "../lib/slices.ts";
 import type { Database } from "../state/database.ts";
+import { isStateAway } from "../state/state-wait.ts";
 
 /** The records of jobs, as the state writer saves them. */
 type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
+/** A database on another machine can be written again when no write has failed for this time. */
+const SETTLED_MS = 3_000;
 /** Failures that are logged between two successes. */
 const MOST_LOGGED = 20;
 
@@ -22,6 +25,8 @@ export class StateWriter {
   #failure: string | undefined;
   /** The failures that were logged since the last success: while a database is away, several take turns. */
   readonly #logged = new Set<string>();
+  /** When a database on another machine could not be written the last time, by the monotonic clock. */
+  #awayMs = Number.NEGATIVE_INFINITY;
   /** Completes the interrupted truncations of a layer. */
   #complete: (layer: string) => void = () => {};
   #commit: Promise<void> | undefined;
@@ -58,8 +63,7 @@ export class StateWriter {
   #persist(body: () => void): void {
     try {
       this.#db.transaction(body);
-      this.#failure = undefined;
-      this.#logged.clear();
+      this.#succeeded();
       this.#jobs?.report();
     } catch (error) {
       this.fault(error);
@@ -137,8 +141,16 @@ export class StateWriter {
     return this.#commit;
   }
 
+  /** Forgets the last failure. On a full disk of PostgreSQL some writes succeed, and others fail again and again. */
+  #succeeded(): void {
+    if (performance.now() - this.#awayMs < SETTLED_MS) return;
+    this.#failure = undefined;
+    this.#logged.clear();
+  }
+
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
+    if (isStateAway(error)) this.#awayMs = performance.now();
     const failure = `the state database cannot be written: ${String(error)}`;
     this.#failure = failure;
     if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;

@@ -30,6 +30,7 @@ function run(program: string, args: readonly string[]): void {
 
 /** A server of PostgreSQL that listens on a Unix socket alone. */
 export interface Postgres {
+  readonly directory: string;
   /** The path of its socket. */
   readonly socket: string;
   /** Returns the address of a database, for the account `nuthatch`. */
@@ -48,6 +49,7 @@ export interface Postgres {
 function postgresIn(directory: string): Postgres {
   const data = join(directory, "data");
   return {
+    directory,
     socket: join(directory, ".s.PGSQL.5432"),
     url: (database) => `postgres://nuthatch@/${database}?host=${encodeURIComponent(directory)}`,
     sql: (text, database = "postgres") =>
@@ -74,10 +76,28 @@ function postgresIn(directory: string): Postgres {
   };
 }
 
+/** Gives a directory to the account of PostgreSQL. */
+export function giveToPostgres(directory: string): void {
+  if (isRoot) execFileSync("chown", ["postgres", directory]);
+}
+
+/** Makes a standby of a server, which replicates each commit before it is acknowledged, and starts it. */
+export function startStandby(primary: Postgres, directory: string): Postgres & { promote(): void } {
+  mkdirSync(directory, { recursive: true });
+  giveToPostgres(directory);
+  const data = join(directory, "data");
+  run("pg_basebackup", ["-h", primary.directory, "-U", "nuthatch", "-D", data, "-R", "-c", "fast", "--no-sync"]);
+  const standby = postgresIn(directory);
+  standby.start();
+  primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  primary.sql("SELECT pg_reload_conf()");
+  return { ...standby, promote: () => run("pg_ctl", ["-D", data, "-w", "promote"]) };
+}
+
 /** Makes a server in a new directory, and starts it. */
 export function startPostgres(directory: string): Postgres {
   mkdirSync(directory, { recursive: true });
-  if (isRoot) execFileSync("chown", ["postgres", directory]);
+  giveToPostgres(directory);
   run("initdb", [
     "-D",
     join(directory, "data"),

@@ -12,7 +12,7 @@ export interface StateInPostgres {
   /** The directory of PostgreSQL, which its account may write to. */
   readonly directory: string;
   /** The environment of a server whose state is in a database. */
-  env(database?: string): Readonly<Record<string, string>>;
+  env(database?: string, account?: string): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export async function startStateInPostgres(): Promise<StateInPostgres> {
     postgres,
     proxy,
     directory,
-    env: (database = "state") => ({
+    env: (database = "state", account = "nuthatch") => ({
       NUTHATCH_STATE_TYPE: "postgres",
-      NUTHATCH_STATE_URL: `postgres://nuthatch@127.0.0.1:${proxy.port}/${database}`,
+      NUTHATCH_STATE_URL: `postgres://${account}@127.0.0.1:${proxy.port}/${database}`,
     }),
     async close() {
       await proxy.close();

@@ -1,0 +1,235 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { expectExact } from "../support/exact.ts";
+import { giveToPostgres, hasPostgres, removePostgres, startStandby } from "../support/postgres.ts";
+import { clientOf, type Ended } from "../support/run-program.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { canMount, mountSmallDisk } from "../support/small-disk.ts";
+import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
+import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
+import { smallTiles, wmsConfiguration } from "../support/wms-configuration.ts";
+
+// The rows of the table of failures for one server and PostgreSQL. What is left of a row is what the next one begins with.
+
+const LAYER = "ws:roads";
+const request = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", threadCount: 2 };
+
+let state: StateInPostgres;
+let upstream: Upstream;
+let server: TestServer | undefined;
+const cleanUps: (() => void)[] = [];
+beforeEach(async () => {
+  if (!hasPostgres) return;
+  state = await startStateInPostgres();
+  upstream = await startUpstream();
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  await upstream?.close();
+  await state?.close();
+  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp();
+});
+
+interface Outage {
+  readonly begin: () => void | Promise<void>;
+  readonly end: () => void | Promise<void>;
+  /** What the reason of the server says. */
+  readonly reason: string;
+}
+
+async function start(
+  env = state.env(),
+  configuration = smallTiles(upstream.url, [{ name: LAYER }]),
+): Promise<TestServer> {
+  server = await startServer({ configuration, env });
+  await readiness(server, "ready");
+  return server;
+}
+
+const verification = async (on: TestServer) => {
+  const response = await fetch(`${on.url}/api/v1/usage/verification`);
+  return JSON.parse(await response.text());
+};
+
+/** Lets an outage begin in the middle of a job, and expects that nothing is lost and all goes on by itself. */
+async function expectSurvived(on: TestServer, { begin, end, reason }: Outage): Promise<void> {
+  await ended(on, await seed(on, LAYER, { ...request, zoomStop: 3 }));
+  upstream.behaviour = renderAfter(5);
+  const id = await seed(on, LAYER, { ...request, zoomStop: 6 });
+  await until("tiles", async () => ((await job(on, id)).tiles.stored > 100 ? true : undefined), 30_000, on);
+  await begin();
+  expect(await readiness(on, "not ready")).toContain(reason);
+  expect((await fetch(`${on.url}/livez`)).status).toBe(200);
+  expect((await fetch(`${on.url}/xyz/${LAYER}/3/0/0.png`)).status).toBe(200);
+  const change = await massTruncate(on, LAYER);
+  expect([change.status, change.headers.get("retry-after")]).toEqual([503, "5"]);
+  await end();
+  await readiness(on, "ready");
+  const { tiles, outcome } = await ended(on, id);
+  expect([outcome, tiles.stored + tiles.skipped, tiles.failed]).toEqual(["done", tiles.total, 0]);
+  expect((await usage(on)).total.tiles).toBe(tiles.total);
+  await expectExact(on);
+  expect(on.log()).toContain(reason);
+  const history = await (await fetch(`${on.url}/api/v1/jobs`)).text();
+  server = await on.restart("SIGKILL");
+  await readiness(server, "ready");
+  expect(await (await fetch(`${server.url}/api/v1/jobs`)).text()).toBe(history);
+  await expectExact(server);
+}
+
+test.skipIf(!hasPostgres)("PostgreSQL is killed, and started again", async () => {
+  const on = await start();
+  await expectSurvived(on, {
+    begin: () => state.postgres.stop("immediate"),
+    end: () => state.postgres.start(),
+    reason: "the state database in PostgreSQL",
+  });
+});
+
+test.skipIf(!hasPostgres)("PostgreSQL is restarted", async () => {
+  const on = await start();
+  await expectSurvived(on, {
+    begin: () => state.postgres.stop("fast"),
+    end: () => state.postgres.start(),
+    reason: "the state database in PostgreSQL",
+  });
+});
+
+test.skipIf(!hasPostgres)("PostgreSQL fails over to a standby behind the same address", async () => {
+  const directory = `${state.directory}-standby`;
+  const standby = startStandby(state.postgres, directory);
+  cleanUps.push(() => removePostgres(directory));
+  const on = await start();
+  await expectSurvived(on, {
+    begin() {
+      state.proxy.forwardTo(standby.socket);
+      state.postgres.stop("immediate");
+    },
+    end: () => standby.promote(),
+    reason: "it is a standby, which takes no changes",
+  });
+});
+
+test.skipIf(!hasPostgres)("PostgreSQL has no connection left", async () => {
+  const { postgres } = state;
+  postgres.sql("CREATE ROLE limited LOGIN");
+  postgres.sql("GRANT ALL ON SCHEMA public TO limited", "state");
+  const on = await start(state.env("state", "limited"));
+  await expectSurvived(on, {
+    begin() {
+      postgres.sql("ALTER ROLE limited CONNECTION LIMIT 0");
+      postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'");
+    },
+    end: () => void postgres.sql("ALTER ROLE limited CONNECTION LIMIT -1"),
+    reason: "too many connections",
+  });
+});
+
+test.skipIf(!hasPostgres || !canMount())("the disk of PostgreSQL is full", async () => {
+  const disk = mountSmallDisk(32, 10_000);
+  if (disk === undefined) throw new Error("no disk");
+  cleanUps.push(() => disk.close());
+  giveToPostgres(disk.directory);
+  state.postgres.sql(`CREATE TABLESPACE small LOCATION '${disk.directory}'`);
+  state.postgres.sql("CREATE DATABASE small TABLESPACE small");
+  const on = await start(state.env("small"));
+  const filler = join(disk.directory, "filler");
+  await expectSurvived(on, {
+    begin() {
+      expect(() => writeFileSync(filler, Buffer.alloc(32 * 1024 * 1024))).toThrow("ENOSPC");
+    },
+    end: () => rmSync(filler),
+    reason: "No space left on device",
+  });
+});
+
+test.skipIf(!hasPostgres)("the network swallows everything", async () => {
+  const on = await start();
+  await expectSurvived(on, {
+    begin: () => state.proxy.set("swallow"),
+    end() {
+      state.proxy.set("refuse");
+      state.proxy.set("pass");
+    },
+    reason: "",
+  });
+});
+
+test.skipIf(!hasPostgres)("PostgreSQL answers slowly: the server stays ready, and jobs take longer", async () => {
+  const on = await start();
+  state.proxy.delay(200);
+  const { tiles, outcome } = await ended(on, await seed(on, LAYER, { ...request, zoomStop: 4 }));
+  expect([outcome, tiles.stored]).toEqual(["done", 341]);
+  expect((await fetch(`${on.url}/readyz`)).status).toBe(200);
+  state.proxy.delay(0);
+  await expectExact(on);
+});
+
+test.skipIf(!hasPostgres)("an adoption and a verification go on after an outage", async () => {
+  let on = await start();
+  await ended(on, await seed(on, LAYER, { ...request, zoomStop: 5 }));
+  await on.kill("SIGTERM");
+  // A new database that knows nothing of the tiles.
+  state.postgres.sql("CREATE DATABASE other");
+  const adopting = state.proxy.refuseAt("INSERT INTO adoption");
+  const configuration = smallTiles(upstream.url, [{ name: LAYER }]);
+  on = await startServer({ configuration, env: state.env("other"), dataDir: on.dataDir });
+  server = on;
+  await adopting;
+  await readiness(on, "not ready");
+  state.proxy.set("pass");
+  await until("all is counted", async () => ((await usage(on)).adoption?.pyramidsLeft === 0 ? true : undefined));
+  expect(on.log()).toContain("counting an existing cache waits for the state database");
+  await expectExact(on);
+
+  on = await on.restart("SIGTERM");
+  server = on;
+  await readiness(on, "ready");
+  const comparing = state.proxy.refuseAt("SELECT bx, by FROM block");
+  expect((await fetch(`${on.url}/api/v1/usage/verification`, { method: "POST" })).status).toBe(202);
+  await comparing;
+  await readiness(on, "not ready");
+  expect(await verification(on)).toMatchObject({
+    state: "running",
+    reason: expect.stringContaining("waiting for the state database"),
+  });
+  state.proxy.set("pass");
+  const compared = await until("compared", async () => {
+    const now = await verification(on);
+    return now.state === "running" ? undefined : now;
+  });
+  expect(compared).toMatchObject({ state: "done", differing: 0, tiles: 1365, reason: null });
+});
+
+test.skipIf(!hasPostgres)("an export and an import of the command line go on after an outage", async () => {
+  // MBTiles has tiles of 256 pixels.
+  let on = await start(state.env(), wmsConfiguration(upstream.url));
+  await ended(on, await seed(on, LAYER, { ...request, zoomStop: 4 }));
+  const run = clientOf(() => on.url);
+  const file = join(on.dataDir, "tiles.mbtiles");
+  /** Runs a command with an outage at the moment at which the server sends a text on a new connection. */
+  const outageIn = async (command: readonly string[], text: string): Promise<Ended> => {
+    on = await on.restart("SIGTERM");
+    server = on;
+    await readiness(on, "ready");
+    const cut = state.proxy.refuseAt(text);
+    const running = run(command);
+    const first = await Promise.race([cut, running]);
+    if (first !== undefined) return first;
+    await readiness(on, "not ready");
+    state.proxy.set("pass");
+    return running;
+  };
+  const exported = await outageIn(["export", LAYER, "--to", file], "FROM block");
+  expect([exported.code, exported.stdout, exported.stderr]).toEqual([
+    0,
+    expect.stringContaining("341 tiles"),
+    expect.stringContaining("waiting for the server"),
+  ]);
+  expect((await massTruncate(on, LAYER)).status).toBe(200);
+  const imported = await outageIn(["import", file, LAYER], "INSERT INTO mark");
+  expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining("341 stored")]);
+  await expectExact(on);
+});
