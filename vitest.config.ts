@@ -51,6 +51,7 @@ const ON_POSTGRES = [
         "jobs/job-runner",
         "ledger/adoption",
         "ledger/eviction-order",
+        "ledger/ledger",
         "ledger/used-cells",
         "quota/access-log",
         "quota/enforcer",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Database } from "../../src/state/database.ts";
+import { rmSync } from "node:fs";
+import type { Database, Row, SqlValue } from "../../src/state/database.ts";
 import { openDatabase } from "../../src/state/embedded-database.ts";
 import { openPostgres } from "../../src/state/postgres/postgres-database.ts";
 import { parsePostgresUrl } from "../../src/state/postgres/postgres-url.ts";
@@ -36,4 +37,40 @@ export function openTestDatabase(file = ":memory:"): Database {
   open.set(schema, database);
   database.connect();
   return database;
+}
+
+/** Removes a state database that is closed, as if its file had been lost. */
+export function removeTestDatabase(file: string): void {
+  if (inPostgres) sharedPostgres().sql(`SET client_min_messages = warning; DROP SCHEMA ${schemaOf(file)} CASCADE`);
+  else for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+}
+
+/** Counts the rows that the prepared statements of a database change. */
+export function countingChanges(db: Database): { readonly db: Database; readonly changes: () => number } {
+  let changes = 0;
+  const prepare: Database["prepare"] = (sql, options) => {
+    const statement = db.prepare(sql, options);
+    const isRead = /^\s*SELECT\b/.test(sql);
+    const counted = (rows: readonly Row[]): void => {
+      if (!isRead) changes += rows.length;
+    };
+    return {
+      run(...values: SqlValue[]) {
+        const { changes: changed } = statement.run(...values);
+        changes += changed;
+        return { changes: changed };
+      },
+      get(...values) {
+        const row = statement.get(...values);
+        counted(row === undefined ? [] : [row]);
+        return row;
+      },
+      all(...values) {
+        const rows = statement.all(...values);
+        counted(rows);
+        return rows;
+      },
+    };
+  };
+  return { db: { ...db, prepare }, changes: () => changes };
 }
