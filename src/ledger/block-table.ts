@@ -9,7 +9,7 @@ import {
   type Statement,
   text,
 } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
 import { Block, type BlockAddress, blockKey, blockOf, type CellOrder, type UsedCell } from "./block.ts";
 import { type AgedCell, decodeAges } from "./cell-ages.ts";
 
@@ -25,7 +25,7 @@ export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
 export type BlockRow = Omit<BlockAddress, "bx">;
 
 /** The blocks that are read at once. */
-export const PAGE = 64;
+export const PAGE = POSITIONS_AT_ONCE;
 /** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
 /** Pinned blocks that one trim skips before it gives up until the next time. */
@@ -67,6 +67,7 @@ export class BlockTable {
     | "addresses"
     | "inRect"
     | "page"
+    | "some"
     | "row"
     | "inRow"
     | "cellsInRow"
@@ -105,6 +106,10 @@ export class BlockTable {
         `SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block
            WHERE tile_set = ? AND z = ? AND (bx, by) >= (?, ?) AND (bx, by) <= (?, ?) AND by BETWEEN ? AND ?`,
       ),
+      some: db.prepare(
+        `SELECT bx, by, tiles, presence, cells, ages, unknown, checksum FROM block
+           WHERE tile_set = ? AND z = ? AND ${inPositions("bx", "by")}`,
+      ),
       row: db.prepare("SELECT by FROM block WHERE tile_set = ? AND z = ? AND by >= ? ORDER BY by LIMIT 1"),
       inRow: db.prepare(`SELECT bx, tiles ${inRow}`),
       cellsInRow: db.prepare(`SELECT bx, cells ${inRow}`),
@@ -112,6 +117,11 @@ export class BlockTable {
       LRU: byKey("lru"),
       LFU: byKey("lfu"),
     };
+  }
+
+  /** Returns whether a block is in memory. */
+  has(address: BlockAddress): boolean {
+    return this.#blocks.has(blockKey(address));
   }
 
   /** Returns the block at an address; an empty one when it has no row. */
@@ -139,31 +149,29 @@ export class BlockTable {
   }
 
   /**
-   * Reads blocks of one zoom with one statement, if most of them are not in memory. Those without a row are in memory
-   * afterwards, too.
-   * @param page at most `PAGE` blocks, in the order of `bx` and `by`
+   * Reads blocks of one zoom of a tile set with one statement. Those without a row are in memory afterwards, too.
+   * @param wanted at most `PAGE` blocks
    */
-  prefetch(page: readonly BlockAddress[]): void {
-    const rows = page.map(({ by }) => by);
-    if (!this.#readPage(page, Math.min(...rows), Math.max(...rows))) return;
-    for (const at of page) if (!this.#blocks.has(blockKey(at))) this.#hold(at, undefined);
+  prefetch(wanted: readonly BlockAddress[]): void {
+    const missing = wanted.filter((at) => !this.#blocks.has(blockKey(at)));
+    const [first] = missing;
+    if (first === undefined || missing.length < 2) return;
+    const { tileSetId, z } = first;
+    const rows = this.#sql.some.all(tileSetId, z, ...positionValues(missing.map(({ bx, by }) => [bx, by])));
+    const found = new Map(rows.map((row) => [blockKey({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }), row]));
+    for (const at of missing) this.#hold(at, found.get(blockKey(at)));
   }
 
-  /**
-   * Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys.
-   * Returns whether it did.
-   */
-  #readPage(page: readonly BlockAddress[], minY: number, maxY: number): boolean {
+  /** Reads the blocks of a page with one statement, if most of them are not in memory. `page` is in the order of keys. */
+  #readPage(page: readonly BlockAddress[], minY: number, maxY: number): void {
     const [first, last] = [page[0], page.at(-1)];
     const missing = page.filter((at) => !this.#blocks.has(blockKey(at)));
-    if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length)
-      return false;
+    if (first === undefined || last === undefined || missing.length < 2 || missing.length * 2 < page.length) return;
     const { tileSetId, z } = first;
     for (const row of this.#sql.page.all(tileSetId, z, first.bx, first.by, last.bx, last.by, minY, maxY)) {
       const at = { tileSetId, z, bx: int(row, "bx"), by: int(row, "by") };
       if (!this.#blocks.has(blockKey(at))) this.#hold(at, row);
     }
-    return true;
   }
 
   /** Trims in a microtask, because the caller may still use the blocks that the table has returned. */

@@ -94,12 +94,9 @@ export class CacheCounts {
    * @param rects the rectangles of at most `PAGE` blocks
    */
   prefetch(pyramid: StoredPyramid, rects: readonly TileRect[]): void {
-    const places = rects
-      .map(({ z, minX, minY }) => ({ z, bx: blockOf(minX), by: blockOf(minY) }))
-      .sort((a, b) => a.bx - b.bx || a.by - b.by);
+    const places = rects.map(({ z, minX, minY }) => ({ z, bx: blockOf(minX), by: blockOf(minY) }));
     for (const record of this.#in.tileSets.of(pyramid))
-      if (places.length > 0)
-        this.#in.blocks.prefetch(places.map((at) => ({ ...at, tileSetId: blocksId(record, at.z) })));
+      this.#in.blocks.prefetch(places.map((at) => ({ ...at, tileSetId: blocksId(record, at.z) })));
   }
 
   /**

@@ -32,6 +32,8 @@ export const CELLS_IN_HAND = 16;
 interface Waiting extends BlockKey {
   /** "row": the key is from the database; "end": also, and the next page is read when this block is taken. */
   readonly from: "memory" | "row" | "end";
+  /** The blocks of the same page of the database: they are read together, when the first of them is needed. */
+  readonly page?: readonly BlockKey[];
 }
 
 /**
@@ -91,7 +93,7 @@ export class EvictionOrder {
     const page = this.#blocks.coldest(this.#order, tileSetId, after, PAGE);
     for (const [i, at] of page.entries()) {
       const isEnd = i === PAGE - 1;
-      if (isEnd || !this.#isTruncated(at)) this.#waiting.push({ ...at, from: isEnd ? "end" : "row" });
+      if (isEnd || !this.#isTruncated(at)) this.#waiting.push({ ...at, from: isEnd ? "end" : "row", page });
     }
   }
 
@@ -127,6 +129,8 @@ export class EvictionOrder {
       if (record === undefined || this.#isTruncated(at)) continue;
       if (at.from !== "memory" && this.#newer.has(blockKey(at))) continue;
       if (this.#keep(record.tileSet, blockRect(at), NO_TILES) === "all") continue;
+      if (at.page !== undefined && !this.#blocks.has(at))
+        this.#blocks.prefetch(at.page.filter((mate) => mate.z === at.z && mate.key >= at.key));
       const block = this.#blocks.at(at);
       const coldest = block.coldest(this.#order, this.#isEvictable(block));
       if (coldest === undefined) {

@@ -1,7 +1,8 @@
-import { type Database, int, type Statement, text } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
-import { type Block, type BlockAddress, CELLS, maskCells, maskText } from "./block.ts";
+import { type Database, int, type Row, type Statement, text } from "../state/database.ts";
+import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
+import { type Block, type BlockAddress, blockKey, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
+import { pagesOf } from "./region-blocks.ts";
 
 /**
  * A mark outlives its flush by this long: after a power loss the disk may be that far behind
@@ -13,6 +14,12 @@ const SETTLING_MS = 120_000;
  * again.
  */
 const IDLE_MS = 1_000;
+
+/** A mark to be written. `ended`: the cells of which it has just ended; undefined: of none. */
+interface ChangedMark {
+  readonly block: Block;
+  readonly ended: Uint8Array | undefined;
+}
 
 /**
  * The marks: they name, block by block, the cells whose numbers in the database may differ from the store. A mark is
@@ -27,7 +34,7 @@ export class Marks {
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
-  readonly #sql: Record<"get" | "put" | "move" | "deleteEnded", Statement>;
+  readonly #sql: Record<"get" | "some" | "put" | "move" | "deleteEnded", Statement>;
 
   constructor(db: Database, blocks: BlockTable, now: () => number, monotonicNow: () => number) {
     this.#db = db;
@@ -39,7 +46,12 @@ export class Marks {
         `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?, ?)
          ${replacing(["tile_set", "z", "bx", "by"], ["active", "settling", "settled_ms"])}`,
       ),
-      get: db.prepare("SELECT settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
+      get: db.prepare(
+        "SELECT bx, by, settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?",
+      ),
+      some: db.prepare(
+        `SELECT bx, by, settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND ${inPositions("bx", "by")}`,
+      ),
       move: db.prepare("UPDATE mark SET tile_set = ? WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
       deleteEnded: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
     };
@@ -90,14 +102,40 @@ export class Marks {
     this.#db.onRollback(() => {
       for (const [key, at] of fresh) this.#fresh.set(key, at);
     });
-    for (const [, at] of fresh) this.#write(this.#blocks.at(at), undefined);
+    this.#writeAll(fresh.map(([, at]) => ({ block: this.#blocks.at(at), ended: undefined })));
     this.#fresh.clear();
   }
 
-  #write(block: Block, ended: Uint8Array | undefined): void {
+  /** Writes marks, which keep the cells that settle. Reads the rows before the first change: each read takes a while. */
+  #writeAll(marks: readonly ChangedMark[]): void {
+    const old = this.#rowsOf(marks.map(({ block }) => block.at));
+    for (const { block, ended } of marks) this.#write(block, ended, old.get(block.key));
+  }
+
+  /** Returns the rows of marks, by the keys of their blocks. */
+  #rowsOf(all: readonly BlockAddress[]): ReadonlyMap<string, Row> {
+    const zooms = new Map<string, BlockAddress[]>();
+    for (const at of all) {
+      const zoom = zooms.get(`${at.tileSetId}/${at.z}`);
+      if (zoom === undefined) zooms.set(`${at.tileSetId}/${at.z}`, [at]);
+      else zoom.push(at);
+    }
+    const rows = new Map<string, Row>();
+    for (const zoom of zooms.values())
+      for (const page of pagesOf(zoom, POSITIONS_AT_ONCE)) {
+        const [{ tileSetId, z, bx, by } = { tileSetId: 0, z: 0, bx: 0, by: 0 }] = page;
+        const found =
+          page.length === 1
+            ? this.#sql.get.all(tileSetId, z, bx, by)
+            : this.#sql.some.all(tileSetId, z, ...positionValues(page.map((at) => [at.bx, at.by])));
+        for (const row of found) rows.set(blockKey({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }), row);
+      }
+    return rows;
+  }
+
+  #write(block: Block, ended: Uint8Array | undefined, old: Row | undefined): void {
     const { tileSetId, z, bx, by } = block.at;
     const now = this.#now();
-    const old = this.#sql.get.get(tileSetId, z, bx, by);
     const settling = ended ?? new Uint8Array(CELLS);
     if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
       for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
@@ -111,6 +149,7 @@ export class Marks {
   endIdle(): void {
     const now = this.#now();
     const monotonicMs = this.#monotonicNow();
+    const changed: ChangedMark[] = [];
     for (const at of [...this.#held.values()]) {
       const block = this.#blocks.at(at);
       if (monotonicMs - block.lastClosedMs < IDLE_MS) continue;
@@ -127,8 +166,9 @@ export class Marks {
       this.#db.onRollback(() => {
         for (const cell of cells) this.restore(block, cell);
       });
-      this.#write(block, ended);
+      changed.push({ block, ended });
     }
+    this.#writeAll(changed);
     this.writeFresh();
     this.#sql.deleteEnded.run(now - SETTLING_MS);
   }

@@ -8,6 +8,22 @@ export const NO_LIMIT = "9223372036854775807";
 export const replacing = (key: readonly string[], others: readonly string[]): string =>
   `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${others.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 
+/** Positions that `inPositions` takes. */
+export const POSITIONS_AT_ONCE = 64;
+
+/**
+ * Returns the condition that two columns are one of the pairs of integers of the parameters, which are
+ * `POSITIONS_AT_ONCE` pairs. PostgreSQL takes the types of all from the first pair.
+ */
+export const inPositions = (x: string, y: string): string =>
+  `(${x}, ${y}) IN (VALUES (CAST(? AS BIGINT), CAST(? AS BIGINT))${", (?, ?)".repeat(POSITIONS_AT_ONCE - 1)})`;
+
+/** Returns the parameters of `inPositions` for 1 to `POSITIONS_AT_ONCE` positions: the last one is repeated. */
+export function positionValues(positions: readonly (readonly [x: number, y: number])[]): readonly number[] {
+  const last = positions.at(-1) ?? [0, 0];
+  return Array.from({ length: POSITIONS_AT_ONCE }, (_, n) => positions[n] ?? last).flat();
+}
+
 /** The parts of a statement for which the database engines have different words. */
 export interface Dialect {
   readonly engine: "sqlite" | "postgres";
