@@ -28,6 +28,7 @@ const LONG = [
   "many-jobs",
   "store-copy",
   "two-disks",
+  "postgres-tls",
   "postgres-outages",
   "postgres-truncations",
 ].map((name) => `test/engine/${name}.test.ts`);

@@ -39,14 +39,15 @@ export interface Postgres {
   sql(text: string, database?: string): string;
   /** Puts a line before the others of `pg_hba.conf`. */
   allow(line: string): void;
-  start(): void;
+  /** `settings`: those that differ, such as `-c ssl=on`. */
+  start(settings?: string): void;
   readonly isRunning: boolean;
   /** `immediate`: all its processes end at once, as by a kill. */
   stop(mode: "fast" | "immediate"): void;
 }
 
 /** Describes the server in a directory. */
-function postgresIn(directory: string): Postgres {
+function postgresIn(directory: string, fsync: "on" | "off" = "off"): Postgres {
   const data = join(directory, "data");
   return {
     directory,
@@ -65,8 +66,8 @@ function postgresIn(directory: string): Postgres {
       writeFileSync(file, `${line}\n${readFileSync(file, "utf8")}`);
       run("pg_ctl", ["-D", data, "reload"]);
     },
-    start: () => {
-      const settings = `-c listen_addresses= -c unix_socket_directories=${directory} -c fsync=off -c max_connections=200`;
+    start: (different = "") => {
+      const settings = `-c listen_addresses= -c unix_socket_directories=${directory} -c fsync=${fsync} -c max_connections=200 ${different}`;
       run("pg_ctl", ["-D", data, "-w", "-l", join(directory, "log"), "-o", settings, "start"]);
     },
     get isRunning() {
@@ -94,8 +95,8 @@ export function startStandby(primary: Postgres, directory: string): Postgres & {
   return { ...standby, promote: () => run("pg_ctl", ["-D", data, "-w", "promote"]) };
 }
 
-/** Makes a server in a new directory, and starts it. */
-export function startPostgres(directory: string): Postgres {
+/** Makes a server in a new directory, and starts it. `fsync`: whether a commit waits for the disk. */
+export function startPostgres(directory: string, fsync: "on" | "off" = "off"): Postgres {
   mkdirSync(directory, { recursive: true });
   giveToPostgres(directory);
   run("initdb", [
@@ -109,7 +110,7 @@ export function startPostgres(directory: string): Postgres {
     "--locale=C",
     "--encoding=UTF8",
   ]);
-  const postgres = postgresIn(directory);
+  const postgres = postgresIn(directory, fsync);
   postgres.start();
   return postgres;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
-import type { ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { Client } from "pg";
 import pgpass from "pgpass";
 import type { SqlValue } from "../database.ts";
@@ -58,7 +58,7 @@ async function passwordFor({ host, port, database, password }: PostgresTarget, {
 }
 
 function tlsOptions(target: PostgresTarget): ConnectionOptions | false {
-  const { sslMode, sslRootCert, sslCert, sslKey } = target;
+  const { host, sslMode, sslRootCert, sslCert, sslKey } = target;
   if (sslMode === "disable") return false;
   return {
     ...(sslRootCert === undefined ? {} : { ca: readFileSync(sslRootCert, "utf8") }),
@@ -66,7 +66,9 @@ function tlsOptions(target: PostgresTarget): ConnectionOptions | false {
     ...(sslKey === undefined ? {} : { key: readFileSync(sslKey, "utf8") }),
     // As libpq: `require` encrypts, and checks the authority only if one is named.
     ...(sslMode === "require" && sslRootCert === undefined ? { rejectUnauthorized: false } : {}),
-    ...(sslMode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+    // The library does not tell Node an IP address, and Node would compare the certificate with "localhost".
+    checkServerIdentity: (_, certificate) =>
+      sslMode === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
   };
 }
 
