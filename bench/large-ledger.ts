@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../src/layer/tile-set.ts";
 import { Ledger } from "../src/ledger/ledger.ts";
 import { ledgerMigrations } from "../src/ledger/ledger-migrations.ts";
+import type { Database } from "../src/state/database.ts";
 import { openDatabase } from "../src/state/embedded-database.ts";
+import { openPostgres } from "../src/state/postgres/postgres-database.ts";
+import { parsePostgresUrl } from "../src/state/postgres/postgres-url.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 
@@ -26,23 +29,60 @@ export const WRITTEN_WITHIN_MS = 30 * 86_400_000;
 
 /**
  * Writes a ledger of twenty million tiles of one tile set without their files: half in full blocks, half with twenty
- * per block.
+ * per block. `url`: the address of a database in PostgreSQL; "": the embedded one. `copied`: the database multiplies
+ * some rows of scattered blocks, which takes a fraction of the time.
  */
-export function fillLedger(dataDir: string): void {
+export function fillLedger(dataDir: string, url = "", fill: "written" | "copied" = "written"): void {
   const began = performance.now();
   // A process of its own: a database stays locked until all of its statements have been garbage-collected.
-  const program = [...process.execArgv, fileURLToPath(import.meta.url), dataDir];
+  const program = [...process.execArgv, fileURLToPath(import.meta.url), dataDir, url, fill];
   const blocks = execFileSync(process.execPath, program, { encoding: "utf8" }).trim();
   const seconds = (performance.now() - began) / 1000;
   console.log(`20 million tiles in ${blocks} blocks, made in ${seconds.toFixed(0)} s`);
 }
 
-async function fill(dataDir: string): Promise<number> {
+function openState(dataDir: string, url: string): Database {
+  if (url === "") return openDatabase(join(dataDir, "state.db"));
+  const target = parsePostgresUrl(url);
+  if (!target.ok) throw new Error(target.error);
+  const thread = new URL("../dist/postgres-thread.js", import.meta.url);
+  const db = openPostgres(target.value, {
+    thread,
+    diverged(reason) {
+      throw new Error(reason);
+    },
+  });
+  db.connect();
+  return db;
+}
+
+/** Rows of scattered blocks that are written before they are copied. */
+const ROWS_WRITTEN = 2;
+
+/** Copies the scattered blocks that are there to the rows above them. Returns the number of copies. */
+function copyScattered(db: Database): number {
+  const blocks = Math.ceil(TILES / 2 / PER_SCATTERED_BLOCK);
+  const times = Math.ceil(blocks / (ROWS_WRITTEN * SCATTERED_COLUMNS)) - 1;
+  const { changes } = db
+    .prepare(
+      `INSERT INTO block (tile_set, z, bx, by, tiles, presence, cells, unknown, lru, lfu, checksum, ages)
+         SELECT tile_set, z, bx, by + ${ROWS_WRITTEN} * n, tiles, presence, cells, unknown, lru, lfu, checksum, ages
+         FROM block, (WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < ${times})
+           SELECT n FROM row) AS copies
+         WHERE z = ${SCATTERED_ZOOM}`,
+    )
+    .run();
+  const sums = ["tiles", "bytes", "allocated"].map((column) => `${column} = ${column} * ${times + 1}`).join(", ");
+  db.exec(`UPDATE zoom_sum SET ${sums} WHERE z = ${SCATTERED_ZOOM}`);
+  return changes;
+}
+
+async function fill(dataDir: string, url: string, isCopied: boolean): Promise<number> {
   const root = join(dataDir, "tiles");
   const store = createFileStore({ root, fsync: false, instance: "bench" });
   for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
-  const db = openDatabase(join(dataDir, "state.db"));
+  const db = openState(dataDir, url);
   db.migrate([ledgerMigrations]);
   let clock = Date.now() - WRITTEN_WITHIN_MS;
   const ledger = new Ledger({ db, store, boot: undefined, now: () => clock, monotonicNow: () => clock });
@@ -63,7 +103,8 @@ async function fill(dataDir: string): Promise<number> {
   };
   const all = Array.from({ length: PER_FULL_BLOCK }, (_, i) => [i % BLOCK_SIDE, Math.floor(i / BLOCK_SIDE)] as const);
   for (let n = 0; n * PER_FULL_BLOCK < TILES / 2; n++) block(FULL_ZOOM, n, FULL_COLUMNS, all);
-  for (let n = 0; n * PER_SCATTERED_BLOCK < TILES / 2; n++) {
+  const scattered = isCopied ? ROWS_WRITTEN * SCATTERED_COLUMNS : Math.ceil(TILES / 2 / PER_SCATTERED_BLOCK);
+  for (let n = 0; n < scattered; n++) {
     const cells = new Set<number>();
     while (cells.size < PER_SCATTERED_BLOCK) cells.add(next(CELLS_PER_SIDE ** 2));
     block(
@@ -77,11 +118,13 @@ async function fill(dataDir: string): Promise<number> {
     );
   }
   ledger.flush();
+  if (isCopied) blocks += copyScattered(db);
   // The next owner takes what is there for what the ledger says.
   await store.noteAlive();
   db.close();
   return blocks;
 }
 
-const [, program, directory] = process.argv;
-if (program === fileURLToPath(import.meta.url) && directory !== undefined) console.log(await fill(directory));
+const [, program, directory, url = "", way] = process.argv;
+if (program === fileURLToPath(import.meta.url) && directory !== undefined)
+  console.log(await fill(directory, url, way === "copied"));

@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasPostgres, removePostgres, startPostgres } from "../test/support/postgres.ts";
 import { putQuota, startServer, until, usage } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
@@ -10,13 +11,39 @@ import { fillLedger, LAYER } from "./large-ledger.ts";
 export async function benchLedger(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
   fillLedger(dataDir);
+  await measure(dataDir, {});
+}
+
+/** Measures the same in turns with the state in PostgreSQL, which waits for the disk at each commit. */
+export async function benchPostgresLedger(): Promise<void> {
+  if (!hasPostgres) {
+    console.log("  skipped: no PostgreSQL is installed");
+    return;
+  }
+  const embedded = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
+  fillLedger(embedded, "", "copied");
+  await measure(embedded, {});
+  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-ledger-"));
+  const directory = `${dataDir}-postgres`;
+  const postgres = startPostgres(directory, "on");
+  try {
+    const url = postgres.url("postgres");
+    fillLedger(dataDir, url, "copied");
+    console.log("  in PostgreSQL:");
+    await measure(dataDir, { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: url });
+  } finally {
+    removePostgres(directory);
+  }
+}
+
+async function measure(dataDir: string, env: Readonly<Record<string, string>>): Promise<void> {
   const configuration = wmsConfiguration("http://127.0.0.1:9/wms", [{ name: LAYER }]);
   const starts: number[] = [];
-  let server = await startServer({ configuration, dataDir });
+  let server = await startServer({ configuration, dataDir, env });
   for (let round = 0; round < 5; round++) {
     await server.kill("SIGKILL");
     const began = performance.now();
-    server = await startServer({ configuration, dataDir });
+    server = await startServer({ configuration, dataDir, env });
     while ((await fetch(`${server.url}/readyz`)).status !== 200);
     await usage(server);
     starts.push(performance.now() - began);

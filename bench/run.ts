@@ -7,7 +7,7 @@ import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
-import { benchLedger } from "./ledger.ts";
+import { benchLedger, benchPostgresLedger } from "./ledger.ts";
 import { benchLiveUsers } from "./live-users.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
@@ -34,6 +34,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["skip", benchSkip],
   ["stores", benchStores],
   ["ledger", benchLedger],
+  ["ledger-postgres", benchPostgresLedger],
   ["coverage", benchCoverage],
   ["quota", benchQuota],
   ["jobs", benchJobs],
