@@ -44,6 +44,8 @@ function slow(store: Store): Store {
   };
 }
 
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
 function open(from: Store, to: Store) {
   const db = openTestDatabase(join(directory, `${made++}.db`));
   db.migrate([ledgerMigrations, truncationMigrations]);
@@ -53,7 +55,7 @@ function open(from: Store, to: Store) {
   ]);
   router.configure([{ name: "a", store: "from" }]);
   const ledger = new Ledger({ db, store: router, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  const truncations = new LedgerTruncations(db, router, ledger, idleGate);
+  const truncations = new LedgerTruncations(db, router, ledger, idleGate, silent);
   let hasRoom = true;
   const copy = new LayerCopy({
     layer: "a",
