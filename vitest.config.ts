@@ -31,6 +31,9 @@ const LONG = [
   "postgres-tls",
   "postgres-outages",
   "postgres-truncations",
+  "s3",
+  "s3-failures",
+  "s3-kills",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

@@ -11,6 +11,7 @@ import { benchLedger, benchPostgresLedger } from "./ledger.ts";
 import { benchLiveUsers } from "./live-users.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
 import { benchQuota } from "./quota.ts";
+import { benchS3 } from "./s3.ts";
 import { benchSeed } from "./seed.ts";
 import { benchSeedPeers } from "./seed-peers.ts";
 import { benchSkip } from "./skip.ts";
@@ -33,6 +34,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["seed", benchSeed],
   ["skip", benchSkip],
   ["stores", benchStores],
+  ["s3", benchS3],
   ["ledger", benchLedger],
   ["ledger-postgres", benchPostgresLedger],
   ["coverage", benchCoverage],

@@ -111,7 +111,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
 
 function storeDocument(store: StoreOptions): Readonly<Record<string, unknown>> {
   if (store.type !== "s3") return { ...store };
-  const { credentials, serverSideEncryption, timeoutMs, diskTier, namesFile: _, ...rest } = store;
+  const { credentials, serverSideEncryption, timeoutMs, caFile, diskTier, namesFile: _, ...rest } = store;
   return {
     ...rest,
     ...(credentials === undefined ? {} : { accessKeyId: MASKED, secretAccessKey: MASKED }),
@@ -119,6 +119,7 @@ function storeDocument(store: StoreOptions): Readonly<Record<string, unknown>> {
     ...(serverSideEncryption === undefined ? {} : { serverSideEncryption: serverSideEncryption.algorithm }),
     ...(serverSideEncryption?.kmsKeyId === undefined ? {} : { kmsKeyId: serverSideEncryption.kmsKeyId }),
     ...(diskTier === undefined ? {} : { diskTier: { path: diskTier.path, sizeMiB: diskTier.limitBytes / 2 ** 20 } }),
+    ...(caFile === undefined ? {} : { ca: caFile }),
     timeoutSeconds: timeoutMs / 1000,
   };
 }

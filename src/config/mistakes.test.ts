@@ -98,6 +98,25 @@ layers: []
     says: [/^f\.yaml:\d+:\d+: layers\[0\]\.name: expected another name than _nuthatch: the store "b" has keys/],
   },
   {
+    mistake: "stores in S3 that share keys",
+    yaml: `stores:
+  - { id: a, type: s3, bucket: tiles, prefix: x }
+  - { id: b, type: s3, bucket: tiles, prefix: x/y }
+  - { id: c, type: s3, bucket: tiles, prefix: xy, region: eu-west-1 }
+  - { id: d, type: s3, bucket: tiles, prefix: x }
+  - { id: e, type: s3, bucket: tiles, endpoint: "http://u:80" }
+  - { id: f, type: s3, bucket: tiles, endpoint: "http://u/", prefix: z, ca: none.pem }
+`,
+    says: [
+      /^f\.yaml:3:\d+: stores\[1\]\.prefix: "x\/y" is inside the prefix of the store "a" \("x"\) in the bucket tiles: stores cannot share keys$/,
+      /^f\.yaml:5:\d+: stores\[3\]\.prefix: "x" is the prefix of the store "a" in the bucket tiles: stores/,
+      /^f\.yaml:5:\d+: stores\[3\]\.prefix: "x" holds the prefix of the store "b" \("x\/y"\) in/,
+      /^f\.yaml:7:\d+: stores\[5\]\.prefix: "z" is inside the prefix of the store "e" \(""\) in/,
+      /^f\.yaml:7:\d+: stores\[5\]\.ca: "none\.pem" cannot be read: there is no such file or directory$/,
+      /^f\.yaml:7:\d+: stores\[5\]\.ca: expected an endpoint with https:\/\/ beside it, got "http:\/\/u\/"$/,
+    ],
+  },
+  {
     mistake: "one blank too few",
     yaml: `layers:\n  - name: a\n    gridSubsets:\n   - { gridSet: EPSG:4326 }\n`,
     says: [/^f\.yaml:\d+:\d+: .*indentation/],

@@ -16,7 +16,7 @@ import type { Database } from "../state/database.ts";
 import { makeShrinkable } from "../state/free-space.ts";
 import { layerStoreMigrations } from "../truncation/layer-stores.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
-import { truncationMigrations } from "../truncation/truncations.ts";
+import { truncationMigrations } from "../truncation/recorded-truncation.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
 import { configuredObjectMigrations } from "./configured-objects.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";

@@ -14,7 +14,8 @@ import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { StoreRouter } from "../store/store-router.ts";
 import { StoreError } from "../store/tile-store.ts";
-import { LedgerTruncations, truncationMigrations } from "../truncation/truncations.ts";
+import { truncationMigrations } from "../truncation/recorded-truncation.ts";
+import { LedgerTruncations } from "../truncation/truncations.ts";
 import { LayerCopy } from "./layer-copy.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-layer-copy-"));

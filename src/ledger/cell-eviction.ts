@@ -1,12 +1,13 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import { ifAvailable } from "../store/tile-store.ts";
-import { type CellOrder, cellOf } from "./block.ts";
+import { isDone } from "../store/tile-store.ts";
+import { type Block, type CellOrder, cellOf } from "./block.ts";
 import type { ZoomAddress } from "./block-table.ts";
 import type { CellWriters } from "./cell-writers.ts";
 import { cellPosition } from "./cells.ts";
 import { type ColdCell, EvictionOrder, type Keep } from "./eviction-order.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
+import type { TileSetRecord } from "./tile-set-record.ts";
 
 /** Reads of tiles of one cell; `x` and `y` are those of any tile in the cell. */
 export interface CellUses {
@@ -22,6 +23,14 @@ export interface CellUses {
 export interface EvictedCell {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
+  readonly tiles: readonly { readonly x: number; readonly y: number }[];
+}
+
+/** A cell to be evicted. */
+interface VictimCell {
+  readonly record: TileSetRecord;
+  readonly block: Block;
+  readonly cell: number;
   readonly tiles: readonly { readonly x: number; readonly y: number }[];
 }
 
@@ -69,10 +78,15 @@ export class CellEviction {
     let mustCommit = false;
     for (const { block, cell } of free) if (this.#in.marks.mark(block, cell)) mustCommit = true;
     if (mustCommit) this.#in.db.transaction(() => this.#in.marks.writeFresh());
-    return free.flatMap(({ record, block, cell }) => {
+    const victims = free.map(({ record, block, cell }) => {
       if (block.known[cell] !== 1) this.#in.doubted.count(record, block, cell);
-      const tiles = [...block.tilesOf(cell)];
-      if (!this.#deleted(record.tileSet, block.cellRect(cell), tiles)) {
+      return { record, block, cell, tiles: [...block.tilesOf(cell)] };
+    });
+    const gone = this.#deleted(victims);
+    return victims.flatMap(({ record, block, cell, tiles }, n) => {
+      const { tileSet } = record;
+      const rect = block.cellRect(cell);
+      if (gone[n] !== true || !isDone(() => this.#in.store.removeEmptied(tileSet, rect))) {
         this.#in.doubted.doubt(block, cell);
         return [];
       }
@@ -80,22 +94,27 @@ export class CellEviction {
       const [bytes, allocated] = [block.cellBytes[cell] ?? 0, block.cellAllocated[cell] ?? 0];
       this.#in.cells.add(record, block, cell, 0, -bytes, -allocated);
       block.lastClosedMs = this.#in.monotonicNow();
-      this.#writers.changed([cellPosition(record.tileSet, block, cell)]);
-      return [{ tileSet: record.tileSet, rect: block.cellRect(cell), tiles }];
+      this.#writers.changed([cellPosition(tileSet, block, cell)]);
+      return [{ tileSet, rect, tiles }];
     });
   }
 
-  /** Returns false when the store is unavailable: some of the tiles may be left. */
-  #deleted(tileSet: TileSet, rect: TileRect, tiles: readonly { readonly x: number; readonly y: number }[]): boolean {
-    const { z } = rect;
-    const deleted = ifAvailable(() => {
-      for (const { x, y } of tiles) {
-        const bytes = this.#in.store.delete({ tileSet, x, y, z });
-        this.#writers.removed(tileSet, { x, y, z, bytes: bytes ?? 0 });
-      }
-      this.#in.store.removeEmptied(tileSet, rect);
-      return true;
+  /**
+   * Deletes the tiles of all cells with one call: a remote store needs a request for each call. Returns for each cell
+   * whether all of its tiles are gone; false: the store has failed, and some of them may be left.
+   */
+  #deleted(cells: readonly VictimCell[]): readonly boolean[] {
+    const places = cells.flatMap(({ record, block, tiles }) =>
+      tiles.map(({ x, y }) => ({ tileSet: record.tileSet, x, y, z: block.at.z })),
+    );
+    const areGone = this.#in.store.deleteAll(places);
+    for (const [i, { tileSet, x, y, z }] of places.entries())
+      if (areGone[i] === true) this.#writers.removed(tileSet, { x, y, z, bytes: 0 });
+    let next = 0;
+    return cells.map(({ tiles }) => {
+      const own = areGone.slice(next, next + tiles.length);
+      next += tiles.length;
+      return own.every((isGone) => isGone);
     });
-    return deleted === true;
   }
 }

@@ -12,7 +12,7 @@ import { emptySum } from "./tile-set-record.ts";
 import { TileSetTable } from "./tile-set-table.ts";
 
 /** The members of the store that the ledger uses. */
-export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "delete">;
+export type LedgerStore = InventoryStore & Pick<TileStore, "allocated" | "deleteAll">;
 
 export interface LedgerParts {
   readonly db: Database;

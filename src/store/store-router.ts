@@ -119,6 +119,22 @@ export class StoreRouter implements Store {
     return this.#of(at.tileSet.layer).delete(at);
   }
 
+  deleteAll(tiles: readonly TileAddress[]): readonly boolean[] {
+    const areGone = tiles.map(() => false);
+    const byStore = new Map<Store, number[]>();
+    for (const [i, { tileSet }] of tiles.entries()) {
+      const store = this.#of(tileSet.layer);
+      const indexes = byStore.get(store);
+      if (indexes === undefined) byStore.set(store, [i]);
+      else indexes.push(i);
+    }
+    for (const [store, indexes] of byStore) {
+      const own = store.deleteAll(indexes.flatMap((i) => tiles[i] ?? []));
+      for (const [n, i] of indexes.entries()) areGone[i] = own[n] === true;
+    }
+    return areGone;
+  }
+
   allocated(bytes: number, layer?: string): number {
     if (layer !== undefined) return this.#of(layer).allocated(bytes, layer);
     return Math.min(...this.#stores.map(({ store }) => store.allocated(bytes)));

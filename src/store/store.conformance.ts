@@ -264,6 +264,15 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     );
     await expect(deletion).rejects.toThrow("stop");
   });
+  test("many tiles are removed at once, those that are not there too, and no others", async () => {
+    const store = make();
+    const there = [at(1, 1, 6), at(2, 1, 6), at(3, 1, 5), at(1, 1, 6, { format: "image/jpeg" })];
+    for (const place of [...there, at(4, 1, 6)]) await store.put(place, of(3), yes);
+    expect(store.deleteAll([...there, at(9, 9, 6)])).toEqual([true, true, true, true, true]);
+    for (const place of there) expect(await store.get(place)).toBeUndefined();
+    expect((await store.stat(at(4, 1, 6)))?.bytes).toBe(3);
+    expect(store.deleteAll([])).toEqual([]);
+  });
   test("a recount finds the tiles in a rectangle of one tile set", async () => {
     const store = make();
     for (let x = 0; x < 40; x += 10) await store.put(at(x, 1, 7), of(x + 1), yes);
@@ -382,6 +391,7 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
       expect(await codeOf(() => store.levels(base))).toBe("unavailable");
       expect(await codeOf(() => store.pyramids("ws:a", []))).toBe("unavailable");
       expect(await codeOf(() => store.delete(at(1, 1, 3)))).toBe("unavailable");
+      expect(store.deleteAll([at(1, 1, 3)])).toEqual([false]);
       expect(await store.get(at(1, 1, 3))).toBeUndefined();
       await store.put(at(1, 1, 3, { layer: "ws:b" }), of(1), yes);
     } finally {

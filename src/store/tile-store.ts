@@ -70,6 +70,11 @@ export interface TileStore {
   /** Removes a tile. @returns its bytes, undefined when there was none */
   delete(at: TileAddress): number | undefined;
   /**
+   * Removes tiles, a remote store many with one request. Returns for each whether it is gone; false also where the store
+   * is unavailable. After the first fault a local store tries no others.
+   */
+  deleteAll(tiles: readonly TileAddress[]): readonly boolean[];
+  /**
    * Returns the bytes that the disk takes for a tile of this size in a layer. Without a layer: in the store where it
    * takes the least.
    */
@@ -93,6 +98,22 @@ export class StoreError extends Error {
     this.code = code;
   }
 }
+
+/** Removes tiles one by one, as `TileStore.deleteAll` does. */
+export function deleteEach(tiles: readonly TileAddress[], remove: (at: TileAddress) => unknown): readonly boolean[] {
+  let isAvailable = true;
+  return tiles.map((at) => {
+    isAvailable &&= isDone(() => remove(at));
+    return isAvailable;
+  });
+}
+
+/** Returns whether a call of the store has ended without a StoreError. */
+export const isDone = (call: () => unknown): boolean =>
+  ifAvailable(() => {
+    call();
+    return true;
+  }) === true;
 
 /** Returns the result of a call of the store; undefined: the call has thrown a StoreError. */
 export function ifAvailable<T>(call: () => T): T | undefined {

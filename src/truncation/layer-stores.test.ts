@@ -10,7 +10,8 @@ import { openDatabase } from "../state/embedded-database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { StoreRouter } from "../store/store-router.ts";
 import { LayerStores, layerStoreMigrations } from "./layer-stores.ts";
-import { LedgerTruncations, truncationMigrations } from "./truncations.ts";
+import { truncationMigrations } from "./recorded-truncation.ts";
+import { LedgerTruncations } from "./truncations.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-layer-stores-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

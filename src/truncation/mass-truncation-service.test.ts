@@ -14,7 +14,8 @@ import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { MassTruncationService } from "./mass-truncation-service.ts";
 import { MassTruncationStore, massTruncationMigrations } from "./mass-truncation-store.ts";
-import { LedgerTruncations, truncationMigrations } from "./truncations.ts";
+import { truncationMigrations } from "./recorded-truncation.ts";
+import { LedgerTruncations } from "./truncations.ts";
 
 const layers = [layerNamed("a"), layerNamed("b")];
 const gridSet = layers[0]?.gridSubsets[0]?.gridSet.id ?? "";

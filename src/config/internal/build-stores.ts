@@ -1,5 +1,7 @@
 import { join, resolve, sep } from "node:path";
+import { defined } from "../../lib/defined.ts";
 import { DEFAULT_STORE, directoryOf, OWN_KEYS, type StoreOptions } from "../../store/store-options.ts";
+import { buildTls } from "./build-tls.ts";
 import type { Problems } from "./problems.ts";
 import type { LayerDocument } from "./schema/layer-schema.ts";
 import type { StoreDocument } from "./schema/stores-schema.ts";
@@ -27,7 +29,7 @@ export function buildStores(
   const stores: StoreOptions[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const store = buildStore(document, context);
+    const store = buildStore(document, i, context);
     if (stores.some(({ id }) => id === store.id))
       problems.add(["stores", i, "id"], `two stores are called ${JSON.stringify(store.id)}`);
     checkDirectory(store, i, stores, context);
@@ -37,15 +39,17 @@ export function buildStores(
         ["stores", i, "diskTier"],
         "a disk tier cannot be used with store.shared: true, as it does not see what other programs store",
       );
+    checkPrefix(store, i, stores, problems);
     stores.push(store);
   }
   return stores;
 }
 
-function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): StoreOptions {
+function buildStore(document: StoreDocument, i: number, { cwd, dataDir, problems }: StoresContext): StoreOptions {
   if (document.type !== "s3") return { ...document, path: resolve(cwd, document.path) };
-  const { accessKeyId, secretAccessKey, sessionToken, caFile, kmsKeyId, serverSideEncryption, ...rest } = document;
+  const { accessKeyId, secretAccessKey, sessionToken, ca, kmsKeyId, serverSideEncryption, ...rest } = document;
   const { timeoutSeconds, diskTier, ...options } = rest;
+  const caFile = buildTls(defined({ ca }), ["stores", i], problems, cwd)?.ca;
   return {
     ...options,
     timeoutMs: timeoutSeconds * 1000,
@@ -56,7 +60,7 @@ function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): S
     ...(diskTier === undefined
       ? {}
       : { diskTier: { path: resolve(cwd, diskTier.path), limitBytes: diskTier.sizeMiB * 2 ** 20 } }),
-    ...(caFile === undefined ? {} : { caFile: resolve(cwd, caFile) }),
+    ...(caFile === undefined ? {} : { caFile }),
     ...(serverSideEncryption === undefined
       ? {}
       : { serverSideEncryption: { algorithm: serverSideEncryption, ...(kmsKeyId === undefined ? {} : { kmsKeyId }) } }),
@@ -64,13 +68,15 @@ function buildStore(document: StoreDocument, { cwd, dataDir }: StoresContext): S
 }
 
 function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, problems: Problems): void {
-  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption } = document;
+  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption, ca, endpoint } = document;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     const missing = accessKeyId === undefined ? "accessKeyId" : "secretAccessKey";
     problems.add(["stores", i], `${missing} is missing: expected both keys of the account, or none`);
   }
   if (sessionToken !== undefined && accessKeyId === undefined)
     problems.add(["stores", i, "sessionToken"], "expected accessKeyId and secretAccessKey beside it");
+  if (ca !== undefined && endpoint?.startsWith("http:") === true)
+    problems.add(["stores", i, "ca"], `expected an endpoint with https:// beside it, got ${JSON.stringify(endpoint)}`);
   if (kmsKeyId !== undefined && serverSideEncryption !== "aws:kms")
     problems.add(["stores", i, "kmsKeyId"], "expected serverSideEncryption: aws:kms beside it");
 }
@@ -96,6 +102,31 @@ function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOp
 /** Returns the directory on this machine that a store, or its disk tier, has for itself. */
 const occupiedBy = (store: StoreOptions): string | undefined =>
   store.type === "s3" ? store.diskTier?.path : directoryOf(store);
+
+/** Reports a store in a bucket whose keys another store would list, count and truncate as its own. */
+function checkPrefix(store: StoreOptions, i: number, others: readonly StoreOptions[], problems: Problems): void {
+  if (store.type !== "s3") return;
+  for (const other of others) {
+    if (other.type !== "s3" || bucketOf(other) !== bucketOf(store)) continue;
+    if (!holdsKeys(store.prefix, other.prefix) && !holdsKeys(other.prefix, store.prefix)) continue;
+    const [own, taken] = [JSON.stringify(store.prefix), JSON.stringify(other.prefix)];
+    const [what, more] =
+      own === taken ? ["is", ""] : [holdsKeys(store.prefix, other.prefix) ? "holds" : "is inside", ` (${taken})`];
+    problems.add(
+      ["stores", i, "prefix"],
+      `${own} ${what} the prefix of the store ${JSON.stringify(other.id)}${more} in the bucket ${store.bucket}: stores cannot share keys`,
+    );
+  }
+}
+
+/** Two addresses of one service are not recognised. */
+function bucketOf({ endpoint, bucket }: Extract<StoreOptions, { type: "s3" }>): string {
+  // The names of AWS's buckets are unique in all regions.
+  return endpoint === undefined ? `aws ${bucket}` : `${new URL(endpoint).origin} ${bucket}`;
+}
+
+const holdsKeys = (prefix: string, inside: string): boolean =>
+  prefix === "" || inside === prefix || inside.startsWith(`${prefix}/`);
 
 /** Returns whether a directory is another one or contains it. */
 const holds = (directory: string, inside: string): boolean =>

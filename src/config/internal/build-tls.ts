@@ -13,14 +13,19 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TR
 
 /**
  * Builds the TLS options of a source, and checks the files: a renderer would report a bad file only with the first tile.
- * Relative paths refer to the working directory.
+ * Relative paths start in `cwd`.
  */
-export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: Problems): TlsOptions | undefined {
+export function buildTls(
+  { ca, cert, key }: TlsDocument,
+  path: Path,
+  problems: Problems,
+  cwd = process.cwd(),
+): TlsOptions | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
     if (file === undefined) return undefined;
     try {
-      return readFileSync(resolve(file), "utf8");
+      return readFileSync(resolve(cwd, file), "utf8");
     } catch (error) {
       problems.add([...path, name], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
       return undefined;
@@ -38,7 +43,7 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text ?? "").update("\0");
   return {
-    ...defined({ ca: ca && resolve(ca), cert: cert && resolve(cert), key: key && resolve(key) }),
+    ...defined({ ca: ca && resolve(cwd, ca), cert: cert && resolve(cwd, cert), key: key && resolve(cwd, key) }),
     stamp: hash.digest("hex").slice(0, 16),
   };
 }

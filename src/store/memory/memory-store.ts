@@ -76,6 +76,10 @@ function tileStore({ blockBytes, tiles, described }: Memory): Pick<LocalStore, k
       tiles.delete(keyOf(at));
       return stored?.bytes.byteLength;
     },
+    deleteAll(all) {
+      for (const at of all) tiles.delete(keyOf(at));
+      return all.map(() => true);
+    },
     allocated: (bytes) => Math.ceil(bytes / blockBytes) * blockBytes,
     disk: "memory",
     diskSpace: async () => ({ freeBytes: 2 ** 50, totalBytes: 2 ** 50, freeInodes: 2 ** 30, totalInodes: 2 ** 30 }),

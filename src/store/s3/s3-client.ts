@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { errorOf, GuardedOff, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BackOff, jittered, pauseAfter } from "../../lib/back-off.ts";
+import { errorOf, GuardedOff, mayPass, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
 import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
 import { encoded } from "./internal/signer.ts";
 import type { Answer } from "./internal/transport.ts";
@@ -32,6 +34,12 @@ export interface PutOptions {
   readonly guard?: () => boolean;
 }
 
+/** `changed`: the condition does not hold. `refused`: the guard has said no before the first try. */
+export type PutResult =
+  | { readonly kind: "stored"; readonly etag: string | undefined }
+  | { readonly kind: "changed" }
+  | { readonly kind: "refused" };
+
 export interface ListQuery {
   readonly prefix: string;
   readonly delimiter?: "/";
@@ -42,6 +50,8 @@ export interface ListQuery {
 
 /** The most keys that one DeleteObjects takes. */
 export const MOST_DELETIONS = 1000;
+const DELETE_TRIES = 3;
+const DELETE_PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
 
 /** A client of one bucket. All keys are under the prefix of the options. */
 export class S3Client implements AsyncDisposable {
@@ -68,11 +78,8 @@ export class S3Client implements AsyncDisposable {
     return isAbsent(answer) ? undefined : headOf(answer);
   }
 
-  /**
-   * Stores an object by an address that the service refuses after `putSeconds`. Returns false when the condition does
-   * not hold, or the guard returned false before the first attempt.
-   */
-  async put(key: string, body: Uint8Array, options: PutOptions): Promise<"stored" | "changed" | "refused"> {
+  /** Stores an object by an address that the service refuses after `putSeconds`. */
+  async put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult> {
     const { contentType, metadata = {}, condition, guard } = options;
     const { serverSideEncryption: encryption, storageClass, putSeconds } = this.#options;
     const headers: Record<string, string> = {
@@ -95,41 +102,57 @@ export class S3Client implements AsyncDisposable {
     try {
       answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...asked });
     } catch (error) {
-      if (error instanceof GuardedOff) return "refused";
+      if (error instanceof GuardedOff) return { kind: "refused" };
       throw error;
     }
-    if (answer.status < 300) return "stored";
+    if (answer.status < 300) return { kind: "stored", etag: answer.headers["etag"] };
     if (answer.status === 404 && !isAbsent(answer)) throw errorOf(answer);
     // An earlier try of this put may have been stored although its answer was lost.
     const written = metadata["nuthatch-written"];
-    if (answer.tries === 1 || written === undefined) return "changed";
+    if (answer.tries === 1 || written === undefined) return { kind: "changed" };
     const there = await this.head(key);
-    return there?.metadata["nuthatch-written"] === written && there.bytes === body.byteLength ? "stored" : "changed";
+    return there?.metadata["nuthatch-written"] === written && there.bytes === body.byteLength
+      ? { kind: "stored", etag: there.etag }
+      : { kind: "changed" };
   }
 
   async delete(key: string): Promise<void> {
     await this.#requests.run({ method: "DELETE", key, expected: [404] });
   }
 
-  /** Deletes objects, 1,000 at a time. Keys that do not exist count as deleted. @throws S3Error when some remain */
-  async deleteAll(keys: readonly string[]): Promise<void> {
+  /**
+   * Deletes objects, 1,000 with a request. Keys that do not exist count as deleted. Objects that the service could not
+   * delete for a reason that may pass are tried again. @returns the failures, by key
+   */
+  async deleteAll(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
+    const failures = new Map<string, S3Error>();
     for (let from = 0; from < keys.length; from += MOST_DELETIONS) {
-      const some = keys.slice(from, from + MOST_DELETIONS).map((key) => this.#requests.keyOf(key));
-      const body = Buffer.from(deleteBody(some));
-      const headers = {
-        "content-type": "application/xml",
-        "content-md5": createHash("md5").update(body).digest("base64"),
-      };
-      const { status, body: text } = await this.#requests.run({
-        method: "POST",
-        key: undefined,
-        query: { delete: "" },
-        headers,
-        body,
-      });
-      const { failed, code } = parseDeleted(textOf(text));
-      if (failed.size > 0) throw new S3Error(status, code === "" ? "not deleted" : code);
+      let left = keys.slice(from, from + MOST_DELETIONS);
+      for (let tries = 1; left.length > 0; tries++) {
+        const failed = await this.#deleteSome(left);
+        const isLast = tries === DELETE_TRIES;
+        for (const [key, error] of failed) if (isLast || !mayPass(error)) failures.set(key, error);
+        left = isLast ? [] : left.filter((key) => failed.has(key) && !failures.has(key));
+        if (left.length > 0) await sleep(jittered(pauseAfter(tries, DELETE_PAUSES), Math.random()));
+      }
     }
+    return failures;
+  }
+
+  async #deleteSome(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
+    const body = Buffer.from(deleteBody(keys.map((key) => this.#requests.keyOf(key))));
+    const headers = {
+      "content-type": "application/xml",
+      // AWS and MinIO refuse this operation without a checksum of its body.
+      "content-md5": createHash("md5").update(body).digest("base64"),
+    };
+    const request = { method: "POST", key: undefined, query: { delete: "" }, headers, body } as const;
+    const { status, body: text } = await this.#requests.run(request);
+    const cut = this.#requests.keyOf("").length;
+    const refused = parseErrorCode(textOf(text));
+    if (refused !== undefined) throw new S3Error(status, refused);
+    const failed = parsed(() => parseDeleted(textOf(text)), status, "the answer to a deletion is no list of results");
+    return new Map(failed.map(({ key, code }) => [key.slice(cut), new S3Error(status, code)]));
   }
 
   /** Copies an object inside the bucket. Returns false when there is none. */
@@ -161,7 +184,7 @@ export class S3Client implements AsyncDisposable {
             : { "start-after": this.#requests.keyOf(startAfter) }),
       };
       const { body, status } = await this.#requests.run({ method: "GET", key: undefined, query });
-      const page = parsed(textOf(body), status);
+      const page = parsed(() => parsePage(textOf(body)), status, "the answer is no list");
       const cut = this.#requests.keyOf("").length;
       yield {
         objects: page.objects.map((object) => ({ ...object, key: object.key.slice(cut) })),
@@ -184,11 +207,12 @@ export class S3Client implements AsyncDisposable {
 
 const textOf = (body: Uint8Array): string => Buffer.from(body).toString("utf8");
 
-function parsed(text: string, status: number): S3Page {
+/** @throws S3Error when the document cannot be parsed */
+function parsed<T>(parse: () => T, status: number, what: string): T {
   try {
-    return parsePage(text);
+    return parse();
   } catch (error) {
-    throw s3Failure(status, "the answer is no list", error);
+    throw s3Failure(status, what, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
-import type { DiskSpace, TileStatus } from "../tile-store.ts";
+import { type DiskSpace, ifAvailable, type TileStatus } from "../tile-store.ts";
 import { nextDueMs } from "./internal/generations.ts";
 import { Names } from "./internal/names.ts";
 import type { OwnedBucket } from "./internal/owned-bucket.ts";
@@ -64,7 +64,8 @@ export function createS3Store(
   return {
     async trouble() {
       try {
-        for await (const _ of client.list({ prefix: "", limit: 1 })) return undefined;
+        for await (const _ of client.list({ prefix: "", limit: 1 })) break;
+        bridge.recovered();
         return undefined;
       } catch (error) {
         const { message } = s3StoreError(error, id, "the bucket cannot be listed", "read");
@@ -85,6 +86,7 @@ export function createS3Store(
       tiles.parameters.describeParameters(layer, parametersId, values),
 
     delete: (at) => bridge.call("delete", at),
+    deleteAll: (at) => ifAvailable(() => bridge.call("deleteAll", at)) ?? at.map(() => false),
     parametersOf: (layer, parametersId) => bridge.call("parametersOf", layer, parametersId),
     plan: (scope) => bridge.call("plan", scope),
     truncate: (truncation, scopes, remains) => bridge.call("truncate", truncation, scopes, remains),

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import { runProgram } from "../../support/run-program.ts";
 import { closedAfterEach } from "../../support/running.ts";
+import { startS3Proxy } from "../../support/s3-proxy.ts";
 import type { S3Server } from "../../support/s3-server.ts";
 import {
   ended,
@@ -24,7 +25,10 @@ const running = closedAfterEach();
 const ACCOUNT = `accessKeyId: "\${S3_KEY}", secretAccessKey: "\${S3_SECRET}"`;
 const KEYS = { S3_KEY: "nuthatch", S3_SECRET: "nuthatch-secret" };
 
-const storeOf = (s3: S3Server, prefix: string, more = ""): string =>
+/** The readiness looks at the bucket every few seconds. */
+const isLook = (path: string): boolean => path.includes("max-keys=1&") && /prefix=[a-z]*%2F$/.test(path);
+
+const storeOf = (s3: Pick<S3Server, "endpoint">, prefix: string, more = ""): string =>
   `stores: [{ id: main, type: s3, endpoint: "${s3.endpoint}", bucket: tiles, prefix: ${prefix}, pathStyle: true, ${ACCOUNT}${more} }]\n`;
 
 async function read(at: TestServer, z: number, x: number, y: number): Promise<string> {
@@ -101,6 +105,32 @@ export function serverCases(started: () => S3Server): void {
     });
     expect(shown.stdout).toContain("***");
     expect(shown.stdout + shown.stderr).not.toContain("nuthatch-secret");
+  });
+
+  test("a truncation asks the service as often for many tiles as for one, puts one object, and is over at once", async () => {
+    running.upstream = await startUpstream();
+    running.upstream.behaviour = renderNoise(58, 64);
+    await using proxy = await startS3Proxy(started().endpoint);
+    const server = await startServer({
+      configuration: smallTiles(running.upstream.url, [{ name: "a" }], storeOf(proxy, "shape")),
+      env: KEYS,
+    });
+    running.server = server;
+    const asked: string[][] = [];
+    // The third begins where the two before have left tiles for their undo.
+    for (const zoomStop of [0, 0, 4]) {
+      await ended(server, await seed(server, "a", { zoomStart: 0, zoomStop, threadCount: 2 }));
+      await rendered(server);
+      const from = proxy.requests.length;
+      expect((await massTruncate(server, "a")).status).toBe(200);
+      asked.push(proxy.requests.slice(from).flatMap(({ method, path }) => (isLook(path) ? [] : [method])));
+      expect(await read(server, 0, 0, 0)).toBe("200 MISS");
+      await rendered(server);
+    }
+    const [, second = [], third = []] = asked;
+    for (const methods of asked) expect(methods.filter((method) => method !== "GET")).toEqual(["PUT"]);
+    expect(third.length).toBeLessThanOrEqual(second.length);
+    expect(third.length).toBeLessThanOrEqual(8);
   });
 
   test("refuses tiles that only the bucket has while the bucket is away, says so, and recovers by itself", async () => {

@@ -34,7 +34,7 @@ const s3 = map({
   sessionToken: optional(text.describe("Of temporary keys.")),
   profile: optional(text.describe("The section of ~/.aws/credentials and ~/.aws/config.")),
   pathStyle: flag.default(false).describe("True: the bucket is in the path of addresses, not in the host name."),
-  caFile: optional(text.describe("A file of certificates in PEM form, to trust instead of Node's.")),
+  ca: optional(text.describe("A file of certificates of authorities in PEM form, to trust instead of Node's.")),
   serverSideEncryption: optional(oneOf(["AES256", "aws:kms"]).describe("Encrypts new objects.")),
   kmsKeyId: optional(text.describe("The key of aws:kms.")),
   storageClass: optional(text.describe("Of new objects, such as STANDARD_IA.")),

@@ -6,7 +6,7 @@ import { diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
-import { type PutOutcome, StoreError, type TileStore } from "../../tile-store.ts";
+import { deleteEach, type PutOutcome, StoreError, type TileStore } from "../../tile-store.ts";
 import {
   encodeEntry,
   entryAt,
@@ -32,11 +32,15 @@ export interface CompactParts {
 }
 
 /** Returns a store of tiles in bundles. */
-export const compactTiles = (parts: CompactParts): Pick<LocalStore, keyof TileStore> => ({
-  ...readsOf(parts),
-  ...writesOf(parts),
-  ...parametersFilesOf(parts.paths),
-});
+export function compactTiles(parts: CompactParts): Pick<LocalStore, keyof TileStore> {
+  const writes = writesOf(parts);
+  return {
+    ...readsOf(parts),
+    ...writes,
+    deleteAll: (all) => deleteEach(all, writes.delete),
+    ...parametersFilesOf(parts.paths),
+  };
+}
 
 const placeIn = (paths: CompactPaths, { tileSet, x, y, z }: TileAddress) => placeOf(paths.level(tileSet, z), x, y);
 

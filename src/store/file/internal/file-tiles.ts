@@ -20,15 +20,19 @@ import { diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
-import type { StoredTile, TileStore } from "../../tile-store.ts";
+import { deleteEach, type StoredTile, type TileStore } from "../../tile-store.ts";
 import { type FilePaths, isTile, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
-export const fileTiles = (paths: FilePaths): Pick<LocalStore, keyof TileStore> => ({
-  ...readsOf(paths),
-  ...writesOf(paths),
-  ...parametersFilesOf(paths),
-});
+export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
+  const writes = writesOf(paths);
+  return {
+    ...readsOf(paths),
+    ...writes,
+    deleteAll: (all) => deleteEach(all, writes.delete),
+    ...parametersFilesOf(paths),
+  };
+}
 
 function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
   return {

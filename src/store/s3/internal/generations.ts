@@ -61,6 +61,10 @@ export function nameIn(names: readonly Named[]): NameOf {
     "";
 }
 
+/** Returns whether a pyramid, or a level of it, has a level with a name of its own. */
+export const hasNamedLevels = (names: readonly Named[], scope: readonly [string, string, string]): boolean =>
+  names.some((named) => named.scope.length > scope.length && isWithin(named.scope, scope));
+
 /** Returns the name of the scope itself, and those of all parts of it that have names of their own. */
 function namesWithin(names: readonly Named[], scope: Scope): readonly Named[] {
   const around = names

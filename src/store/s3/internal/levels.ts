@@ -1,9 +1,17 @@
 import PQueue from "p-queue";
 import type { S3Client } from "../s3-client.ts";
-import { type KeyLevel, levelPrefix, parseNumber, parseParameters } from "./s3-keys.ts";
+import { type KeyLevel, type KeySegment, levelPrefix, parseNumber, parseParameters, segmentPrefix } from "./s3-keys.ts";
 
 /** Lists in flight at once. */
 const AT_ONCE = 16;
+
+/** Parts of a layer. Absent: all of them. */
+export interface LevelChoice {
+  readonly gridSet?: string;
+  readonly parametersId?: string;
+  /** The name of the generation. */
+  readonly name?: string;
+}
 
 /** Returns the next segments of the keys with a prefix, without their slash. */
 export async function segments(client: S3Client, prefix: string): Promise<string[]> {
@@ -13,42 +21,82 @@ export async function segments(client: S3Client, prefix: string): Promise<string
   return found;
 }
 
-async function hasObject(client: S3Client, prefix: string): Promise<boolean> {
-  for await (const { objects } of client.list({ prefix, limit: 1 })) if (objects.length > 0) return true;
-  return false;
+/** Returns the first key with a prefix; undefined: there is none. */
+export async function firstKey(client: S3Client, prefix: string): Promise<string | undefined> {
+  for await (const { objects } of client.list({ prefix, limit: 1 })) {
+    const [first] = objects;
+    if (first !== undefined) return first.key;
+  }
+  return undefined;
+}
+
+/** Lists parts of one layer, some at a time. */
+class LayerLists {
+  readonly #client: S3Client;
+  readonly #layer: string;
+  readonly #queue = new PQueue({ concurrency: AT_ONCE });
+
+  constructor(client: S3Client, layer: string) {
+    this.#client = client;
+    this.#layer = layer;
+  }
+
+  list(prefix: string): Promise<string[]> {
+    return this.#queue.add(() => segments(this.#client, prefix));
+  }
+
+  /** Returns the parts that have an object. SeaweedFS lists a segment also for a while after its last object is gone. */
+  async existing<T>(parts: readonly T[], prefixOf: (part: T) => string): Promise<T[]> {
+    const first = await Promise.all(parts.map((part) => this.#queue.add(() => firstKey(this.#client, prefixOf(part)))));
+    return parts.filter((_, i) => first[i] !== undefined);
+  }
+
+  /** Returns the formats, parameters ids and names of the grid sets. */
+  async keySegments(only: LevelChoice): Promise<KeySegment[]> {
+    const layer = this.#layer;
+    const each = async <T>(parts: readonly string[], make: (part: string) => Promise<T[]>): Promise<T[]> =>
+      (await Promise.all(parts.map(make))).flat();
+    const gridSets = only.gridSet === undefined ? await this.list(`${layer}/`) : [only.gridSet];
+    return await each(gridSets, async (gridSet) =>
+      each(await this.list(`${layer}/${gridSet}/`), async (extension) =>
+        (await this.list(`${layer}/${gridSet}/${extension}/`)).flatMap((segment) => {
+          const parsed = parseParameters(segment);
+          if (parsed === undefined) return [];
+          if (only.parametersId !== undefined && only.parametersId !== parsed.parametersId) return [];
+          if (only.name !== undefined && only.name !== parsed.name) return [];
+          return [{ layer, gridSet, extension, ...parsed }];
+        }),
+      ),
+    );
+  }
 }
 
 /**
- * Returns the levels of a layer that have an object, of all generations. Costs a list for each grid set, format,
- * parameters id and level, and none for tiles. SeaweedFS lists a segment also for a while after its last object is gone,
- * so each level is looked into.
+ * Returns the levels of a layer that have an object and that `isWanted` accepts. Costs a list for each grid set, format,
+ * parameters id and wanted level, and none for tiles.
  */
 export async function levelsIn(
   client: S3Client,
   layer: string,
-  only: { readonly gridSet?: string; readonly parametersId?: string; readonly name?: string } = {},
+  only: LevelChoice = {},
+  isWanted: (level: KeyLevel) => boolean = () => true,
 ): Promise<KeyLevel[]> {
-  const lists = new PQueue({ concurrency: AT_ONCE });
-  const list = (prefix: string): Promise<string[]> => lists.add(() => segments(client, prefix));
-  const ofParameters = async (gridSet: string, extension: string, segment: string): Promise<KeyLevel[]> => {
-    const parsed = parseParameters(segment);
-    if (parsed === undefined) return [];
-    if (only.parametersId !== undefined && only.parametersId !== parsed.parametersId) return [];
-    if (only.name !== undefined && only.name !== parsed.name) return [];
-    const zooms = await list(`${layer}/${gridSet}/${extension}/${segment}/`);
-    const levels = zooms.flatMap((zoom) => {
+  const lists = new LayerLists(client, layer);
+  const ofSegment = async (segment: KeySegment): Promise<KeyLevel[]> =>
+    (await lists.list(segmentPrefix(segment))).flatMap((zoom) => {
       const z = parseNumber(zoom);
-      return z === undefined ? [] : [{ layer, gridSet, extension, ...parsed, z }];
+      return z === undefined ? [] : [{ ...segment, z }];
     });
-    const found = await Promise.all(levels.map((level) => lists.add(() => hasObject(client, levelPrefix(level)))));
-    return levels.filter((_, i) => found[i] === true);
-  };
-  const each = async <T>(parts: readonly string[], make: (part: string) => Promise<T[]>): Promise<T[]> =>
-    (await Promise.all(parts.map(make))).flat();
-  const gridSets = only.gridSet === undefined ? await list(`${layer}/`) : [only.gridSet];
-  return await each(gridSets, async (gridSet) =>
-    each(await list(`${layer}/${gridSet}/`), async (extension) =>
-      each(await list(`${layer}/${gridSet}/${extension}/`), (segment) => ofParameters(gridSet, extension, segment)),
-    ),
-  );
+  const levels = (await Promise.all((await lists.keySegments(only)).map(ofSegment))).flat();
+  return await lists.existing(levels.filter(isWanted), levelPrefix);
+}
+
+/** Returns the wanted formats, parameters ids and names of a layer that have an object, without a look at the levels. */
+export async function segmentsIn(
+  client: S3Client,
+  layer: string,
+  isWanted: (segment: KeySegment) => boolean,
+): Promise<KeySegment[]> {
+  const lists = new LayerLists(client, layer);
+  return await lists.existing((await lists.keySegments({})).filter(isWanted), segmentPrefix);
 }

@@ -23,7 +23,7 @@ const GenerationsSchema = z.object({
 });
 
 /** @throws Error when the text is not what `Names` has written */
-const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
+export const parseGenerations = (text: string): Generations => GenerationsSchema.parse(JSON.parse(text));
 
 /**
  * The names of generations as the processes of this machine see them: a local copy of the document in the bucket. Each
@@ -132,9 +132,8 @@ export class NamesDocument {
         contentType: "application/json",
         condition: this.#etag === undefined ? { kind: "absent" } : { kind: "same", etag: this.#etag },
       });
-      if (outcome === "stored") {
-        const stored = await this.#client.head(NAMES_KEY);
-        this.#etag = stored?.etag;
+      if (outcome.kind === "stored") {
+        this.#etag = outcome.etag ?? (await this.#client.head(NAMES_KEY))?.etag;
         this.#names.replace(text);
         return;
       }

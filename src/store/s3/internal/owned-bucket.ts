@@ -100,6 +100,10 @@ export class OwnedBucket {
     return this.#writing("a tile cannot be removed", () => this.#tiles.delete(at));
   }
 
+  deleteAll(tiles: readonly TileAddress[]): Promise<readonly boolean[]> {
+    return this.#writing("tiles cannot be removed", () => this.#tiles.deleteAll(tiles));
+  }
+
   parametersOf(layer: string, id: string): Promise<Readonly<Record<string, string>> | undefined> {
     return this.#reading("a parameters file cannot be read", () => this.#tiles.parameters.parametersOf(layer, id));
   }

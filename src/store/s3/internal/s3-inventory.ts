@@ -3,17 +3,29 @@ import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
 import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
 import type { S3Client } from "../s3-client.ts";
 import { columnTiles } from "./columns.ts";
-import { isUnreadable } from "./generations.ts";
-import { levelsIn, segments } from "./levels.ts";
+import { hasNamedLevels, isUnreadable, type NameOf } from "./generations.ts";
+import { firstKey, levelsIn, segments, segmentsIn } from "./levels.ts";
 import type { Names } from "./names.ts";
-import { formatNamed, type KeyLevel, levelOf, levelPrefix, parametersKey, parseNumber } from "./s3-keys.ts";
+import {
+  formatNamed,
+  type KeyLevel,
+  type KeySegment,
+  levelOf,
+  levelPrefix,
+  parametersKey,
+  parseLevel,
+  parseNumber,
+} from "./s3-keys.ts";
 
+const ASKED_MS = 200;
 const LAST_ROW = 2 ** 40;
 
 /** Lists what the bucket holds under the names in force. */
 export class S3Inventory {
   readonly #client: S3Client;
   readonly #names: Names;
+  /** The pyramids of a layer that a truncation has listed: its record needs them in the same turn. */
+  #asked: { readonly layer: string; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number } | undefined;
 
   constructor(client: S3Client, names: Names) {
     this.#client = client;
@@ -25,14 +37,40 @@ export class S3Inventory {
     layer: string,
     only: { readonly gridSet?: string; readonly parametersId?: string } = {},
   ): Promise<KeyLevel[]> {
-    const levels = await levelsIn(this.#client, layer, only);
     const { nameOf } = this.#names;
-    return levels.filter(({ gridSet, parametersId, name, z }) => nameOf(layer, gridSet, parametersId, z) === name);
+    return await levelsIn(this.#client, layer, only, (level) => isReadable(nameOf, level));
   }
 
-  async pyramids(layer: string): Promise<StoredPyramid[]> {
+  /** Returns whether a layer has a tile that readers can see. Mostly one list of one key. */
+  async hasTiles(layer: string): Promise<boolean> {
+    const key = await firstKey(this.#client, `${layer}/`);
+    if (key === undefined) return false;
+    const level = parseLevel(layer, key);
+    if (level !== undefined && isReadable(this.#names.nameOf, level)) return true;
+    const pyramids = await this.#pyramidsOf(layer);
+    this.#asked = { layer, pyramids, untilMs: performance.now() + ASKED_MS };
+    return pyramids.length > 0;
+  }
+
+  async pyramids(layer: string): Promise<readonly StoredPyramid[]> {
+    const asked = this.#asked;
+    this.#asked = undefined;
+    if (asked?.layer === layer && performance.now() < asked.untilMs) return asked.pyramids;
+    return await this.#pyramidsOf(layer);
+  }
+
+  async #pyramidsOf(layer: string): Promise<StoredPyramid[]> {
     const found = new Map<string, StoredPyramid>();
-    for (const { gridSet, parametersId } of await this.readable(layer))
+    const { nameOf, current } = this.#names;
+    const isSplit = ({ gridSet, parametersId }: KeySegment): boolean =>
+      hasNamedLevels(current.names, [layer, gridSet, parametersId]);
+    const whole = await segmentsIn(
+      this.#client,
+      layer,
+      (segment) => isSplit(segment) || isReadable(nameOf, { ...segment, z: 0 }),
+    );
+    const split = whole.some(isSplit) ? await this.readable(layer) : [];
+    for (const { gridSet, parametersId } of [...whole.filter((segment) => !isSplit(segment)), ...split])
       found.set(`${gridSet}\n${parametersId}`, { layer, gridSet, parametersId });
     return [...found.values()];
   }
@@ -127,18 +165,21 @@ export class S3Inventory {
     // Tiles that are set aside need their values too.
     const needed = all.filter((level) => !isUnreadable(generations, level, level.name));
     const { nameOf } = this.#names;
-    const isReadable = ({ gridSet, parametersId, z, name }: KeyLevel): boolean =>
-      nameOf(layer, gridSet, parametersId, z) === name;
     for (const id of new Set(pyramids.map(({ parametersId }) => parametersId)))
       if (id !== "" && !needed.some(({ parametersId }) => parametersId === id))
         await this.#client.delete(parametersKey(layer, id));
     return pyramids.map(({ gridSet, parametersId }) =>
-      needed.some((level) => level.gridSet === gridSet && level.parametersId === parametersId && isReadable(level))
+      needed.some(
+        (level) => level.gridSet === gridSet && level.parametersId === parametersId && isReadable(nameOf, level),
+      )
         ? "tiles"
         : "gone",
     );
   }
 }
+
+const isReadable = (nameOf: NameOf, { layer, gridSet, parametersId, name, z }: KeyLevel): boolean =>
+  nameOf(layer, gridSet, parametersId, z) === name;
 
 const pad = (n: number): string => String(n).padStart(10, "0");
 const regionKey = (strip: number, row: number): string => `${pad(strip)}_${pad(row)}`;

@@ -20,8 +20,8 @@ export const NAMES_KEY = `${OWN_KEYS}/generations.json`;
 /** An object that `check` writes. */
 export const CHECK_KEY = `${OWN_KEYS}/check`;
 
-/** A level of one tile set under one generation. All its keys have the same prefix. */
-export interface KeyLevel {
+/** A tile set under one generation. */
+export interface KeySegment {
   readonly layer: string;
   readonly gridSet: string;
   /** The format's name in keys: `png8`. */
@@ -29,6 +29,10 @@ export interface KeyLevel {
   readonly parametersId: string;
   /** The name of the generation; "" for GWC's own keys. */
   readonly name: string;
+}
+
+/** A level of one tile set under one generation: what has a beginning of keys of its own. */
+export interface KeyLevel extends KeySegment {
   readonly z: number;
 }
 
@@ -55,9 +59,12 @@ export function parseParameters(segment: string): { readonly parametersId: strin
 export const parseNumber = (segment: string): number | undefined =>
   /^(?:0|[1-9][0-9]{0,14})$/.test(segment) ? Number(segment) : undefined;
 
+/** Returns the beginning of the keys of a tile set, with a slash at the end. */
+export const segmentPrefix = ({ layer, gridSet, extension, parametersId, name }: KeySegment): string =>
+  `${layer}/${gridSet}/${extension}/${parametersSegment(parametersId, name)}/`;
+
 /** Returns the beginning of the keys of a level, with a slash at the end. */
-export const levelPrefix = ({ layer, gridSet, extension, parametersId, name, z }: KeyLevel): string =>
-  `${layer}/${gridSet}/${extension}/${parametersSegment(parametersId, name)}/${z}/`;
+export const levelPrefix = (level: KeyLevel): string => `${segmentPrefix(level)}${level.z}/`;
 
 const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extension) ?? extension;
 
@@ -78,6 +85,16 @@ export function parseTile(level: KeyLevel, key: string): { readonly x: number; r
   if (!key.startsWith(prefix) || more.length > 0 || !file.endsWith(end)) return undefined;
   const [x, y] = [parseNumber(column), parseNumber(file.slice(0, -end.length))];
   return x === undefined || y === undefined ? undefined : { x, y };
+}
+
+/** Returns the level of a tile's key of a layer; undefined: the key is not that of a tile. */
+export function parseLevel(layer: string, key: string): KeyLevel | undefined {
+  if (!key.startsWith(`${layer}/`)) return undefined;
+  const [gridSet, extension, segment = "", zoom = ""] = key.slice(layer.length + 1).split("/");
+  const [parsed, z] = [parseParameters(segment), parseNumber(zoom)];
+  if (gridSet === undefined || extension === undefined || parsed === undefined || z === undefined) return undefined;
+  const level = { layer, gridSet, extension, ...parsed, z };
+  return parseTile(level, key) === undefined ? undefined : level;
 }
 
 /** GWC's name of the object that describes a parameters id. */

@@ -32,10 +32,19 @@ const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
 /** While the service is away, one operation asks it so often. */
 const AWAY_MS = 1_000;
+/** How long other operations wait for the result of that one. */
+const BESIDE_PROBE_MS = 250;
 const CONNECT_MS = 3_000;
 /** Statuses and codes after which the same request may succeed. */
 const PASSING = new Set([0, 429, 500, 502, 503, 504]);
-const PASSING_CODES = new Set(["SlowDown", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"]);
+const PASSING_CODES = new Set([
+  "SlowDown",
+  "InternalError",
+  "ServiceUnavailable",
+  "RequestTimeout",
+  "OperationAborted",
+  "ConditionalRequestConflict",
+]);
 /** Codes that say that the clocks differ. SeaweedFS and others answer an early or expired address with the third. */
 const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
 /** A smaller difference of the clocks is that of a header in whole seconds. */
@@ -43,6 +52,10 @@ const CLOCK_STEP_MS = 2_000;
 
 /** The guard of a put returned false. */
 export class GuardedOff extends Error {}
+
+/** Returns whether the same request may succeed later. */
+export const mayPass = ({ status, code }: S3Error): boolean =>
+  (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
 
 /** Signs and sends requests to one bucket, and repeats them. */
 export class S3Requests implements AsyncDisposable {
@@ -56,7 +69,8 @@ export class S3Requests implements AsyncDisposable {
   #clockAheadMs = 0;
   /** The failure of the last operation that all tries have failed, and until when other operations fail as it did. */
   #away: { readonly failure: S3Error; readonly untilMs: number } | undefined;
-  #isProbing = false;
+  /** Ends with the operation that asks whether the service is still away. */
+  #probe: Promise<void> | undefined;
 
   constructor(options: S3Options, environment: Readonly<Record<string, string | undefined>> = process.env) {
     const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, caFile, connections } = options;
@@ -97,12 +111,22 @@ export class S3Requests implements AsyncDisposable {
   async run(operation: Operation): Promise<TriedAnswer> {
     const away = this.#away;
     if (away === undefined) return await this.#observed(operation);
-    if (this.#isProbing || performance.now() < away.untilMs) throw away.failure;
-    this.#isProbing = true;
-    try {
+    if (this.#probe === undefined && performance.now() < away.untilMs) throw away.failure;
+    if (this.#probe !== undefined) {
+      // Operations come in groups, such as the lists of a cell: those beside the probe must not fail when it succeeds.
+      await Promise.race([this.#probe, sleep(BESIDE_PROBE_MS, undefined, { ref: false })]);
+      if (this.#away !== undefined) throw away.failure;
       return await this.#observed(operation);
+    }
+    const probe = this.#observed(operation);
+    this.#probe = probe.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await probe;
     } finally {
-      this.#isProbing = false;
+      this.#probe = undefined;
     }
   }
 
@@ -143,8 +167,7 @@ export class S3Requests implements AsyncDisposable {
       if (isSkewed) atMs = this.now();
       const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), Math.random());
       const leftMs = this.#options.timeoutMs - (performance.now() - beganMs);
-      const mayPass = isSkewed || PASSING.has(failure.status) || PASSING_CODES.has(failure.code);
-      if (!mayPass || failure.code === "NoCredentials" || tries === TRIES || pauseMs >= leftMs) throw failure;
+      if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs) throw failure;
       last = failure;
       await sleep(pauseMs);
     }

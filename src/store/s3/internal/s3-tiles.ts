@@ -80,8 +80,8 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     for (let tries = 0; tries < TRIES; tries++) {
       const condition: PutCondition = there === undefined ? { kind: "absent" } : { kind: "same", etag: there.etag };
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes, modifiedMs), condition, guard });
-      if (outcome === "refused") return { stored: false };
-      if (outcome === "stored") {
+      if (outcome.kind === "refused") return { stored: false };
+      if (outcome.kind === "stored") {
         // The scope was truncated meanwhile: the tile lies under an old name, which no reader uses.
         if (this.keyOf(at) !== key) return { stored: false };
         return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
@@ -111,7 +111,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     const condition: PutCondition = { kind: "same", etag: found.etag };
     try {
       const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard });
-      return outcome === "stored" && this.keyOf(at) === key;
+      return outcome.kind === "stored" && this.keyOf(at) === key;
     } catch {
       return false;
     }
@@ -152,6 +152,13 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
       await this.#parts.client.delete(key);
       return found.bytes === 0 ? undefined : found.bytes;
     });
+  }
+
+  /** Removes tiles, 1,000 with a request. @returns for each whether it is gone */
+  async deleteAll(tiles: readonly TileAddress[]): Promise<readonly boolean[]> {
+    const keys = tiles.map((at) => this.keyOf(at));
+    const failures = await this.#named("tiles cannot be removed", "write", () => this.#parts.client.deleteAll(keys));
+    return keys.map((key) => !failures.has(key));
   }
 
   #described(

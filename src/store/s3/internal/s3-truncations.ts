@@ -34,8 +34,7 @@ export class S3Truncations {
   /** Returns the names of the scopes that have a tile: a new name for nothing would only cost the sweep some lists. */
   async plan(scope: TruncationScope): Promise<string[]> {
     await this.#document.current();
-    if (scope.kind === "layer")
-      return (await this.#inventory.readable(scope.layer)).length === 0 ? [] : [scopeName([scope.layer])];
+    if (scope.kind === "layer") return (await this.#inventory.hasTiles(scope.layer)) ? [scopeName([scope.layer])] : [];
     const { layer, gridSet, parametersId, zooms } = scope;
     const levels = await this.#inventory.readable(layer, { gridSet, parametersId });
     const chosen = levels.filter(({ z }) => zooms === undefined || (z >= zooms.first && z <= zooms.last));
@@ -87,8 +86,9 @@ export async function deleteRange(
       signal.throwIfAborted();
       const tiles = some.map(({ x, y, bytes }): Deleted => ({ format: mimeType, x, y, z: rect.z, bytes }));
       await listener.willDelete(tiles);
-      await client.deleteAll(some.map(({ key }) => key));
-      for (const tile of tiles) listener.onDeleted(tile);
+      const failures = await client.deleteAll(some.map(({ key }) => key));
+      for (const [i, tile] of tiles.entries()) if (!failures.has(some[i]?.key ?? "")) listener.onDeleted(tile);
+      for (const failure of failures.values()) throw failure;
       some = [];
     };
     for (const x of await columnsOf(client, level, rect)) {
@@ -129,7 +129,8 @@ export async function sweepRetired(
         if (signal.aborted) return done;
         // Checked again before each deletion: an undo may have restored the name.
         if (!isUnreadable(names.current, level, level.name)) break;
-        await client.deleteAll(objects.map(({ key }) => key));
+        const failures = await client.deleteAll(objects.map(({ key }) => key));
+        for (const failure of failures.values()) throw failure;
       }
     }
     done.push(retired);

@@ -88,16 +88,24 @@ export const deleteBody = (keys: readonly string[]): string =>
     .map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`)
     .join("")}</Delete>`;
 
-/** Returns the keys that DeleteObjects could not delete, with the reason of the first. */
-export function parseDeleted(text: string): { readonly failed: ReadonlySet<string>; readonly code: string } {
-  const failed = new Set<string>();
-  let code = "";
-  if (text.trim() === "") return { failed, code };
-  readXml(text, (path, value) => {
-    if (path === "DeleteResult/Error/Key") failed.add(value);
-    else if (path === "DeleteResult/Error/Code" && code === "") code = value;
-  });
-  return { failed, code };
+/** Returns the keys that DeleteObjects could not delete, with the reasons. @throws Error when it is not well-formed */
+export function parseDeleted(text: string): { readonly key: string; readonly code: string }[] {
+  const failed: { readonly key: string; readonly code: string }[] = [];
+  if (text.trim() === "") return failed;
+  let [key, code] = ["", ""];
+  readXml(
+    text,
+    (path, value) => {
+      if (path === "DeleteResult/Error/Key") key = value;
+      else if (path === "DeleteResult/Error/Code") code = value;
+    },
+    (path) => {
+      if (path !== "DeleteResult/Error") return;
+      failed.push({ key, code: code === "" ? "not deleted" : code });
+      [key, code] = ["", ""];
+    },
+  );
+  return failed;
 }
 
 /** Returns the code of an error document; undefined: the text is none. */

@@ -83,6 +83,11 @@ export class SyncBridge<M extends AsyncMethods<M>> {
     }
   }
 
+  /** The service has answered another request: calls are tried again. */
+  recovered(): void {
+    this.#lastFault = undefined;
+  }
+
   #faultOf({ code, message }: BridgeFault): Error {
     if (code === undefined) return new Error(message);
     const error = new StoreError(code, message, undefined);

@@ -1,0 +1,41 @@
+import { type Database, int, type Migrations, text } from "../state/database.ts";
+import type { StoredPyramid } from "../store/inventory-store.ts";
+import type { TruncationStore } from "../store/truncation-store.ts";
+
+export const truncationMigrations: Migrations = {
+  module: "drops",
+  steps: [
+    "CREATE TABLE store_drop (id INTEGER PRIMARY KEY AUTOINCREMENT, plan TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0);",
+  ],
+};
+
+/** The ledger records that a truncation removes when it renames the files. */
+export type TruncationTarget =
+  | { readonly kind: "layer"; readonly layer: string }
+  | { readonly kind: "pyramid"; readonly pyramid: StoredPyramid }
+  | { readonly kind: "zooms"; readonly pyramid: StoredPyramid; readonly zooms: readonly number[] };
+
+export interface TruncationPlan {
+  readonly names: readonly string[];
+  readonly targets: readonly TruncationTarget[];
+  /** The id under which the files are set aside. Absent: they cannot be restored. */
+  readonly aside?: number;
+}
+
+/** A truncation that is recorded and has to be carried out. */
+export interface BegunTruncation extends TruncationPlan {
+  readonly id: number;
+}
+
+/** Returns the truncations that are recorded and not carried out, in their order. */
+export function unfinished(db: Database): BegunTruncation[] {
+  const rows = db.prepare("SELECT id, plan FROM store_drop WHERE done = 0 ORDER BY id").all();
+  // This file has written the text, so it needs no check.
+  return rows.map((row) => ({ id: int(row, "id"), ...JSON.parse(text(row, "plan")) }));
+}
+
+/** Makes the tiles of a truncation unreadable. @throws StoreError */
+export function rename(store: TruncationStore, { id, names, aside }: BegunTruncation): void {
+  if (aside === undefined) store.truncate(String(id), names, "reclaim");
+  else store.truncate(String(aside), names, "keep");
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scanBucket } from "../support/bucket-scan.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { isWrite, type S3Fault, type S3Proxy, type S3Request, startS3Proxy } from "../support/s3-proxy.ts";
+import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
+import {
+  ended,
+  job,
+  massTruncate,
+  rendered,
+  seed,
+  startServer,
+  type TestServer,
+  until,
+  usage,
+} from "../support/server.ts";
+import { renderNoise, startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+interface Row {
+  readonly name: string;
+  readonly fault: (request: S3Request) => S3Fault;
+  /** What readiness says; undefined: the server stays ready, as it can read. */
+  readonly readiness: RegExp | undefined;
+  /** Why the job waits; undefined: it does not. */
+  readonly waits: RegExp | undefined;
+}
+
+const failsWrites =
+  (status: number, code: string) =>
+  (request: S3Request): S3Fault =>
+    isWrite(request) && !request.path.includes("_nuthatch/generations") ? { status, code } : "pass";
+
+/** The failure table of a store in S3, for one server. */
+const ROWS: readonly Row[] = [
+  {
+    name: "away: it refuses connections",
+    fault: () => "refuse",
+    readiness: /store main: the bucket cannot be listed/,
+    waits: /^waiting for the store: store main: /,
+  },
+  {
+    name: "silent: it takes requests and never answers",
+    fault: () => "swallow",
+    readiness: /store main: the bucket cannot be listed: no answer in time|the coordinator does not answer/,
+    waits: /^waiting for the store: store main: .*no answer in time/,
+  },
+  {
+    name: "overloaded: it answers 503",
+    fault: () => ({ status: 503, code: "SlowDown" }),
+    readiness: /store main: the bucket cannot be listed: SlowDown/,
+    waits: /^waiting for the store: store main: .*SlowDown/,
+  },
+  { name: "slow: it takes two seconds", fault: () => ({ delayMs: 2_000 }), readiness: undefined, waits: undefined },
+  {
+    name: "full: 507",
+    fault: failsWrites(507, "InsufficientStorage"),
+    readiness: undefined,
+    waits: /^waiting for room: store main: a tile cannot be written: InsufficientStorage/,
+  },
+  {
+    name: "full: its quota is exceeded",
+    fault: failsWrites(403, "QuotaExceeded"),
+    readiness: undefined,
+    waits: /^waiting for room: store main: a tile cannot be written: QuotaExceeded/,
+  },
+  {
+    name: "read-only: it denies writes",
+    fault: failsWrites(403, "AccessDenied"),
+    readiness: undefined,
+    waits: /^waiting for the store: store main: a tile cannot be written: AccessDenied/,
+  },
+];
+
+const SERVICE = NO_S3 === undefined ? "SeaweedFS" : "versitygw";
+const running = closedAfterEach();
+
+describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S3, by ${SERVICE}, that is`, () => {
+  let service: S3Server;
+  let proxy: S3Proxy;
+  let made = 0;
+  beforeAll(async () => {
+    service = await startS3(SERVICE);
+    proxy = await startS3Proxy(service.endpoint);
+  });
+  afterAll(async () => {
+    await proxy?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  async function start(more = ""): Promise<{ at: TestServer; prefix: string }> {
+    proxy.set(() => "pass");
+    running.upstream = await startUpstream();
+    running.upstream.behaviour = renderNoise(30, 64);
+    const prefix = `f${made++}`;
+    const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret, timeoutSeconds: 4, unavailable: render";
+    const place = `endpoint: "${proxy.endpoint}", bucket: tiles, prefix: ${prefix}, pathStyle: true`;
+    const store = `stores: [{ id: main, type: s3, ${place}, ${account} }]\n${more}`;
+    const at = await startServer({ configuration: smallTiles(running.upstream.url, [{ name: "a" }], store) });
+    running.server = at;
+    return { at, prefix };
+  }
+
+  const read = async (at: TestServer, z: number, x: number, y: number): Promise<string> => {
+    const response = await fetch(`${at.url}/xyz/a/${z}/${x}/${y}.png`);
+    await response.arrayBuffer();
+    return `${response.status} ${response.headers.get("geowebcache-cache-result")}`;
+  };
+  const readyz = async (at: TestServer): Promise<string> => {
+    const answer = await fetch(`${at.url}/readyz`);
+    return `${answer.status} ${await answer.text()}`;
+  };
+  const expectExactly = async (at: TestServer, prefix: string): Promise<void> => {
+    await rendered(at);
+    const found = await scanBucket(service.options(prefix));
+    await until(
+      "usage equals the bucket",
+      async () => {
+        const { tiles, bytes } = (await usage(at)).total;
+        return Number(tiles) === found.tiles && Number(bytes) === found.bytes ? true : undefined;
+      },
+      20_000,
+      at,
+    );
+  };
+
+  test.each(ROWS)("$name: a seed waits and goes on, users have their tiles, and nothing is lost", async (row) => {
+    const { at, prefix } = await start();
+    expect(await read(at, 9, 1, 1)).toBe("200 MISS");
+    expect(await read(at, 9, 41, 1)).toBe("200 MISS");
+    await rendered(at);
+    const id = await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 5, threadCount: 2 });
+    await until("tiles", async () => ((await job(at, id)).tiles.stored > 20 ? true : undefined), 60_000, at);
+    proxy.set(row.fault);
+    if (row.waits !== undefined) {
+      const waiting = await until(
+        "the job waits",
+        async () => {
+          const now = await job(at, id);
+          return now.reason === null ? undefined : now;
+        },
+        60_000,
+        at,
+      );
+      expect(waiting.reason).toMatch(row.waits);
+      expect(waiting.state).toBe("running");
+      expect(at.log()).toMatch(/a job waits/);
+    }
+    if (row.readiness !== undefined) {
+      const { readiness } = row;
+      await until("readiness tells it", async () => (readiness.test(await readyz(at)) ? true : undefined), 20_000, at);
+      expect(at.log()).toMatch(/the server is not ready/);
+    } else expect(await readyz(at)).toMatch(/^200/);
+    // In memory: whatever the store does.
+    expect(await read(at, 9, 1, 1)).toBe("200 HIT");
+    const { notStored } = (await usage(at)).enforcement;
+    expect(await read(at, 9, 100, 100)).toBe("200 MISS");
+    if (row.waits !== undefined) {
+      await until(
+        "the tile of the user is counted as not stored",
+        async () => ((await usage(at)).enforcement.notStored > notStored ? true : undefined),
+        30_000,
+        at,
+      );
+      const isTold = (line: string) =>
+        line.includes("rendered tiles cannot be stored") && line.includes("store main: ");
+      const look = async () => at.log().split("\n").some(isTold) || undefined;
+      await until("the log tells it", look, 20_000, at);
+    }
+    proxy.set(() => "pass");
+    await until("it is ready", async () => ((await readyz(at)).startsWith("200") ? true : undefined), 30_000, at);
+    const done = await ended(at, id);
+    expect(done).toMatchObject({ outcome: "done", reason: null, tiles: { failed: 0 } });
+    expect(done.tiles.stored + done.tiles.skipped).toBe(done.tiles.total);
+    expect(await read(at, 9, 41, 1)).toBe("200 HIT");
+    await expectExactly(at, prefix);
+    expect(at.log()).not.toMatch(/nuthatch-secret|unhandled/i);
+  });
+
+  test("away: a truncation is refused and nothing is truncated; one that was recorded is carried out by itself", async () => {
+    const { at, prefix } = await start();
+    await ended(at, await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 2, threadCount: 2 }));
+    await expectExactly(at, prefix);
+    proxy.set(() => "refuse");
+    const away = await massTruncate(at, "a");
+    expect([away.status, away.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await away.text()).toContain("store main");
+    proxy.set(() => "pass");
+    await until("it is ready", async () => ((await readyz(at)).startsWith("200") ? true : undefined), 30_000, at);
+    expect((await usage(at)).total.tiles).toBe(21);
+    // The names cannot be written, or the answer is lost: the truncation is in the records already.
+    for (const fault of [{ status: 507, code: "InsufficientStorage" } as const, "lose" as const]) {
+      await ended(at, await seed(at, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 2, threadCount: 2 }));
+      proxy.set((request) => (isWrite(request) && request.path.includes("_nuthatch/generations") ? fault : "pass"));
+      // For some seconds after a failure the coordinator asks for nothing.
+      await until(
+        "it is recorded",
+        async () => {
+          const refused = await massTruncate(at, "a");
+          expect(refused.status).toBe(503);
+          const text = await refused.text();
+          return (
+            text.includes("the truncation is recorded, and is carried out when the store can be used") || undefined
+          );
+        },
+        20_000,
+        at,
+      );
+      proxy.set(() => "pass");
+      await until(
+        "it is carried out",
+        async () => ((await usage(at)).total.tiles === 0 ? true : undefined),
+        30_000,
+        at,
+      );
+      expect(await read(at, 2, 1, 1)).toBe("200 MISS");
+      await expectExactly(at, prefix);
+    }
+  });
+});

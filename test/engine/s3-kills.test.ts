@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { createS3Store } from "../../src/store/s3/s3-store.ts";
+import { scanBucket } from "../support/bucket-scan.ts";
+import { inFull } from "../support/full.ts";
+import { closedAfterEach } from "../support/running.ts";
+import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
+import { massTruncate, rendered, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { testSeed } from "../support/test-seed.ts";
+import { truncations, undo } from "../support/truncations.ts";
+import { startUpstream } from "../support/upstream.ts";
+import { smallTiles } from "../support/wms-configuration.ts";
+
+const KILLS = inFull(100, 10);
+const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
+const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
+const running = closedAfterEach();
+
+/** Numbers from 0 to below 1, the same for the same seed. */
+function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The map has a version, which is the colour of every pixel. */
+async function startDatedMap() {
+  const upstream = await startUpstream();
+  const made = new Map<string, Promise<Buffer>>();
+  const map = { upstream, version: 1 };
+  upstream.behaviour = async ({ width, height }, response): Promise<"handled"> => {
+    const key = `${map.version} ${width} ${height}`;
+    const background = { r: map.version & 255, g: map.version >> 8, b: 77 };
+    const picture =
+      made.get(key) ??
+      sharp({ create: { width, height, channels: 3, background } })
+        .png()
+        .toBuffer();
+    made.set(key, picture);
+    response.writeHead(200, { "Content-Type": "image/png" }).end(await picture);
+    return "handled";
+  };
+  return map;
+}
+
+async function versionOf(tile: Uint8Array): Promise<number> {
+  const [r = 0, g = 0] = await sharp(tile).removeAlpha().raw().toBuffer();
+  return r + g * 256;
+}
+
+/** Which version of the map a reader must see at least. */
+class Floor {
+  now = 0;
+  /** What was readable before each truncation, by its id. */
+  readonly #before = new Map<number, number>();
+
+  /** Notes truncations that were made, perhaps without an answer. */
+  note(ids: readonly number[]): void {
+    for (const id of ids) if (!this.#before.has(id)) this.#before.set(id, this.now);
+  }
+
+  /** From the moment at which an undo is requested its tiles may be seen. */
+  undoing(id: number): void {
+    this.now = Math.min(this.now, this.#before.get(id) ?? 0);
+  }
+}
+
+class Life {
+  readonly #random = random(testSeed());
+  readonly #map: Awaited<ReturnType<typeof startDatedMap>>;
+  readonly floor = new Floor();
+  server: TestServer;
+  readonly stale: string[] = [];
+  reads = 0;
+  truncated = 0;
+  undone = 0;
+
+  constructor(map: Awaited<ReturnType<typeof startDatedMap>>, server: TestServer) {
+    this.#map = map;
+    this.server = server;
+  }
+
+  below(n: number): number {
+    return Math.floor(this.#random() * n);
+  }
+
+  /** Works until the server is killed. A request without an answer may have been carried out. */
+  async work(signal: AbortSignal): Promise<void> {
+    const loops = [this.#operate(signal), ...[1, 2, 3, 4].map(() => this.#read(signal))];
+    await Promise.all(loops);
+  }
+
+  async #operate(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#operateOnce();
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  }
+
+  async isReady(): Promise<true | undefined> {
+    return (await fetch(`${this.server.url}/readyz`)).status === 200 ? true : undefined;
+  }
+
+  async #operateOnce(): Promise<void> {
+    const { server } = this;
+    if ((await this.isReady()) === undefined) {
+      await sleep(20);
+      return;
+    }
+    const known = await truncations(server, "?layer=a");
+    this.floor.note(known.map(({ id }) => id));
+    switch (this.below(4)) {
+      case 0: {
+        // What is rendered from now on is new. What was begun before must not be seen after the answer.
+        const version = ++this.#map.version;
+        const answer = await massTruncate(server, "a");
+        if (answer.status !== 200) return;
+        const [last] = await truncations(server, "?layer=a");
+        this.floor.note(last === undefined ? [] : [last.id]);
+        this.floor.now = version;
+        this.truncated++;
+        return;
+      }
+      case 1: {
+        const last = known.find(({ state }) => state === "kept");
+        if (last === undefined) return;
+        this.floor.undoing(last.id);
+        if ((await undo(server, last.id)).status === 200) this.undone++;
+        return;
+      }
+      case 2:
+        await seed(server, "a", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 4, threadCount: 2 });
+        return;
+      default:
+        await sleep(this.below(60));
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const z = this.below(5);
+      const [x, y] = [this.below(2 ** z), this.below(2 ** z)];
+      const floorBefore = this.floor.now;
+      try {
+        const response = await fetch(`${this.server.url}/xyz/a/${z}/${x}/${y}.png`);
+        const body = new Uint8Array(await response.arrayBuffer());
+        if (response.status !== 200) {
+          await sleep(20);
+          continue;
+        }
+        const version = await versionOf(body);
+        this.reads++;
+        if (version < Math.min(floorBefore, this.floor.now))
+          this.stale.push(`${z}/${x}/${y}: version ${version}, expected ${floorBefore} or later`);
+      } catch (error) {
+        if (!signal.aborted && this.server.log().includes("fatal")) throw error;
+      }
+    }
+  }
+}
+
+async function sweptTwice(service: S3Server, prefix: string): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
+  const names = { namesFile: join(directory, "names.json"), isOwner: true };
+  await using store = createS3Store({ ...service.options(prefix), ...names }, THREAD);
+  store.asideIds();
+  const { signal } = new AbortController();
+  await store.sweepRemote(signal);
+  const real = Date.now;
+  // Puts that were late can have arrived an hour later.
+  Date.now = () => real() + 3_700_000;
+  try {
+    expect(await store.sweepRemote(signal)).toBeUndefined();
+  } finally {
+    Date.now = real;
+    rmSync(directory, { recursive: true });
+  }
+}
+
+describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`tiles in S3, by ${SERVICE}`, () => {
+  test(`a server that seeds, truncates and undoes is killed ${KILLS} times: nothing old comes back, the counts are exact, and the bucket is clean (seed ${testSeed()})`, {
+    timeout: 1_500_000,
+  }, async () => {
+    await using service = await startS3(SERVICE);
+    const map = await startDatedMap();
+    running.upstream = map.upstream;
+    const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret";
+    const place = `endpoint: "${service.endpoint}", bucket: tiles, prefix: kills, pathStyle: true`;
+    const store = `stores: [{ id: main, type: s3, ${place}, ${account} }]\ndiskQuota: { count: content }\n`;
+    const life = new Life(
+      map,
+      await startServer({ configuration: smallTiles(map.upstream.url, [{ name: "a" }], store) }),
+    );
+    running.server = life.server;
+    for (let n = 0; n < KILLS; n++) {
+      const killed = new AbortController();
+      const work = life.work(killed.signal);
+      // Some kills hit the start.
+      if (life.below(5) > 0) await until("ready", () => life.isReady(), 30_000, life.server);
+      await sleep(200 + life.below(2_800));
+      killed.abort();
+      await life.server.kill("SIGKILL");
+      await work;
+      life.server = await life.server.restart();
+      running.server = life.server;
+      expect(life.stale).toEqual([]);
+      if (n % 10 === 9)
+        console.log(`${n + 1} kills, ${life.reads} reads, ${life.truncated} truncations, ${life.undone} undos`);
+    }
+    console.log(`${life.reads} reads, ${life.truncated} truncations and ${life.undone} undos were answered`);
+    expect(life.truncated + life.undone).toBeGreaterThan(KILLS / 10);
+    await fetch(`${life.server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
+    await rendered(life.server);
+    const counted = async () => {
+      const { total } = await usage(life.server);
+      const { tiles, bytes } = await scanBucket(service.options("kills"));
+      return Number(total.tiles) === tiles && Number(total.bytes) === bytes ? true : undefined;
+    };
+    await until("usage equals the bucket", counted, 60_000, life.server);
+    for (const { id, state } of await truncations(life.server, "?layer=a"))
+      if (state === "kept") await fetch(`${life.server.url}/api/v1/truncations/${id}`, { method: "DELETE" });
+    await life.server.kill("SIGTERM");
+    const before = await scanBucket(service.options("kills"));
+    await sweptTwice(service, "kills");
+    const after = await scanBucket(service.options("kills"));
+    expect(after.unreadable).toEqual([]);
+    expect(after.keys).toEqual(before.keys);
+    expect(life.server.log()).not.toMatch(/"level":"error"|unhandled/i);
+  });
+});
