@@ -167,7 +167,7 @@ describe("a deletion of many objects", () => {
   });
 
   test("is an error when the answer is no list of results", async () => {
-    await using client = new S3Client({ ...options, timeoutMs: 200 });
+    await using client = new S3Client(options);
     answer = () => ({ status: 200, body: "<html><body>a proxy</html>" });
     await expect(client.deleteAll(["one"])).rejects.toMatchObject({
       code: "the answer to a deletion is no list of results",
