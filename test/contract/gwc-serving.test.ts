@@ -210,9 +210,11 @@ describe("5.2 WMTS by key and value: what is wrong is 400 with an exception repo
   wrong("feature info outside the coverage", given("tilecol", "0", `${INFO}&i=1&j=1`), "TileOutOfRange", "TILECOL");
 
   transcript(
-    "keys are taken in any case, service and version are not looked at",
-    `\n> GET ${GOOD.replace(/[?&]\w+/g, (key) => key.toUpperCase())}&SERVICE=none&VERSION=9\n< 200 image/png\n<\n< {any}`,
+    "keys are taken in any case, and service and version may be absent",
+    `\n> GET ${GOOD.replace(/[?&]\w+/g, (key) => key.toUpperCase())}\n< 200 image/png\n<\n< {any}`,
   );
+  wrong("another service (GWC: ignored)", `${GOOD}&service=WFS`, "InvalidParameterValue", "service");
+  wrong("another version (GWC: ignored)", `${GOOD}&version=9`, "InvalidParameterValue", "version");
   transcript(
     "feature info goes to the upstream with the tile's box, also for a layer that is not queryable",
     `

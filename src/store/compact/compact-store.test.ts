@@ -19,6 +19,7 @@ import { afterAll, expect, test } from "vitest";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import type { LocalStore } from "../store.ts";
+import type { TruncationScope } from "../truncation-store.ts";
 import { createCompactStore } from "./compact-store.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-compact-"));
@@ -104,11 +105,16 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), rect, async (steps, looked) => {
       const stores = [open(root()), createMemoryStore()];
       const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
+      const scopeOf = (z: number | undefined): TruncationScope => ({
+        kind: "pyramid",
+        ...pyramid,
+        ...(z === undefined ? {} : { zooms: { first: z, last: z } }),
+      });
       const quiet = { willDelete: async () => {}, onDeleted: () => {} };
       const { signal } = new AbortController();
-      const undoable: (readonly [string, readonly (readonly string[])[]])[] = [];
+      const undoable: { readonly id: string; readonly scope: TruncationScope; readonly plans: string[][] }[] = [];
       for (const [n, one] of steps.entries()) {
-        const plans: (readonly string[])[] = [];
+        const plans: string[][] = [];
         const last = one.do === "undo" ? undoable.pop() : undefined;
         const outcomes: unknown[] = [];
         for (const [i, store] of stores.entries()) {
@@ -125,14 +131,16 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
               await store.deleteRange(pyramid, one.rect, quiet, signal);
               break;
             case "truncate": {
-              const zooms = one.z === undefined ? {} : { zooms: { first: one.z, last: one.z } };
-              const names = store.plan({ kind: "pyramid", ...pyramid, ...zooms });
+              const names = store.plan(scopeOf(one.z));
               store.truncate(`${n}`, names, "keep");
-              plans.push(names);
+              plans.push([...names]);
               break;
             }
             case "undo": {
-              if (last !== undefined) store.restore(last[0], last[1][i] ?? []);
+              if (last === undefined) break;
+              // As an undo does: what was stored since is discarded, whatever names the store has for it.
+              store.truncate(`${n}`, store.plan(last.scope), "reclaim");
+              store.restore(last.id, last.plans[i] ?? []);
               break;
             }
             case "sweep":
@@ -140,7 +148,7 @@ test("it holds what a store in memory holds, whatever was done, in a level of an
           }
         }
         expect(outcomes[0]).toEqual(outcomes[1]);
-        if (one.do === "truncate") undoable.push([`${n}`, plans]);
+        if (one.do === "truncate") undoable.push({ id: `${n}`, scope: scopeOf(one.z), plans });
       }
       const [compact, memory] = stores;
       for (const format of ["image/png", "image/jpeg"]) {
