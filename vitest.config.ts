@@ -42,7 +42,7 @@ process.env["NUTHATCH_TEST_POSTGRES"] ??= postgres;
 
 /** Where PostgreSQL is installed, the tests of these files run a second time, with their state in PostgreSQL. */
 const ON_POSTGRES = [
-  "jobs/job-store",
+  "jobs/record/job-store",
   "ledger/block-table",
   "ledger/marks",
   "state/database",

@@ -1,12 +1,12 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
-import { JobHistory } from "../jobs/job-history.ts";
 import { JobLog } from "../jobs/job-log.ts";
 import { JobRunner } from "../jobs/job-runner.ts";
 import { JobStop } from "../jobs/job-stop.ts";
-import { JobStore } from "../jobs/job-store.ts";
-import { Seeding } from "../jobs/seeding.ts";
-import { waitingForState } from "../jobs/state-wait.ts";
+import { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
+import { JobStore } from "../jobs/record/job-store.ts";
+import { Seeding } from "../jobs/seed/seeding.ts";
 import { Truncation } from "../jobs/truncating.ts";
+import { waitingForState } from "../jobs/wait/state-wait.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import type { RenderFailure } from "../render/render-order.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
@@ -53,7 +53,7 @@ export function buildJobs(context: JobContext) {
     takenUp: (job) => jobLog.takenUp(job),
   });
   state.attach(runner.records);
-  const history = new JobHistory({
+  const history = new HistoryTrimmer({
     ...context,
     jobs,
     options,

@@ -1,7 +1,7 @@
 import { accountMigrations } from "../account/account-service.ts";
 import { sessionMigrations } from "../account/session-service.ts";
 import { activityMigrations } from "../activity/activity-service.ts";
-import { jobMigrations } from "../jobs/job-migrations.ts";
+import { jobMigrations } from "../jobs/record/job-migrations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { JobStore } from "../jobs/job-store.ts";
+import type { JobStore } from "../jobs/record/job-store.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { ScheduleRuns } from "../schedule/schedule-runs.ts";

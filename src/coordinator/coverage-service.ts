@@ -1,6 +1,6 @@
 import { rectCount, type TileIndex, type TileRect } from "../grid/grid-set.ts";
-import type { JobStore } from "../jobs/job-store.ts";
-import type { StoredJob } from "../jobs/stored-job.ts";
+import type { JobStore } from "../jobs/record/job-store.ts";
+import type { StoredJob } from "../jobs/record/stored-job.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";

@@ -1,4 +1,4 @@
-import { parameterSetsOf } from "../jobs/job-view.ts";
+import { parameterSetsOf } from "../jobs/view/job-view.ts";
 import { addCounts, type Estimated, type EstimateView } from "../plan/estimate.ts";
 import type { JobRequest, JobView } from "../plan/job-request.ts";
 import { addGrowth, fitsOf, type Growth, type GrowthLimits, NO_GROWTH } from "../plan/store-growth.ts";

@@ -1,11 +1,11 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
-import type { FailedTilePage } from "../jobs/failed-tile.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { JobStore } from "../jobs/job-store.ts";
-import { areaView } from "../jobs/job-view.ts";
 import { planRetry } from "../jobs/plan-retry.ts";
-import type { NewJob } from "../jobs/stored-job.ts";
-import { type TimelineEntry, timelineOf } from "../jobs/timeline-view.ts";
+import type { FailedTilePage } from "../jobs/record/failed-tile.ts";
+import type { JobStore } from "../jobs/record/job-store.ts";
+import type { NewJob } from "../jobs/record/stored-job.ts";
+import { areaView } from "../jobs/view/job-view.ts";
+import { type TimelineEntry, timelineOf } from "../jobs/view/timeline-view.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";

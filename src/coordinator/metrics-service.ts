@@ -1,13 +1,13 @@
-import type { JobHistory } from "../jobs/job-history.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { JobMetrics } from "../jobs/job-totals.ts";
+import type { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 /** The counts of the coordinator since the start of the server. */
 export interface CoordinatorMetrics extends JobMetrics {
-  readonly history: ReturnType<JobHistory["metrics"]>;
+  readonly history: ReturnType<HistoryTrimmer["metrics"]>;
   readonly webhooks: ReturnType<Webhooks["metrics"]>;
   /** Rows of the ledger that were corrupt, and whose blocks were counted from the store. */
   readonly corruptBlocks: number;
@@ -19,7 +19,7 @@ export interface CoordinatorMetrics extends JobMetrics {
 
 export interface MetricsServiceParts extends Pick<BuildContext, "ledger" | "stateLoss"> {
   readonly runner: JobRunner;
-  readonly history: JobHistory;
+  readonly history: HistoryTrimmer;
   readonly deliveries: Webhooks;
 }
 

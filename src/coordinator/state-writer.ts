@@ -1,4 +1,4 @@
-import type { JobRecords } from "../jobs/job-records.ts";
+import type { JobSaver } from "../jobs/record/job-saver.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Slices } from "../lib/slices.ts";
@@ -6,7 +6,7 @@ import type { Database } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
 
 /** The records of jobs, as the state writer saves them. */
-type SavedJobs = Pick<JobRecords, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
+type SavedJobs = Pick<JobSaver, "needsSave" | "saveChanges" | "saveInSlices" | "report">;
 
 /** A database on another machine can be written again when no write has failed for this time. */
 const SETTLED_MS = 3_000;

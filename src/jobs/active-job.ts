@@ -11,12 +11,12 @@ import type { JobMoment } from "./job-event.ts";
 import { JobLife, type Undo } from "./job-life.ts";
 import { resultOf } from "./job-result.ts";
 import { JobTally } from "./job-tally.ts";
-import { viewOf } from "./job-view.ts";
-import { limitedTime } from "./limited-time.ts";
 import { MetatileQueue } from "./metatile-queue.ts";
-import { RateLimiter } from "./rate-limit.ts";
-import type { JobRecord, StoredJob, StoredTask } from "./stored-job.ts";
+import type { JobRecord, StoredJob, StoredTask } from "./record/stored-job.ts";
 import { Task } from "./task.ts";
+import { viewOf } from "./view/job-view.ts";
+import { limitedTime } from "./wait/limited-time.ts";
+import { RateLimiter } from "./wait/rate-limit.ts";
 
 /** A moment by both clocks: ms since 1970, and ms by the monotonic clock. */
 export interface Moment {

@@ -4,7 +4,7 @@ import type { JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
-import { listed, viewOf } from "./job-view.ts";
+import { listed, viewOf } from "./view/job-view.ts";
 
 /** The jobs that have not ended, in the order in which they were accepted, and the lists that show them. */
 export class ActiveJobs {

@@ -4,16 +4,16 @@ import { isSuperseded } from "../plan/supersede.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { ActiveJobs } from "./active-jobs.ts";
 import type { FairQueue } from "./fair-queue.ts";
-import type { JobRecords } from "./job-records.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import type { JobTotals } from "./job-totals.ts";
-import type { StoredJob } from "./stored-job.ts";
+import type { JobSaver } from "./record/job-saver.ts";
+import type { StoredJob } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
 import { JobAborted, LAYER_REMOVED } from "./work.ts";
 
 interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbort" | "now" | "monotonicNow" | "log"> {
   readonly active: ActiveJobs;
-  readonly records: JobRecords;
+  readonly records: JobSaver;
   readonly totals: JobTotals;
   readonly fairQueue: Pick<FairQueue, "leave">;
   /** Gives free permits to waiting tasks. */

@@ -1,5 +1,5 @@
 import type { ActiveJob } from "./active-job.ts";
-import type { TimelineEvent } from "./job-timeline.ts";
+import type { TimelineEvent } from "./record/timeline-store.ts";
 
 /** The state of an unfinished job, in the words of its timeline. */
 interface Phase {

@@ -4,7 +4,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 import type { JobView } from "../plan/job-request.ts";
 import type { StoredMetatilesOf } from "../plan/job-walk.ts";
 import type { JobMoment } from "./job-event.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobStore } from "./record/job-store.ts";
 import type { Work } from "./work.ts";
 
 /** The parts of the coordinator that the job runner and its own parts use. */

@@ -12,9 +12,9 @@ import type { JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
 import { ActiveJob } from "./active-job.ts";
-import { jobMigrations } from "./job-migrations.ts";
 import { JobRunner } from "./job-runner.ts";
-import { JobStore } from "./job-store.ts";
+import { jobMigrations } from "./record/job-migrations.ts";
+import { JobStore } from "./record/job-store.ts";
 import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);

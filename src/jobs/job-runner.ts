@@ -7,12 +7,12 @@ import { ActiveJobs } from "./active-jobs.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { JobEndings } from "./job-endings.ts";
 import type { Undo } from "./job-life.ts";
-import { JobRecords } from "./job-records.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
-import { viewOf } from "./job-view.ts";
-import type { NewJob, StoredJob, StoredTask } from "./stored-job.ts";
+import { JobSaver } from "./record/job-saver.ts";
+import type { NewJob, StoredJob, StoredTask } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
+import { viewOf } from "./view/job-view.ts";
 import { JobAborted, JobSuspension, LAYER_REMOVED } from "./work.ts";
 
 /** Node's timers take at most 2^31 - 1 ms; a longer wait is split. */
@@ -24,7 +24,7 @@ const LONGEST_TIMER_MS = 3_600_000;
  */
 export class JobRunner {
   readonly active: ActiveJobs;
-  readonly records: JobRecords;
+  readonly records: JobSaver;
   readonly endings: JobEndings;
   readonly #parts: JobRunnerParts;
   readonly #fairQueue: FairQueue;
@@ -37,7 +37,7 @@ export class JobRunner {
     this.#parts = parts;
     this.active = new ActiveJobs(parts);
     this.#fairQueue = new FairQueue(parts);
-    this.records = new JobRecords(parts, this.active);
+    this.records = new JobSaver(parts, this.active);
     this.endings = new JobEndings({
       ...parts,
       active: this.active,

@@ -8,8 +8,8 @@ import { JobCounts } from "../plan/job-counts.ts";
 import { emptyProgress, type JobProgress } from "../plan/job-progress.ts";
 import { type JobWalk, walksOf } from "../plan/job-walk.ts";
 import { numbersOf } from "../plan/metatile-numbers.ts";
-import type { FailedTile } from "./failed-tile.ts";
-import type { StoredJob } from "./stored-job.ts";
+import type { FailedTile } from "./record/failed-tile.ts";
+import type { StoredJob } from "./record/stored-job.ts";
 
 /**
  * Returns the progress with which a retry of an ended job begins: the metatiles that failed and those that the job did

@@ -5,8 +5,8 @@ import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { sqliteStep } from "../state/dialect.ts";
 import { openDatabase } from "../state/embedded-database.ts";
-import { jobMigrations } from "./job-migrations.ts";
-import { JobStore } from "./job-store.ts";
+import { jobMigrations } from "./record/job-migrations.ts";
+import { JobStore } from "./record/job-store.ts";
 
 test("a job of an older version in an order that was removed begins again by zoom, an ended one keeps its counts", () => {
   const db = openDatabase(":memory:");

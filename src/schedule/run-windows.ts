@@ -1,6 +1,6 @@
 import type { ActiveJob } from "../jobs/active-job.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
-import type { NewJob } from "../jobs/stored-job.ts";
+import type { NewJob } from "../jobs/record/stored-job.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Slices } from "../lib/slices.ts";
 import { type JobHours, type JobTerms, STANDARD_TERMS } from "../plan/job-terms.ts";

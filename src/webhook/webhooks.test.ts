@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { jobRequest } from "../../test/support/job-request.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { JobMoment, Webhook } from "../jobs/job-event.ts";
-import { viewOf } from "../jobs/job-view.ts";
+import { viewOf } from "../jobs/view/job-view.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";

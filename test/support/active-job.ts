@@ -1,5 +1,5 @@
 import { ActiveJob } from "../../src/jobs/active-job.ts";
-import type { StoredJob } from "../../src/jobs/stored-job.ts";
+import type { StoredJob } from "../../src/jobs/record/stored-job.ts";
 import { countRanges } from "../../src/plan/count-tiles.ts";
 import { emptyProgress } from "../../src/plan/job-progress.ts";
 import type { JobRequest } from "../../src/plan/job-request.ts";

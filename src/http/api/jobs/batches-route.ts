@@ -1,4 +1,4 @@
-import { type BatchView, batchOf } from "../../../jobs/batch-view.ts";
+import { type BatchView, batchOf } from "../../../jobs/view/batch-view.ts";
 import { conflict, type Refusal, unknownJob } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { JobView } from "../../../plan/job-request.ts";

@@ -1,0 +1,30 @@
+import { int, type Row, text } from "../../state/database.ts";
+
+export interface FailedTile {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  /** The number of the combination of parameters among the job's. */
+  readonly combination: number;
+  readonly class: string;
+  readonly message: string;
+}
+
+export interface FailedTilePage {
+  readonly tiles: readonly FailedTile[];
+  /** The cursor of the next page; null: this was the last. */
+  readonly next: number | null;
+}
+
+/** The number of failed tiles of a job that are stored one by one. Further ones are only counted by class. */
+export const MOST_FAILED_TILES = 100_000;
+
+/** Reads a row of the table `failed_tile`. */
+export const failedTileOf = (row: Row): FailedTile => ({
+  z: int(row, "z"),
+  x: int(row, "x"),
+  y: int(row, "y"),
+  combination: int(row, "combination"),
+  class: text(row, "class"),
+  message: text(row, "message"),
+});

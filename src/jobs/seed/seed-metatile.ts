@@ -1,0 +1,47 @@
+import { intersectRects, rectCount, type TileRect } from "../../grid/grid-set.ts";
+import { countedTiles, metatileAt } from "../../grid/metatile.ts";
+import { coverageAt, findSubset, type Layer } from "../../layer/layer.ts";
+import type { ActiveJob } from "../active-job.ts";
+import { JobAborted } from "../work.ts";
+import type { IsCounted, MetatilePosition } from "./wanted-tiles.ts";
+
+/** One metatile of a job, with its tile set and parameters. */
+export interface Metatile extends MetatilePosition {
+  readonly n: bigint;
+  /** The number of the combination of parameters among the job's. */
+  readonly combination: number;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A metatile that a task has taken. */
+export interface TakenMetatile extends Metatile {
+  readonly isCounted: IsCounted;
+}
+
+/** A metatile that must be rendered, and the mask of the tiles to store. Null: all tiles. */
+export interface WantedMetatile<M extends Metatile = TakenMetatile> {
+  readonly metatile: M;
+  readonly wanted: Uint8Array | null;
+}
+
+/**
+ * Returns the metatile of a number, cut to the layer's coverage.
+ * @throws JobAborted if the layer no longer offers the grid set or the level
+ */
+export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): Metatile {
+  const { at, local } = job.metatiles.locate(n);
+  const { tileSet, combination, walk } = at;
+  const { gridSet } = tileSet;
+  const rendered = job.combinations[combination];
+  const subset = findSubset(layer, gridSet);
+  const coverage = subset === undefined ? undefined : coverageAt(subset, walk.rect.z);
+  const whole = coverage === undefined ? undefined : intersectRects(metatileAt(walk, local), coverage);
+  if (whole === undefined || rendered === undefined)
+    throw new JobAborted(`the layer no longer offers ${gridSet} at zoom ${walk.rect.z}`);
+  const counted = countedTiles(walk, local);
+  return { n, tileSet, combination, parameters: rendered.parameters, rect: whole, counted };
+}
+
+/** Returns how many tiles of a rectangle a mask has. Null: all. */
+export const tilesIn = (rect: TileRect, wanted: Uint8Array | null): number =>
+  wanted === null ? Number(rectCount(rect)) : wanted.reduce((sum, one) => sum + one, 0);

@@ -1,0 +1,40 @@
+import { rectCount, type TileRect } from "../../grid/grid-set.ts";
+import { formatsBeside, type Layer } from "../../layer/layer.ts";
+import type { Reservation } from "../../quota/reservations.ts";
+import type { Admission, StoredSize } from "../../render/admission.ts";
+import type { ActiveJob } from "../active-job.ts";
+
+/** The part of the quota that seeds use. */
+export interface SeedReservations {
+  /** Returns the bytes that the disk takes for a tile of this size in a layer. */
+  allocated(bytes: number, layer: string): number;
+  /** Returns an empty reservation. The caller must release it. */
+  begin(layer: string): Reservation;
+  /** Reserves a size if it fits without an eviction. */
+  tryReserve(reservation: Reservation, size: StoredSize): boolean;
+  /** Reserves a size and evicts tiles for it if necessary. With a size of 0: checks whether there is any space. */
+  reserve(reservation: Reservation, size: StoredSize): Promise<Admission>;
+}
+
+/**
+ * The assumed size of a tile before any is stored, and the number of such tiles that weight the assumption in the mean.
+ */
+const USUAL_TILE_BYTES = 32 * 1024;
+const USUAL_TILES = 16;
+/** The sizes of tiles in a batch vary. A batch that exceeds the estimate costs one more request to the quota. */
+const MARGIN = 1.5;
+
+/** Estimates how much a batch of metatiles adds to the store, by the tiles that the job has stored so far. */
+export function expectedSize(
+  { tally, request }: Pick<ActiveJob, "tally" | "request">,
+  layer: Layer,
+  run: readonly { readonly metatile: { readonly rect: TileRect } }[],
+  allocated: SeedReservations["allocated"],
+): StoredSize {
+  const { stored, bytes } = tally.sum;
+  const mean = (Number(bytes) + USUAL_TILES * USUAL_TILE_BYTES) / (Number(stored) + USUAL_TILES);
+  const large = Math.ceil(mean * MARGIN);
+  const formats = request.format === null ? 1 : 1 + formatsBeside(layer, request.format).length;
+  const files = formats * run.reduce((sum, { metatile }) => sum + Number(rectCount(metatile.rect)), 0);
+  return { bytes: files * large, allocated: files * allocated(large, layer.name), files };
+}

@@ -1,0 +1,78 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { type BackOff, jittered, pauseAfterWait } from "../../lib/back-off.ts";
+import type { JobOptions } from "../../plan/job-options.ts";
+import type { Reservation } from "../../quota/reservations.ts";
+import { NO_SIZE, type Refused } from "../../render/admission.ts";
+import type { ActiveJob } from "../active-job.ts";
+import type { JobStop } from "../job-stop.ts";
+import type { SeedReservations } from "../seed/seed-reservations.ts";
+import { JobAborted } from "../work.ts";
+
+export interface SpaceWaitParts {
+  readonly reservations: SeedReservations;
+  readonly stop: JobStop;
+  readonly options: () => Pick<JobOptions, "outageLimitSeconds">;
+  /** ms by the monotonic clock. */
+  readonly monotonicNow: () => number;
+  /** 0 ≤ n < 1. */
+  readonly random: () => number;
+}
+
+/** The pauses of a job that waits for the store, for space on the disk or for an upstream. */
+export const JOB_BACK_OFF: BackOff = { firstMs: 500, longestMs: 15_000 };
+
+/** Waits until there is space for the tiles of a job. */
+export class SpaceWait {
+  readonly #parts: SpaceWaitParts;
+  /** Since when there has been no space for the tiles of a job, ms by the monotonic clock. */
+  readonly #sinceMs = new WeakMap<ActiveJob, number>();
+
+  constructor(parts: SpaceWaitParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Waits until there is space for at least one tile.
+   * @throws JobAborted if there never will be space
+   */
+  async forOneTile(job: ActiveJob, reservation: Reservation, signal: AbortSignal): Promise<void> {
+    while (!this.#parts.stop.isDue(signal)) {
+      const admission = await this.#parts.reservations.reserve(reservation, NO_SIZE);
+      if (admission.kind === "store") {
+        this.#sinceMs.delete(job);
+        return;
+      }
+      await this.afterRefusal(job, admission, signal);
+    }
+  }
+
+  /**
+   * Waits before the job asks for space again.
+   * @throws JobAborted if there never will be space
+   */
+  async afterRefusal(job: ActiveJob, refusal: Refused, signal: AbortSignal): Promise<void> {
+    switch (refusal.kind) {
+      case "busy":
+        await turn();
+        return;
+      case "full":
+        throw new JobAborted(refusal.reason);
+      case "disk_full":
+        await this.#waitForDiskSpace(job, refusal.reason, signal);
+    }
+  }
+
+  async #waitForDiskSpace(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+    const { stop, monotonicNow, options, random } = this.#parts;
+    const nowMs = monotonicNow();
+    const sinceMs = this.#sinceMs.get(job) ?? nowMs;
+    this.#sinceMs.set(job, sinceMs);
+    const { outageLimitSeconds } = options();
+    if (nowMs - sinceMs > outageLimitSeconds * 1000)
+      throw new JobAborted(`there has been no room for ${outageLimitSeconds} seconds: ${reason}`);
+    const waiting = `waiting for room: ${reason}`;
+    job.beginWait(waiting);
+    await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+    job.endWait(waiting);
+  }
+}

@@ -1,0 +1,42 @@
+import { jittered } from "../../lib/back-off.ts";
+import { isStateAway } from "../../state/state-wait.ts";
+import type { ActiveJob } from "../active-job.ts";
+import type { JobStop } from "../job-stop.ts";
+import type { Work } from "../work.ts";
+
+/** The next attempt to use the database follows after this time. */
+const PAUSE_MS = 1_000;
+
+export interface StateWaitParts {
+  /** Makes the records of a layer those of its tiles, if they are not. @throws StateError when this is not possible yet */
+  readonly ready: (layer: string) => void;
+  /** Called when a job begins to wait. The reason cannot be saved, and a job is reported only when it is saved. */
+  readonly waits: (job: ActiveJob) => void;
+  readonly stop: JobStop;
+  /** 0 ≤ n < 1. */
+  readonly random: () => number;
+}
+
+/**
+ * Returns work that waits while the state database is away, as one on another machine may be: a step that could not
+ * read it gives back its metatiles and is done again.
+ */
+export function waitingForState(work: Work, { ready, waits, stop, random }: StateWaitParts): Work {
+  return {
+    async step(job, task, signal, crowded) {
+      try {
+        ready(job.request.layer);
+        return await work.step(job, task, signal, crowded);
+      } catch (error) {
+        if (!isStateAway(error) || stop.isDue(signal)) throw error;
+        job.giveBack(task, task.claim);
+        const waiting = `waiting for the state database: ${error.message}`;
+        job.beginWait(waiting);
+        waits(job);
+        await stop.sleep(jittered(PAUSE_MS, random()), signal);
+        job.endWait(waiting);
+        return true;
+      }
+    },
+  };
+}

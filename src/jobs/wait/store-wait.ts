@@ -1,0 +1,67 @@
+import { jittered, pauseAfterWait } from "../../lib/back-off.ts";
+import { StoreError, type TileStore } from "../../store/tile-store.ts";
+import type { ActiveJob } from "../active-job.ts";
+import { JobAborted } from "../work.ts";
+import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
+
+export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
+  readonly store: Pick<TileStore, "check">;
+}
+
+/**
+ * Waits until the store accepts tiles of a job's layer again. Checks the store itself, so that the upstream gets no
+ * requests meanwhile. All tasks of a job share one wait.
+ */
+export class StoreWait {
+  readonly #parts: StoreWaitParts;
+  readonly #waits = new WeakMap<ActiveJob, Promise<void>>();
+  /**
+   * Since when the store has failed every write of a job, ms by the monotonic clock. If a check succeeds but writes
+   * still fail, the pauses keep growing: only a stored tile resets the time.
+   */
+  readonly #sinceMs = new WeakMap<ActiveJob, number>();
+
+  constructor(parts: StoreWaitParts) {
+    this.#parts = parts;
+  }
+
+  /** Records that a tile of the job was stored. */
+  stored(job: ActiveJob): void {
+    this.#sinceMs.delete(job);
+  }
+
+  /** @throws JobAborted when the store has been away for longer than the limit */
+  wait(job: ActiveJob, reason: string, signal: AbortSignal): Promise<void> {
+    const wait = this.#waits.get(job) ?? this.#untilChecked(job, reason, signal).finally(() => this.#waits.delete(job));
+    this.#waits.set(job, wait);
+    return wait;
+  }
+
+  async #untilChecked(job: ActiveJob, words: string, signal: AbortSignal): Promise<void> {
+    const { stop, options, monotonicNow, random } = this.#parts;
+    for (let reason: string | undefined = words; reason !== undefined && !stop.isDue(signal); ) {
+      const nowMs = monotonicNow();
+      const sinceMs = this.#sinceMs.get(job) ?? nowMs;
+      this.#sinceMs.set(job, sinceMs);
+      const { outageLimitSeconds } = options();
+      if (nowMs - sinceMs > outageLimitSeconds * 1000)
+        throw new JobAborted(`the store has been away for ${outageLimitSeconds} seconds: ${reason}`);
+      const waiting: string = `waiting for the store: ${reason}`;
+      job.beginWait(waiting);
+      await stop.sleep(jittered(pauseAfterWait(nowMs - sinceMs, JOB_BACK_OFF), random()), signal);
+      reason = await this.#fault(job.request.layer);
+      job.endWait(waiting);
+    }
+  }
+
+  /** Returns why the store does not accept tiles of a layer. Undefined: it does. */
+  async #fault(layer: string): Promise<string | undefined> {
+    try {
+      await this.#parts.store.check(layer);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return error.message;
+    }
+  }
+}
