@@ -319,7 +319,7 @@ describe("a window over midnight", () => {
     await lookAt(life, "2026-07-02T03:59Z");
     expect(renderStatus(life)).toMatchObject({ paused: false });
     await lookAt(life, "2026-07-02T04:00Z");
-    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held));
+    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
     life = relive();
     await lookAt(life, "2026-07-02T19:59Z");
     expect(renderStatus(life)).toEqual(held);
@@ -344,7 +344,7 @@ describe("a window over midnight", () => {
     await life.jobService.unpause(1, null);
     await lookAt(life, "2026-07-02T20:01Z");
     await lookAt(life, "2026-07-03T04:00Z");
-    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held));
+    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
     // The operator's pause takes the place of the window's.
     await life.jobService.pause(1, "ann");
     await lookAt(life, "2026-07-03T20:00Z");
@@ -474,7 +474,7 @@ describe("a run window of a job's own", () => {
     await lookAt(life, "2026-07-01T20:00Z");
     expect(renderStatus(life)).toMatchObject({ paused: false, reason: null });
     await lookAt(life, "2026-07-02T04:00Z");
-    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held));
+    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
   });
 
   test("is passed over by an operator who resumes the job, until it closes again", async () => {
@@ -487,7 +487,7 @@ describe("a run window of a job's own", () => {
     expect(renderStatus(life)).toMatchObject({ paused: false });
     await lookAt(life, "2026-07-01T20:00Z");
     await lookAt(life, "2026-07-02T04:00Z");
-    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held));
+    await vi.waitFor(() => expect(renderStatus(life)).toEqual(held), 60_000);
   });
 
   test("counts at once when it is given, changed or taken away, also to a job that works", async () => {
