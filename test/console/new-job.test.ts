@@ -233,7 +233,7 @@ layers:
       await openAs(console, "anna", "/ui/new?layer=ws:rivers&type=truncate");
       await page.getByRole("button", { name: /^Truncate: remove [1-9]\d* tiles?$/ }).click();
       await page.waitForURL(/\/ui\/truncations$/);
-      await page.getByRole("button", { name: "Undo" }).click();
+      await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
       await page.getByText("The tiles are back.").waitFor();
     });
   },
