@@ -95,6 +95,8 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/activity": { GET: "read" },
   "/api/v1/coverage": { GET: "read" },
   "/api/v1/coverage/levels": { GET: "read" },
+  "/api/v1/stores/copies": { GET: "read", POST: "administer" },
+  "/api/v1/stores/copies/a": { DELETE: "administer" },
   "/api/v1/tiles/export": { POST: "read" },
   "/api/v1/tiles/import": { POST: "administer" },
   "/api/v1/session": { GET: "none", POST: "none", DELETE: "none" },

@@ -34,7 +34,7 @@ async function completed(...words: string[]): Promise<readonly string[]> {
 }
 
 test("commands, their commands, options and fixed words are those of the program", async () => {
-  expect(await completed("s")).toEqual(["words", "serve", "status", "seed", "schedule"]);
+  expect(await completed("s")).toEqual(["words", "serve", "store", "status", "seed", "schedule"]);
   expect(await completed("doc")).toEqual(["words", "doctor"]);
   expect(await completed("config", "check", "--on")).toEqual(["words", "--online"]);
   expect(await completed("schedule", "re")).toEqual(["words", "remove", "resume"]);
