@@ -59,6 +59,8 @@ async function expectSurvived(on: TestServer, { begin, end, reason }: Outage): P
   upstream.behaviour = renderAfter(5);
   const id = await seed(on, LAYER, { ...request, zoomStop: 6 });
   await until("tiles", async () => ((await job(on, id)).tiles.stored > 100 ? true : undefined), 30_000, on);
+  // The job must still write when the outage has begun: a full disk shows at the next write only.
+  upstream.behaviour = renderAfter(100);
   await begin();
   expect(await readiness(on, "not ready")).toContain(reason);
   expect((await fetch(`${on.url}/livez`)).status).toBe(200);
@@ -67,6 +69,7 @@ async function expectSurvived(on: TestServer, { begin, end, reason }: Outage): P
   expect([change.status, change.headers.get("retry-after")]).toEqual([503, "5"]);
   await end();
   await readiness(on, "ready");
+  upstream.behaviour = renderAfter(0);
   const { tiles, outcome } = await ended(on, id);
   expect([outcome, tiles.stored + tiles.skipped, tiles.failed]).toEqual(["done", tiles.total, 0]);
   expect((await usage(on)).total.tiles).toBe(tiles.total);
