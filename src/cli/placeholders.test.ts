@@ -6,8 +6,9 @@ import { programWith } from "./program.ts";
 
 /** Placeholders of free values, which cannot be listed. */
 const FREE = [
-  ...["address", "age", "code", "command", "from", "key", "key=value", "levels", "minx,miny,maxx,maxy", "n", "name", "number"],
-  ...["parameter=age", "parameter=from..to", "parameter=pattern", "prefix", "size", "start-end", "to", "url", "variable"],
+  ...["address", "age", "code", "command", "from", "key", "key=value", "levels", "minx,miny,maxx,maxy", "n"],
+  ...["name", "number", "parameter=age", "parameter=from..to", "parameter=pattern", "prefix", "size", "start-end"],
+  ...["to", "url", "variable"],
 ];
 
 async function* commands(command?: Command): AsyncGenerator<Command> {
