@@ -133,9 +133,9 @@ export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
-/** Returns whether an Accept header prefers XML to JSON, by weight and then by order (RFC 9110, 12.5.1). */
-export function prefersXml(accept: string | undefined): boolean {
-  const ranges = (accept ?? "")
+/** Returns the types that an Accept header names, by weight and then by order (RFC 9110, 12.5.1). */
+export function acceptedTypes(accept: string | undefined): readonly string[] {
+  return (accept ?? "")
     .split(",")
     .map((range) => {
       const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
@@ -143,8 +143,14 @@ export function prefersXml(accept: string | undefined): boolean {
       return { type, q: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
     })
     .filter(({ q }) => q > 0)
-    .sort((a, b) => b.q - a.q);
-  const xml = ranges.findIndex(({ type }) => /^(application|text)\/xml$|\+xml$/.test(type));
-  const json = ranges.findIndex(({ type }) => /\/json$|\+json$/.test(type));
+    .sort((a, b) => b.q - a.q)
+    .map(({ type }) => type);
+}
+
+/** Returns whether an Accept header prefers XML to JSON. */
+export function prefersXml(accept: string | undefined): boolean {
+  const types = acceptedTypes(accept);
+  const xml = types.findIndex((type) => /^(application|text)\/xml$|\+xml$/.test(type));
+  const json = types.findIndex((type) => /\/json$|\+json$/.test(type));
   return xml >= 0 && (json < 0 || xml < json);
 }

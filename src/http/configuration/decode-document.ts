@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type DocumentNode,
   double,
+  fieldOf,
   MASKED,
   type MapNode,
   type NamedNode,
@@ -40,19 +41,18 @@ export function decodeDocument(
 /** Returns the names of the fields of a document that have another value in the present one. */
 export const changedFields = ({ node }: RootedDocument, present: RootedDocument): readonly string[] =>
   node.fields.flatMap(([name, value]) => {
-    const before = present.node.fields.find(([key]) => key === name)?.[1];
+    const before = fieldOf(present.node, name);
     return isDeepStrictEqual(value, before) ? [] : [name];
   });
 
 /** Returns the kind of each parameter filter of a document by its key. */
 function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, string> {
-  const filters = document?.node.fields.find(([name]) => name === "parameterFilters")?.[1];
+  const filters = document && fieldOf(document.node, "parameterFilters");
   if (typeof filters !== "object" || filters.kind !== "list") return new Map();
   return new Map(
     filters.items.flatMap(([kind, item]): [string, string][] => {
-      const key =
-        typeof item === "object" && item.kind === "map" ? item.fields.find(([name]) => name === "key") : undefined;
-      return key === undefined ? [] : [[String(key[1]).toUpperCase(), kind]];
+      const key = typeof item === "object" && item.kind === "map" ? fieldOf(item, "key") : undefined;
+      return key === undefined ? [] : [[String(key).toUpperCase(), kind]];
     }),
   );
 }
@@ -61,8 +61,8 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
 function withSecrets(node: MapNode, present: MapNode | undefined): MapNode {
   const fields = node.fields.flatMap(([name, value]): NamedNode[] => {
     if (!SECRETS.has(name) || value !== MASKED) return [[name, value]];
-    const secret = present?.fields.find(([key]) => key === name);
-    return secret === undefined ? [] : [secret];
+    const secret = present && fieldOf(present, name);
+    return secret === undefined ? [] : [[name, secret]];
   });
   return { ...node, fields };
 }
@@ -173,11 +173,7 @@ class Decoder {
 
 /** Returns the items of a list: an array as it is, or the elements of a name inside. */
 function itemsOf(field: Field, name: string): readonly Field[] {
-  if (field.kind === "list") {
-    const wrapped = field.children.filter((child) => child.kind !== "null");
-    return wrapped;
-  }
-  return childrenOf(field, name);
+  return field.kind === "list" ? expanded([field]) : childrenOf(field, name);
 }
 
 function attributesOf(field: Field, names: readonly string[]): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 import type { DocumentNode } from "../../gwc/document-node.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { acceptedTypes } from "../request.ts";
 import type { Exchange } from "../resource.ts";
 import { encodeJson, encodeXml } from "./encode-document.ts";
 
@@ -42,16 +43,7 @@ const formOf = (text: string | null): DocumentForm | undefined =>
 
 /** Returns the first form that an Accept header names, by weight and then by order; undefined: any form will do. */
 function acceptedForm(accept: string | undefined): AnswerForm | undefined {
-  const ranges = (accept ?? "")
-    .split(",")
-    .map((range) => {
-      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith("q="));
-      return { type, q: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
-    })
-    .filter(({ q }) => q > 0)
-    .sort((a, b) => b.q - a.q);
-  for (const { type } of ranges) {
+  for (const type of acceptedTypes(accept)) {
     if (type === "application/xml") return XML;
     if (type === "text/xml") return { form: "xml", type: "text/xml" };
     if (type === "application/json") return JSON_FORM;

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../../lib/escape.ts";
 import { ICON, STYLE } from "../console/plain-style.ts";
 import { HTML_TYPE } from "../reply.ts";
 import { type Route, reading } from "../resource.ts";
@@ -19,7 +20,7 @@ export const indexRoute: Route = {
       return {
         methods: {
           GET: reading(async ({ base }) => {
-            const links = RESOURCES.map((name) => `<li><a href="${base}/rest/${name}">${name}</a></li>`);
+            const links = RESOURCES.map((name) => `<li><a href="${escapeHtml(base)}/rest/${name}">${name}</a></li>`);
             const body = `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Nuthatch: rest</title></head><body>\n<h1>Resources available from here:</h1>\n<ul>\n${links.join("\n")}\n</ul>\n</body></html>\n`;
             return { status: 200, type: HTML_TYPE, body };
           }),
