@@ -6,6 +6,7 @@ import type { Database } from "../state/database.ts";
 import { DiskReserve } from "../state/disk-reserve.ts";
 import { openDatabase } from "../state/embedded-database.ts";
 import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
+import type { SessionUse } from "../state/postgres/session.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../state/state-copies.ts";
 import { DEFAULT_STORE, directoryOf, type StoreOptions } from "../store/store-options.ts";
@@ -97,22 +98,27 @@ function restored(file: string, copiedMs: number): StateLoss {
   return { file, reason: `it is a copy of ${isoTime(copiedMs)} that was put in place` };
 }
 
+export interface PostgresState {
+  readonly target: PostgresTarget;
+  readonly use: SessionUse;
+  /** Called when the database differs from what this server wrote last. */
+  readonly diverged: (reason: string) => void;
+}
+
 /**
- * Locks the data directory, in which the tiles are, and prepares the connection to a state database in PostgreSQL.
- * @param diverged called when the database differs from what this server wrote last
+ * Prepares the connection to a state database in PostgreSQL. Locks the data directory, unless a node of a cluster, which
+ * holds the lock, has started this process.
  * @throws StateError
  */
 export async function claimPostgres(
   dataDir: string,
   stores: readonly StoreOptions[],
-  target: PostgresTarget,
-  diverged: (reason: string) => void,
+  { target, use, diverged }: PostgresState,
 ): Promise<ClaimedState> {
-  secureDataDirectory(dataDir, ["lock.db"]);
-  const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
+  const lock = use === "lead" ? undefined : lockTilesDirectory(dataDir);
   // Not loaded by a server whose state is in a file.
   const { openPostgres } = await import("../state/postgres/postgres-database.ts");
-  const db = openPostgres(target, { diverged });
+  const db = openPostgres(target, { use, diverged });
   const probes = storeProbes(stores);
   return {
     db,
@@ -130,8 +136,14 @@ export async function claimPostgres(
       try {
         db.close();
       } finally {
-        lock.release();
+        lock?.release();
       }
     },
   };
+}
+
+/** Locks the data directory of a server whose state is elsewhere. @throws StateError */
+export function lockTilesDirectory(dataDir: string): ReturnType<typeof lockDataDirectory> {
+  secureDataDirectory(dataDir, ["lock.db"]);
+  return lockDataDirectory(dataDir, join(dataDir, "lock.db"));
 }

@@ -30,6 +30,10 @@ export function storeLocations({ dataDir, stores, layers }: Configuration): Read
   );
 }
 
+/** Returns where the tiles of each store are, by the id of the store. */
+export const storeLocationsById = ({ dataDir, stores }: Configuration): ReadonlyMap<string, string> =>
+  new Map(stores.map((store) => [store.id, locationOf(store, tilesDirectory(dataDir))]));
+
 /** Makes the disk tiers of one process. */
 export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;
 

@@ -13,6 +13,7 @@ import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
+import type { SessionUse } from "../state/postgres/session.ts";
 import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
@@ -35,6 +36,7 @@ const END_MS = 100;
 export interface CoordinatorData {
   readonly configuration: Configuration;
   readonly instance: string;
+  readonly use: SessionUse;
 }
 
 /** Returns Linux's id of this boot. Without an id every start counts as a reboot. */
@@ -131,7 +133,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         claimed =
           state.type === "embedded"
             ? claimState(dataDir, configured)
-            : await claimPostgres(dataDir, configured, state.target, diverged);
+            : await claimPostgres(dataDir, configured, { target: state.target, use: data.use, diverged });
         return undefined;
       } catch (error) {
         return refusalOf(error, configuration.dataDir);

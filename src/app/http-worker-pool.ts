@@ -1,32 +1,24 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
-import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
-import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
+import type { Accounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
-import type { TileIndex } from "../grid/grid-set.ts";
-import { type Readiness, STARTING } from "../http/readiness.ts";
-import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
-import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
+import type { Readiness } from "../http/readiness.ts";
+import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
-import { Channel, localMethods, portOfProcess } from "../lib/channel.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { UserRender } from "../render/user-renders.ts";
-import { forwardOperations } from "./operations-channel.ts";
-import {
-  type HttpServerMethods,
-  type HttpWorkerMethods,
-  SERVING_CALLS,
-  type ServingCalls,
-  type ServingData,
-  type ServingMetrics,
-  type ServingProcesses,
-  USER_RENDERS,
+import type {
+  HttpServerMethods,
+  HttpWorkerMethods,
+  ServingData,
+  ServingMetrics,
+  ServingProcesses,
 } from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { Core } from "./serving.ts";
+import { methodsForMembers, ServingMembers } from "./serving-members.ts";
 
 interface Member {
   readonly worker: Worker;
@@ -50,28 +42,18 @@ export class ServingPool implements ServingProcesses {
   readonly #methods: Omit<HttpServerMethods, "hello">;
   /** The HTTP workers that have begun. */
   readonly #members = new Set<Member>();
-  /** The times of `expireBefore` by layer, for HTTP workers that start later. */
-  readonly #expiredBefore = new Map<string, number>();
+  readonly #serving: ServingMembers;
   readonly #first: readonly Promise<Member>[];
-  #configuration: Configuration;
-  #readiness: Readiness = STARTING;
-  #accounts: Accounts = NO_ACCOUNTS;
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
   /** Replacements that could not serve since the last one that could. */
   #failures = 0;
 
   constructor(configuration: Configuration, data: Pick<ServingData, "instance">, core: Core, log: Logger) {
-    this.#configuration = configuration;
+    this.#serving = new ServingMembers(configuration);
     this.#data = data;
     this.#log = log;
-    this.#methods = {
-      ...forwardOperations(core.operations, { applied: () => this.#allApplied() }),
-      ...localMethods(() => core.renders, USER_RENDERS),
-      ...localMethods<ServingCalls>(() => core, SERVING_CALLS),
-      renderForUser: async (order, missed, client, gone) =>
-        only(await core.renders.renderForUser(order, missed, client, gone), missed),
-    };
+    this.#methods = methodsForMembers(core, () => this.#serving.applied());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./http-worker-process.js", import.meta.url)),
       args: [],
@@ -93,19 +75,17 @@ export class ServingPool implements ServingProcesses {
         channel.note("begin", [
           {
             ...this.#data,
-            configuration: this.#configuration,
-            expiredBefore: this.#expiredBefore,
-            readiness: this.#readiness,
-            accounts: this.#accounts,
+            ...this.#serving.state,
             // An HTTP worker that starts later has not received the earlier events.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
         ]);
         this.#members.add(member);
+        this.#serving.add(channel);
         watch.begin();
         resolve(member);
       };
-      const hello = (): void => void channel.call("prepare", this.#configuration.stores).then(begin, reject);
+      const hello = (): void => void channel.call("prepare", this.#serving.state.configuration.stores).then(begin, reject);
       const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,
@@ -125,6 +105,7 @@ export class ServingPool implements ServingProcesses {
         watch.end();
         const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
+        this.#serving.remove(channel);
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
@@ -154,76 +135,40 @@ export class ServingPool implements ServingProcesses {
     }
   }
 
-  #all<T>(call: (member: Member) => Promise<T>): Promise<(T | undefined)[]> {
-    // An HTTP worker that dies loses its memory tier, so it has no change to apply.
-    return Promise.all([...this.#members].map((member) => call(member).catch(() => undefined)));
-  }
-
   publish(event: ServerEvent): void {
-    for (const { channel } of this.#members) channel.note("publish", [event]);
+    this.#serving.publish(event);
   }
 
   setAccounts(accounts: Accounts): void {
-    this.#accounts = accounts;
-    for (const { channel } of this.#members) channel.note("setAccounts", [accounts]);
+    this.#serving.setAccounts(accounts);
   }
 
-  async metrics(): Promise<ServingMetrics> {
-    const tiles = new Map<string, TileCounts>();
-    let times = new TileTimes().view();
-    const diskTiers: StoreTierView[] = [];
-    const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, listeners: 0 };
-    for (const one of await this.#all(({ channel }) => channel.call("metrics"))) {
-      if (one === undefined) continue;
-      addTileCounts(tiles, one.tiles);
-      times = addTileTimes(times, one.times);
-      sum.memory.tiles += one.memory.tiles;
-      sum.memory.bytes += one.memory.bytes;
-      sum.memory.limitBytes += one.memory.limitBytes;
-      diskTiers.push(...one.diskTiers);
-      sum.maps += one.maps;
-      sum.listeners += one.listeners;
-    }
-    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers) };
+  metrics(): Promise<ServingMetrics> {
+    return this.#serving.metrics();
   }
 
-  async collectTraffic(): Promise<TrafficByLayer> {
-    const sums = new Map<string, TrafficCounts>();
-    for (const one of await this.#all(({ channel }) => channel.call("collectTraffic")))
-      for (const [layer, counts] of one ?? []) {
-        const sum = sums.get(layer) ?? noTraffic();
-        addTraffic(sum, counts);
-        sums.set(layer, sum);
-      }
-    return sums;
+  collectTraffic(): Promise<TrafficByLayer> {
+    return this.#serving.collectTraffic();
   }
 
   clear(layer: string): void {
-    for (const { channel } of this.#members) channel.note("clear", [layer]);
+    this.#serving.clear(layer);
   }
 
   remove(keys: readonly string[]): void {
-    for (const { channel } of this.#members) channel.note("remove", [keys]);
+    this.#serving.removeTiles(keys);
   }
 
   expireBefore(layer: string, beforeMs: number): void {
-    this.#expiredBefore.set(layer, beforeMs);
-    for (const { channel } of this.#members) channel.note("expireBefore", [layer, beforeMs]);
+    this.#serving.expireBefore(layer, beforeMs);
   }
 
-  /** Waits until all HTTP workers have applied the changes before, so that an answer is true of all of them. */
-  async #allApplied(): Promise<void> {
-    await this.#all(({ channel }) => channel.call("applied"));
+  configure(configuration: Configuration): Promise<void> {
+    return this.#serving.configure(configuration);
   }
 
-  async configure(configuration: Configuration): Promise<void> {
-    this.#configuration = configuration;
-    await this.#all(({ channel }) => channel.call("configure", configuration));
-  }
-
-  async ready(readiness: Readiness): Promise<void> {
-    this.#readiness = readiness;
-    await this.#all(({ channel }) => channel.call("ready", readiness));
+  ready(readiness: Readiness): Promise<void> {
+    return this.#serving.ready(readiness);
   }
 
   /**
@@ -249,9 +194,3 @@ export class ServingPool implements ServingProcesses {
     clearTimeout(timer);
   }
 }
-
-/** Removes all tiles but the requested one from a render, as processes exchange no others. */
-const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
-  rendered.kind === "rendered"
-    ? { ...rendered, tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
-    : rendered;

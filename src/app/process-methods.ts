@@ -4,6 +4,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import type { NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
@@ -75,15 +76,19 @@ export interface ServerMethods extends RenderGate {
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
-/** The data that an HTTP worker receives after its `hello`. */
-export interface ServingData {
+/** What all members have been sent, for members that begin later. */
+export interface ServingState {
   readonly configuration: Configuration;
   readonly readiness: Readiness;
-  /** The id of the sequence of events that this process receives. */
-  readonly eventsId: string;
+  readonly accounts: Accounts;
   /** The times of `expireBefore`, by layer. */
   readonly expiredBefore: ReadonlyMap<string, number>;
-  readonly accounts: Accounts;
+}
+
+/** The data that an HTTP worker receives after its `hello`. */
+export interface ServingData extends ServingState {
+  /** The id of the sequence of events that this process receives. */
+  readonly eventsId: string;
   readonly instance: string;
 }
 
@@ -138,6 +143,8 @@ export interface ServingCalls {
   /** Returns the same since the start, and a second. */
   trafficRates(): Promise<TrafficRatesView>;
   upstreams(): Promise<readonly UpstreamView[]>;
+  /** Returns the nodes of the cluster; a server that is alone is one. */
+  nodes(): Promise<readonly NodeView[]>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
   /** See `testLayer`. */
@@ -192,6 +199,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   traffic: "call",
   trafficRates: "call",
   upstreams: "call",
+  nodes: "call",
   probeUpstream: "until",
   testLayer: "until",
 };

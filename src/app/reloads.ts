@@ -19,14 +19,16 @@ export function mergeReloaded(
   const { host, port, workers, memoryTierMiB } = current.server;
   const server = { ...next.server, host, port, workers, memoryTierMiB };
   const ignored = [
-    ...(["dataDir", "state", "store", "stores"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+    ...(["dataDir", "state", "store", "stores", "cluster"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
     ...(["host", "port", "workers", "memoryTierMiB"] as const)
       .filter((key) => next.server[key] !== server[key])
       .map((key) => `server.${key}`),
   ];
-  const { dataDir, state, store, stores } = current;
+  const { dataDir, state, store, stores, cluster } = current;
+  const { cluster: _, ...rest } = next;
   const layers = isDeepStrictEqual(next.stores, stores) ? next.layers : inPresentStores(next.layers, current);
-  return { merged: { ...next, server, dataDir, state, store, stores, layers }, ignored };
+  const kept = { server, dataDir, state, store, stores, ...(cluster === undefined ? {} : { cluster }) };
+  return { merged: { ...rest, ...kept, layers }, ignored };
 }
 
 /**

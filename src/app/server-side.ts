@@ -1,8 +1,10 @@
+import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../config/configuration.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
+import { servedTiles } from "../http/api/nodes/node-view.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Rendering } from "./build-rendering.ts";
@@ -39,6 +41,7 @@ export interface ServerSide extends Core {
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
+  const sinceMs = Date.now();
   let configuration = initial;
   /** Applies a configuration to the parts of the server. Returns the keys whose change needs a restart. */
   const applyHere = async (next: Configuration): Promise<readonly string[]> => {
@@ -102,6 +105,10 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     traffic: (query) => traffic.view(query),
     trafficRates: () => traffic.rates(),
     upstreams: async () => rendering.upstreams(),
+    nodes: async () => {
+      const tiles = servedTiles((await serving.metrics()).tiles);
+      return [{ name: hostname(), lead: true, state: "ready", sinceMs, lagMs: 0, tiles }];
+    },
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),

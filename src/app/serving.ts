@@ -31,7 +31,13 @@ import { ConfigurationChecks } from "./configuration-checks.ts";
 import { refusesWithoutStore } from "./configured-stores.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
-import { type ServingCalls, type ServingMetrics, type ServingProcesses, USER_RENDERS } from "./process-methods.ts";
+import {
+  type ServingCalls,
+  type ServingMetrics,
+  type ServingProcesses,
+  type ServingState,
+  USER_RENDERS,
+} from "./process-methods.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core extends ServingCalls {
@@ -71,9 +77,11 @@ export class Serving implements ServingProcesses {
     readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
     readonly diskTiers: DiskTiers | undefined;
     readonly core: Core;
+    /** Returns why this process cannot serve whatever its readiness; undefined: it can. */
+    readonly cutOff?: () => Readiness | undefined;
     readonly log: Logger;
   }) {
-    const { configuration, stores, diskTiers, core, log } = parts;
+    const { configuration, stores, diskTiers, core, cutOff, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
     this.#stores = stores;
@@ -152,11 +160,12 @@ export class Serving implements ServingProcesses {
       traffic: (query) => core.traffic(query),
       trafficRates: () => core.trafficRates(),
       upstreams: () => core.upstreams(),
+      nodes: () => core.nodes(),
       testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
       tileProtocols: this.#tileProtocols,
-      readiness: () => this.#readiness,
+      readiness: () => cutOff?.() ?? this.#readiness,
       installation: () => {
         const { file: configurationFile, dataDir, stores } = this.#configuration;
         return { configurationFile, dataDir, tiles: stores.flatMap((one) => directoryOf(one) ?? []), workers };
@@ -237,6 +246,16 @@ export class Serving implements ServingProcesses {
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
     this.#authenticator.setUsers(this.#users());
     this.#events.wake();
+  }
+
+  /** Replaces all that this process knows: nothing that it has in memory, or on the disk in front of a store, counts. */
+  async restart({ configuration, accounts, expiredBefore, readiness }: ServingState, eventsId: string): Promise<void> {
+    for (const name of this.#catalogue.layers.keys()) this.#memory.clear(name);
+    await this.configure(configuration);
+    for (const name of this.#catalogue.layers.keys()) this.#reader.expireBefore(name, expiredBefore.get(name) ?? 0);
+    this.setAccounts(accounts);
+    this.#readiness = readiness;
+    this.#events.restart(eventsId);
   }
 
   async ready(readiness: Readiness): Promise<void> {

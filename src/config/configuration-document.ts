@@ -5,6 +5,7 @@ import type { ByZoom } from "../layer/by-zoom.ts";
 import type { Layer, SourceOptions } from "../layer/layer.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../store/store-options.ts";
+import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
 
@@ -79,6 +80,16 @@ const webhookDocument = (webhook: Webhook) => ({
   secret: MASKED,
 });
 
+/** Returns the document of the cluster. Masks the secret. */
+const clusterDocument = ({ listen, advertise, secret, nodeLeaseMs, leadLeaseMs, ...plain }: ClusterOptions) => ({
+  ...plain,
+  listen: hostPortText(listen),
+  advertise: advertise && hostPortText(advertise),
+  secret: secret === undefined ? undefined : MASKED,
+  nodeLeaseSeconds: nodeLeaseMs / 1000,
+  leadLeaseSeconds: leadLeaseMs / 1000,
+});
+
 /** Returns the document of the place of the state. Masks the account and the password. */
 const stateDocument = (state: Configuration["state"]) =>
   state.type === "embedded" ? state : { type: state.type, url: `postgres://${MASKED}@${state.target.name}` };
@@ -101,6 +112,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     jobs: configuration.jobs,
     compat: configuration.compat,
     state: stateDocument(configuration.state),
+    cluster: configuration.cluster && clusterDocument(configuration.cluster),
     store: configuration.store,
     stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE)
       ? undefined

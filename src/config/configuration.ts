@@ -9,6 +9,7 @@ import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { StateOptions } from "../state/state-options.ts";
 import type { StoreOptions } from "../store/store-options.ts";
+import type { ClusterOptions } from "./cluster-options.ts";
 import type { Origin } from "./problem.ts";
 
 /**
@@ -32,6 +33,8 @@ export interface Configuration {
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
   readonly state: StateOptions;
+  /** Absent: this server alone uses its database. */
+  readonly cluster?: ClusterOptions;
   /** At least one. The first is the store of layers that name none. */
   readonly stores: readonly StoreOptions[];
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };

@@ -13,6 +13,7 @@ import { tilesDirectory } from "../store/open-store.ts";
 import type { Configuration } from "./configuration.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
 import { archiveInspector } from "./internal/archives.ts";
+import { buildCluster, clusterStores } from "./internal/build-cluster.ts";
 import { buildEviction } from "./internal/build-eviction.ts";
 import { buildGridSets } from "./internal/build-grid-sets.ts";
 import { buildLayers } from "./internal/build-layers.ts";
@@ -23,6 +24,7 @@ import { buildWebhooks } from "./internal/build-webhooks.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { withValue } from "./internal/document-path.ts";
 import { readOverrides } from "./internal/overrides.ts";
+import { isLoopback } from "./internal/loopback.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
 import { type Document, readDocument } from "./internal/read-document.ts";
 import { originOfObject, withObjects } from "./internal/with-objects.ts";
@@ -203,17 +205,18 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   };
   const demo = file === undefined && document.layers === undefined;
   const configured = await layersOf(document);
-  const built = demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured;
-  const layers = built.map(withDigest);
+  const layers = (demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured).map(withDigest);
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
   const dataDir = resolve(input.cwd, document.dataDir);
-  const stores = buildStores(document.stores, {
+  const cluster = buildCluster(document, problems, warnings);
+  const built = buildStores(document.stores, {
     dataDir,
     cwd: input.cwd,
     defaultDirectory: tilesDirectory(dataDir),
     isShared: document.store.shared,
     problems,
   });
+  const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   const users = await buildUsers(document, { ...input, file }, problems, warnings);
   const { server, jobs, compat, store } = document;
@@ -242,6 +245,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     jobs,
     compat,
     state: buildState(document.state, problems),
+    ...(cluster === undefined ? {} : { cluster }),
     store,
     stores,
     diskQuota,
@@ -300,12 +304,6 @@ function checkReload(
       ["layers"],
       `${count(running.layers, "layer")} and this configuration has no such section: a reload removes all layers only by "layers: []"`,
     );
-}
-
-/** Returns whether only this machine can reach an address. */
-function isLoopback(host: string): boolean {
-  const plain = host.toLowerCase();
-  return plain === "localhost" || plain === "::1" || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
 }
 
 function freeze<T>(value: T): T {

@@ -89,6 +89,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/tokens/1": { DELETE: "none" },
   "/api/v1/users": { GET: "read", POST: "administer" },
   "/api/v1/users/a": { PATCH: "none", DELETE: "administer" },
+  "/api/v1/nodes": { GET: "read" },
   "/api/v1/upstreams": { GET: "read" },
   "/api/v1/upstreams/1": { GET: "read" },
   "/api/v1/upstreams/1/probe": { POST: "operate" },

@@ -22,7 +22,8 @@ type Answer =
       readonly stack: string | undefined;
       readonly code: string;
     };
-type Message = Call | Cancel | Note | Answer;
+/** A message between the two sides of a channel. */
+export type Message = Call | Cancel | Note | Answer;
 
 type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
 /** The arguments of a method that takes an `AbortSignal` last, without it. */
@@ -42,7 +43,8 @@ type SendingOf<F> =
 /** Names each method of an interface together with the way it is sent. The types allow only the fitting way. */
 export type Sendings<T> = { readonly [K in keyof T]: SendingOf<T[K]> };
 
-type Port = {
+/** One end of the connection below a channel. */
+export type Port = {
   postMessage(message: Message): void;
   on(event: "message", listener: (message: Message) => void): unknown;
 };

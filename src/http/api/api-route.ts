@@ -11,6 +11,7 @@ import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
 import { layerTests } from "./layers/layer-test-route.ts";
 import { layerResource, layersResource } from "./layers/layers-route.ts";
+import { nodesResource } from "./nodes/nodes-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
 import { PREVIEW } from "./schedules/schedule-document.ts";
@@ -62,6 +63,7 @@ export function apiRoute(parts: RouteOptions): Route {
     ["status", () => statusResource(parts)],
     ["server", () => server],
     ["upstreams", () => upstreamsResource(parts)],
+    ["nodes", () => nodesResource(parts)],
     ["activity", () => activityResource(parts)],
     ["coverage", () => coverageResource(parts)],
     ["session", () => sessionResource(parts)],

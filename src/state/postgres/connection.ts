@@ -4,7 +4,7 @@ import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Batch, Fault, Query, QueryResult } from "./protocol.ts";
-import { beginSession, lastCommit, NUMBER_COMMIT, own } from "./session.ts";
+import { beginSession, connectionName, lastCommit, NUMBER_COMMIT, own, type SessionUse } from "./session.ts";
 
 /** A request waits so long for a new connection after a loss. Later ones fail at once, until there is one. */
 const RECONNECT_WAIT_MS = 2_000;
@@ -42,6 +42,7 @@ interface Sent {
  */
 export class PostgresConnection {
   readonly #target: PostgresTarget;
+  readonly #use: SessionUse;
   readonly #instance = randomUUID();
   #state: State = { kind: "closed" };
   /** The transaction that a batch has begun runs on this connection. */
@@ -53,8 +54,9 @@ export class PostgresConnection {
   readonly #changed = new Set<() => void>();
   #isClosing = false;
 
-  constructor(target: PostgresTarget) {
+  constructor(target: PostgresTarget, use: SessionUse) {
     this.#target = target;
+    this.#use = use;
   }
 
   /** Connects for the first time. Returns why this failed. */
@@ -75,12 +77,17 @@ export class PostgresConnection {
   async #connect(lostPid: number | undefined): Promise<Open | Fault> {
     let made: PostgresClient | undefined;
     try {
-      made = newClient(this.#target, "nuthatch");
+      made = newClient(this.#target, connectionName(this.#use));
       const { client, destroy } = made;
       // Without a listener the loss of the connection would be an uncaught error. The state changes with "end".
       client.on("error", () => {});
       await client.connect();
-      const fault = await beginSession(client, { target: this.#target, instance: this.#instance, lostPid });
+      const fault = await beginSession(client, {
+        target: this.#target,
+        use: this.#use,
+        instance: this.#instance,
+        lostPid,
+      });
       if (fault !== undefined) {
         destroy(new Error("not used"));
         return fault;

@@ -3,6 +3,7 @@ import { StateError } from "../data-directory.ts";
 import type { PostgresThreadData } from "./postgres-thread.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Answered, Asked, QueryResult, Request } from "./protocol.ts";
+import type { SessionUse } from "./session.ts";
 
 /** An error of a statement, with the code of PostgreSQL. */
 class StatementError extends Error {
@@ -27,10 +28,10 @@ export class PostgresBridge {
   #isClosed = false;
 
   /** @param diverged called when the database is not as this server has left it, so that nothing can be used of it */
-  constructor(target: PostgresTarget, thread: URL, diverged: (reason: string) => void) {
+  constructor(target: PostgresTarget, use: SessionUse, thread: URL, diverged: (reason: string) => void) {
     const { port1, port2 } = new MessageChannel();
     const answered = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-    const workerData: PostgresThreadData = { target, port: port2, answered };
+    const workerData: PostgresThreadData = { target, use, port: port2, answered };
     this.#worker = new Worker(thread, { workerData, transferList: [port2] });
     this.#worker.unref();
     this.#port = port1;

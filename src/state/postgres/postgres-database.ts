@@ -5,6 +5,7 @@ import { numbered } from "./numbered.ts";
 import { PostgresBridge } from "./postgres-bridge.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Query, QueryResult } from "./protocol.ts";
+import type { SessionUse } from "./session.ts";
 
 /** A state database in PostgreSQL. */
 export interface PostgresDatabase extends Database {
@@ -17,6 +18,8 @@ export interface PostgresDatabase extends Database {
 export interface PostgresOptions {
   /** The file of the connection's thread; that beside this file. */
   readonly thread?: URL;
+  /** `lead`: the server leads a cluster; it alone is one otherwise. */
+  readonly use?: SessionUse;
   /** Called when the database is not as this server has left it: the server must begin again. */
   readonly diverged: (reason: string) => void;
 }
@@ -51,7 +54,7 @@ interface Transaction {
  */
 export function openPostgres(target: PostgresTarget, options: PostgresOptions): PostgresDatabase {
   const thread = options.thread ?? new URL("./postgres-thread.js", import.meta.url);
-  const state = new PostgresState(target, new PostgresBridge(target, thread, options.diverged));
+  const state = new PostgresState(target, new PostgresBridge(target, options.use ?? "server", thread, options.diverged));
   return {
     dialect: postgresDialect,
     connect: () => state.connect(),

@@ -2,17 +2,19 @@ import { type MessagePort, workerData } from "node:worker_threads";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Answer, Answered, Asked, Fault, Request } from "./protocol.ts";
+import type { SessionUse } from "./session.ts";
 
 /** The parameters of the thread of the connection. */
 export interface PostgresThreadData {
   readonly target: PostgresTarget;
+  readonly use: SessionUse;
   readonly port: MessagePort;
   /** One number, set to 1 after each answer: the coordinator's thread sleeps on it. */
   readonly answered: SharedArrayBuffer;
 }
 
-function start({ target, port, answered }: PostgresThreadData): void {
-  const connection = new PostgresConnection(target);
+function start({ target, use, port, answered }: PostgresThreadData): void {
+  const connection = new PostgresConnection(target, use);
   const signal = new Int32Array(answered);
   let asked = 0;
   const answer = (message: Answer): void => {

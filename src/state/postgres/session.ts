@@ -25,7 +25,7 @@ const FACTS = `SELECT current_schema() AS schema, current_setting('server_encodi
 const OLDEST_VERSION = 120_000;
 
 /** The holder of the lock of the server's session. */
-const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen
+const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen, application_name AS name
   FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND classid = $1 AND objid = $2
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
@@ -34,8 +34,22 @@ const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen
 const COMMIT_TABLE =
   "CREATE TABLE IF NOT EXISTS server_commit (id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, number INTEGER NOT NULL)";
 
+/** The lease of the node that leads a cluster. It is part of no migration: nodes need it before one of them leads. */
+export const LEAD_TABLE = [
+  `CREATE TABLE IF NOT EXISTS cluster_lead (id INTEGER PRIMARY KEY CHECK (id = 1), epoch BIGINT NOT NULL,
+    instance TEXT NOT NULL, name TEXT NOT NULL, address TEXT NOT NULL, expires TIMESTAMPTZ NOT NULL)`,
+  `INSERT INTO cluster_lead VALUES (1, 0, '', '', '', clock_timestamp() - interval '1 ms') ON CONFLICT (id) DO NOTHING`,
+];
+const HAS_LEAD_TABLE = "SELECT (to_regclass('cluster_lead') IS NOT NULL)::int AS found";
+const LED = "SELECT name FROM cluster_lead WHERE expires > clock_timestamp()";
+
+/** The use of a connection: by a server that is alone, or by the lead of a cluster, which has taken the lease before. */
+export type SessionUse = "server" | "lead";
+export const connectionName = (use: SessionUse): string => (use === "lead" ? "nuthatch lead" : "nuthatch");
+
 export interface SessionOwner {
   readonly target: PostgresTarget;
+  readonly use: SessionUse;
   /** Identifies this run of the server. */
   readonly instance: string;
   /** The process of PostgreSQL that served the lost connection; undefined: this is the first connection. */
@@ -47,7 +61,7 @@ export interface SessionOwner {
  * @returns why the database cannot be used
  */
 export async function beginSession(client: Client, owner: SessionOwner): Promise<Fault | undefined> {
-  const { target } = owner;
+  const { target, use, lostPid } = owner;
   await client.query(SETTINGS);
   const facts = await client.query<{ schema: string | null; encoding: string; version: number; standby: number }>(
     FACTS,
@@ -60,8 +74,19 @@ export async function beginSession(client: Client, owner: SessionOwner): Promise
   if (schema === null)
     return refused("3F000", target, "no schema of its search_path exists: create it, or name another in state.url");
   if (standby === 1) return unavailable("", target, "it is a standby, which takes no changes");
-  return takeLock(client, owner, lockKeys(schema));
+  const led = use === "server" && lostPid === undefined ? await leadName(client) : undefined;
+  return led === undefined ? takeLock(client, owner, lockKeys(schema)) : refused("", target, usedBy(`the cluster that ${led} leads`));
 }
+
+/** Returns the name of the node that leads a cluster on this database; undefined: none does. */
+async function leadName(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ found: number }>(HAS_LEAD_TABLE);
+  if (rows[0]?.found !== 1) return undefined;
+  return (await client.query<{ name: string }>(LED)).rows[0]?.name;
+}
+
+const usedBy = (who: string): string =>
+  `${who} uses it: end that one, or give each server the key \`cluster:\` so that they work as one`;
 
 /** The lock is of one schema: several servers may share a database. */
 function lockKeys(schema: string): readonly [number, number] {
@@ -71,7 +96,7 @@ function lockKeys(schema: string): readonly [number, number] {
 
 async function takeLock(
   client: Client,
-  { target, lostPid }: SessionOwner,
+  { target, use, lostPid }: SessionOwner,
   keys: readonly [number, number],
 ): Promise<Fault | undefined> {
   const until = performance.now() + LONGEST_LOCK_MS;
@@ -79,18 +104,17 @@ async function takeLock(
   for (;;) {
     const taken = await client.query<{ taken: number }>("SELECT pg_try_advisory_lock($1, $2)::int AS taken", [...keys]);
     if (taken.rows[0]?.taken === 1) return undefined;
-    const [holder] = (await client.query<{ pid: number; seen: string }>(HOLDER, [...keys])).rows;
-    if (holder !== undefined && holder.pid === lostPid)
-      // The lost connection of this server, of whose end PostgreSQL does not know yet.
+    const { rows } = await client.query<{ pid: number; seen: string; name: string | null }>(HOLDER, [...keys]);
+    const [holder] = rows;
+    // The lease is this node's: a lead before has lost it, and hangs or does not know yet. It commits nothing any more.
+    const isFormerLead = use === "lead" && lostPid === undefined && holder?.name === connectionName("lead");
+    if (holder !== undefined && (holder.pid === lostPid || isFormerLead))
+      // Or the lost connection of this server, of whose end PostgreSQL does not know yet.
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A server asks the database something each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
     if (isAlive || performance.now() > until)
-      return refused(
-        "",
-        target,
-        "another Nuthatch uses it: end that one, or give each server the key `cluster:` so that they work as one",
-      );
+      return refused("", target, usedBy("another Nuthatch"));
     if (holder !== undefined && first?.pid !== holder.pid) first = holder;
     await sleep(LOCK_LOOK_MS);
   }

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
+import { ClusterSchema } from "./cluster-schema.ts";
 import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
@@ -64,6 +65,7 @@ export const ConfigurationSchema = map({
   state: StateSchema.prefault({}),
   store: StoreSchema.prefault({}),
   stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),
+  cluster: optional(ClusterSchema).describe("Makes this server one of several nodes on one database."),
   webhooks: list(WebhookSchema).default([]),
 });
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ROLES, USER_PLACES } from "../../../account/user.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
 import { CLEAN_UP_UNITS, EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
+import { NODE_STATES } from "../nodes/node-view.ts";
 import {
   anyObject,
   bigint64,
@@ -54,6 +55,19 @@ export const usage = z.object({
       }),
     )
     .exactOptional(),
+});
+
+export const nodes = z.object({
+  nodes: z.array(
+    z.object({
+      name: text,
+      lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
+      state: z.enum(NODE_STATES),
+      since: moment,
+      lag: whole.meta({ description: "ms since the lead has heard from the node" }),
+      work: z.object({ tiles: whole.meta({ description: "Tiles that the node has served since it began" }) }),
+    }),
+  ),
 });
 
 const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });

@@ -19,7 +19,7 @@ const MOST_STORED = 1_000;
  */
 export class ServerEvents {
   /** Identifies this start of the server: event numbers of an earlier start are not valid. */
-  readonly #instance: string;
+  #instance: string;
   readonly #stored: Numbered[] = [];
   /** The number of the oldest stored event. */
   #first = 1;
@@ -28,6 +28,14 @@ export class ServerEvents {
 
   constructor(instance: string) {
     this.#instance = instance;
+  }
+
+  /** Begins a new sequence of events: events may have been missed. Present listeners get "gone". */
+  restart(instance: string): void {
+    this.#instance = instance;
+    this.#first = this.last + 2;
+    this.#stored.length = 0;
+    this.#endWaits();
   }
 
   publish(event: ServerEvent): void {

@@ -326,6 +326,11 @@ export const paths = {
       failures: [404],
     }),
   },
+  "/nodes": {
+    get: operation("listNodes", "Lists the nodes of the cluster; a server without a cluster is one", {
+      answers: { 200: answer("Nodes") },
+    }),
+  },
   "/status": {
     get: operation("getStatus", "Returns the version, readiness, jobs, usage, and the problems that need attention", {
       answers: { 200: answer("Status") },

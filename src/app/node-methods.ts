@@ -1,0 +1,55 @@
+import type { Configuration } from "../config/configuration.ts";
+import type { HttpServerMethods, ServingState } from "./process-methods.ts";
+import type { MemberMethods } from "./serving-members.ts";
+
+/** The version of the messages between nodes. A lead takes nodes of this version and of its neighbours. */
+export const LINK_VERSION = 1;
+
+/** A node that asks the lead for a lease. */
+export interface NodeHello {
+  readonly version: number;
+  /** The run of the node. */
+  readonly instance: string;
+  readonly name: string;
+  /** Where the tiles of its stores are, by the id of the store. All nodes have the same. */
+  readonly stores: ReadonlyMap<string, string>;
+}
+
+export type Welcome =
+  /** The node has the state of the lead, and a lease. */
+  | { readonly kind: "joined"; readonly instance: string }
+  /** The lead has not begun, has no valid lease itself, or is closing. */
+  | { readonly kind: "not_now"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Methods of the lead that a node calls. */
+export interface LeadMethods extends Omit<HttpServerMethods, "hello"> {
+  /** The first call. What the node needs has arrived before the answer. */
+  join(hello: NodeHello): Welcome;
+  /** Renews the lease of the node. False: the lead grants none. */
+  beat(): boolean;
+  /** Gives the lease up: the node serves no more. */
+  leave(): void;
+}
+
+/** Methods of a node that the lead calls. */
+export interface NodeMethods extends MemberMethods {
+  /** Replaces all that the node knows. Nothing that it had in memory counts any more. */
+  begin(state: ServingState, eventsId: string): void;
+  /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
+  names(storeId: string, text: string): void;
+}
+
+/** Returns the configuration of the lead without what each node has of its own, and without the secrets of that. */
+export function sharedConfiguration(configuration: Configuration): Configuration {
+  const { cluster: _, ...rest } = configuration;
+  return { ...rest, state: { type: "embedded" }, stores: [] };
+}
+
+/** Returns the configuration of a node: that of the lead, and its own place in the network and on this machine. */
+export function nodeConfiguration(shared: Configuration, own: Configuration): Configuration {
+  const { file, dataDir, state, stores, cluster } = own;
+  const { host, port, workers, memoryTierMiB } = own.server;
+  const server = { ...shared.server, host, port, workers, memoryTierMiB };
+  return { ...shared, file, dataDir, state, stores, server, ...(cluster === undefined ? {} : { cluster }) };
+}

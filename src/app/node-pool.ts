@@ -1,0 +1,283 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { AddressInfo, Server, Socket } from "node:net";
+import type { Accounts } from "../account/account-service.ts";
+import { acceptNodes } from "../cluster/connections.ts";
+import { FramedPort } from "../cluster/framed-port.ts";
+import { GrantedLeases, type Lease } from "../cluster/lease.ts";
+import type { ClusterOptions } from "../config/cluster-options.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
+import { type NodeView, servedTiles } from "../http/api/nodes/node-view.ts";
+import type { Readiness } from "../http/readiness.ts";
+import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
+import { Channel } from "../lib/channel.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
+import { codeOf } from "../lib/error-code.ts";
+import type { Logger } from "../lib/logger.ts";
+import { storeLocationsById } from "./configured-stores.ts";
+import { LINK_VERSION, type LeadMethods, type NodeHello, type NodeMethods, sharedConfiguration, type Welcome } from "./node-methods.ts";
+import type { ServingMetrics, ServingProcesses } from "./process-methods.ts";
+import type { Core } from "./serving.ts";
+import { methodsForMembers, ServingMembers } from "./serving-members.ts";
+
+type NodeChannel = Channel<LeadMethods, NodeMethods>;
+
+interface Member {
+  readonly hello: NodeHello;
+  readonly channel: NodeChannel;
+  readonly socket: Socket;
+  readonly sinceMs: number;
+  lastHeardMs: number;
+}
+
+export interface NodePoolParts {
+  readonly configuration: Configuration;
+  readonly cluster: ClusterOptions;
+  readonly instance: string;
+  /** The lease of this lead. It grants leases only while it has its own. */
+  readonly lease: Pick<Lease, "isValid">;
+  readonly core: Core;
+  readonly log: Logger;
+}
+
+/** How often the pool looks for nodes whose lease has ended without a word. */
+const LOOKS_PER_LEASE = 10;
+
+/** The nodes of a cluster, as the lead calls them. All answer HTTP; the lead alone renders, accounts and manages. */
+export class NodePool implements ServingProcesses {
+  readonly #parts: NodePoolParts;
+  readonly #serving: ServingMembers;
+  readonly #leases: GrantedLeases;
+  readonly #members = new Set<Member>();
+  readonly #sockets = new Set<Socket>();
+  readonly #methods: ReturnType<typeof methodsForMembers>;
+  readonly #server: Server;
+  readonly #names: StoreNames;
+  readonly #timer: NodeJS.Timeout;
+  /** Why no node can join; undefined: they can. */
+  #closedTo: string | undefined = "the lead is starting";
+
+  constructor(parts: NodePoolParts) {
+    const { configuration, cluster, core } = parts;
+    this.#parts = parts;
+    this.#serving = new ServingMembers(sharedConfiguration(configuration));
+    this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
+    this.#methods = {
+      ...methodsForMembers(core, () => this.#allApplied()),
+      nodes: () => this.#nodes(),
+    };
+    this.#names = new StoreNames(configuration);
+    this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
+    this.#timer = setInterval(() => this.#endOverdue(), cluster.nodeLeaseMs / LOOKS_PER_LEASE);
+    this.#timer.unref();
+  }
+
+  #accept(socket: Socket): void {
+    const { lease, log } = this.#parts;
+    this.#sockets.add(socket);
+    let member: Member | undefined;
+    const join = (hello: NodeHello): Welcome => {
+      if (this.#closedTo !== undefined || member !== undefined)
+        return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
+      if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
+      const refused = this.#refusal(hello);
+      if (refused !== undefined) return { kind: "refused", reason: refused };
+      member = { hello, channel, socket, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
+      this.#begin(member);
+      return { kind: "joined", instance: this.#parts.instance };
+    };
+    const beat = (): boolean => {
+      if (member === undefined || !lease.isValid) return false;
+      member.lastHeardMs = elapsedMs();
+      this.#leases.grant(member.hello.instance);
+      return true;
+    };
+    const leave = (): void => {
+      if (member !== undefined) this.#leases.returned(member.hello.instance);
+      socket.end();
+    };
+    const channel: NodeChannel = new Channel<LeadMethods, NodeMethods>(
+      new FramedPort(socket),
+      { ...this.#methods, join, beat, leave },
+      (method, error) => log.error("a node's report failed", { method, error: String(error) }),
+    );
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      const gone = Object.assign(new Error("the node has gone"), { code: "unavailable" });
+      if (member !== undefined) {
+        this.#members.delete(member);
+        this.#serving.remove(channel);
+        this.#leases.depart(member.hello.instance);
+        log.info("a node has left", { node: member.hello.name });
+      }
+      channel.close(gone);
+    });
+  }
+
+  #refusal({ version, name, instance, stores }: NodeHello): string | undefined {
+    if (Math.abs(version - LINK_VERSION) > 1)
+      return `its messages have version ${version}, and those of the lead version ${LINK_VERSION}: only neighbours work together`;
+    const other = [...this.#members].find(({ hello }) => hello.name === name && hello.instance !== instance);
+    if (other !== undefined) return `another node is called ${JSON.stringify(name)}: cluster.node names each node differently`;
+    const own = storeLocationsById(this.#parts.configuration);
+    for (const id of new Set([...own.keys(), ...stores.keys()]))
+      if (own.get(id) !== stores.get(id))
+        return `its store ${JSON.stringify(id)} is at ${stores.get(id) ?? "no place"}, and that of the lead at ${own.get(id) ?? "no place"}: all nodes need the same stores`;
+    return undefined;
+  }
+
+  /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */
+  #begin(member: Member): void {
+    const { channel, hello } = member;
+    for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
+    channel.note("begin", [this.#serving.state, randomUUID()]);
+    this.#members.add(member);
+    this.#serving.add(channel);
+    this.#leases.grant(hello.instance);
+    this.#parts.log.info("a node has joined", { node: hello.name });
+  }
+
+  /** Ends the connections of nodes that are silent: a stopped process would hold up every change. */
+  #endOverdue(): void {
+    for (const { hello, socket } of this.#members) if (this.#leases.isOver(hello.instance)) socket.destroy();
+  }
+
+  /** Sends names that have changed, before what depends on them. */
+  #sendNames(): void {
+    for (const { id, text } of this.#names.changed())
+      for (const { channel } of this.#members) channel.note("names", [id, text]);
+  }
+
+  /** Waits until no node can answer with the state before the changes so far. */
+  async #allApplied(): Promise<void> {
+    this.#sendNames();
+    await this.#serving.applied();
+    await this.#unaware();
+  }
+
+  async #unaware(): Promise<void> {
+    for (let ms = this.#leases.unawareMs(); ms > 0; ms = this.#leases.unawareMs())
+      await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  publish(event: ServerEvent): void {
+    this.#serving.publish(event);
+  }
+
+  setAccounts(accounts: Accounts): void {
+    this.#leases.changed();
+    this.#serving.setAccounts(accounts);
+  }
+
+  metrics(): Promise<ServingMetrics> {
+    return this.#serving.metrics();
+  }
+
+  collectTraffic(): Promise<TrafficByLayer> {
+    return this.#serving.collectTraffic();
+  }
+
+  clear(layer: string): void {
+    this.#leases.changed();
+    this.#sendNames();
+    this.#serving.clear(layer);
+  }
+
+  remove(keys: readonly string[]): void {
+    this.#serving.removeTiles(keys);
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    this.#leases.changed();
+    this.#serving.expireBefore(layer, beforeMs);
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    this.#leases.changed();
+    await this.#serving.configure(sharedConfiguration(configuration));
+    await this.#unaware();
+  }
+
+  /** A node that has a lease of the lead before serves on meanwhile: no node joins before stored tiles can be served. */
+  ready(readiness: Readiness): Promise<void> {
+    if (readiness.ready || readiness.isStarting !== true) this.#closedTo = undefined;
+    else if (this.#closedTo !== undefined) this.#closedTo = readiness.reason;
+    this.#sendNames();
+    return this.#serving.ready(readiness);
+  }
+
+  async #nodes(): Promise<readonly NodeView[]> {
+    const { instance } = this.#parts;
+    const views = [...this.#members].map(async ({ hello, channel, sinceMs, lastHeardMs }): Promise<NodeView> => {
+      const metrics = await channel.call("metrics").catch(() => undefined);
+      return {
+        name: hello.name,
+        lead: hello.instance === instance,
+        state: metrics === undefined ? "lost" : "ready",
+        sinceMs,
+        lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
+        tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
+      };
+    });
+    const all = await Promise.all(views);
+    return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Accepts nodes on the address. @throws Error when it is not available */
+  listen(host: string, port: number): Promise<{ readonly port: number }> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off("error", reject);
+        resolve({ port: portOf(this.#server.address()) });
+      });
+    });
+  }
+
+  /** Ends the connections. The nodes wait for the next lead. */
+  async close(): Promise<void> {
+    this.#closedTo = "the lead is closing";
+    clearInterval(this.#timer);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
+
+const portOf = (address: AddressInfo | string | null): number =>
+  typeof address === "object" && address !== null ? address.port : 0;
+
+/** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
+class StoreNames {
+  readonly #files: readonly { readonly id: string; readonly file: string }[];
+  readonly #sent = new Map<string, string>();
+
+  constructor({ stores }: Configuration) {
+    this.#files = stores.flatMap((store) => (store.type === "s3" ? [{ id: store.id, file: store.namesFile }] : []));
+  }
+
+  all(): readonly { readonly id: string; readonly text: string }[] {
+    return this.#files.flatMap(({ id, file }) => {
+      const text = read(file);
+      return text === undefined ? [] : [{ id, text }];
+    });
+  }
+
+  /** Returns those that differ from the last call. */
+  changed(): readonly { readonly id: string; readonly text: string }[] {
+    const found = this.all().filter(({ id, text }) => this.#sent.get(id) !== text);
+    for (const { id, text } of found) this.#sent.set(id, text);
+    return found;
+  }
+}
+
+/** The coordinator may not have read the document of the bucket yet. */
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
+import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
+import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { ServerEvent } from "../coordinator/server-event.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
+import { type Readiness, STARTING } from "../http/readiness.ts";
+import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
+import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
+import { type Channel, localMethods } from "../lib/channel.ts";
+import type { UserRender } from "../render/user-renders.ts";
+import { forwardOperations } from "./operations-channel.ts";
+import {
+  type HttpServerMethods,
+  SERVING_CALLS,
+  type ServingCalls,
+  type ServingMetrics,
+  type ServingProcesses,
+  type ServingState,
+  USER_RENDERS,
+} from "./process-methods.ts";
+import type { Core } from "./serving.ts";
+
+/** The methods that each member has. */
+export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"> {
+  /** Answers when all earlier messages have been handled. */
+  applied(): void;
+}
+
+export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
+
+/** The processes that serve, in this machine or in others, each behind a channel. */
+export class ServingMembers {
+  readonly #channels = new Set<MemberChannel>();
+  readonly #expiredBefore = new Map<string, number>();
+  #configuration: Configuration;
+  #readiness: Readiness = STARTING;
+  #accounts: Accounts = NO_ACCOUNTS;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+  }
+
+  get state(): ServingState {
+    return {
+      configuration: this.#configuration,
+      readiness: this.#readiness,
+      accounts: this.#accounts,
+      expiredBefore: this.#expiredBefore,
+    };
+  }
+
+  /** Adds a member that has `state`. */
+  add(channel: MemberChannel): void {
+    this.#channels.add(channel);
+  }
+
+  remove(channel: MemberChannel): void {
+    this.#channels.delete(channel);
+  }
+
+  /** Calls all members. A member that ends meanwhile has no answer: it has lost its memory tier. */
+  all<T>(call: (channel: MemberChannel) => Promise<T>): Promise<(T | undefined)[]> {
+    return Promise.all([...this.#channels].map((channel) => call(channel).catch(() => undefined)));
+  }
+
+  publish(event: ServerEvent): void {
+    for (const channel of this.#channels) channel.note("publish", [event]);
+  }
+
+  setAccounts(accounts: Accounts): void {
+    this.#accounts = accounts;
+    for (const channel of this.#channels) channel.note("setAccounts", [accounts]);
+  }
+
+  async metrics(): Promise<ServingMetrics> {
+    const tiles = new Map<string, TileCounts>();
+    let times = new TileTimes().view();
+    const diskTiers: StoreTierView[] = [];
+    const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, listeners: 0 };
+    for (const one of await this.all((channel) => channel.call("metrics"))) {
+      if (one === undefined) continue;
+      addTileCounts(tiles, one.tiles);
+      times = addTileTimes(times, one.times);
+      sum.memory.tiles += one.memory.tiles;
+      sum.memory.bytes += one.memory.bytes;
+      sum.memory.limitBytes += one.memory.limitBytes;
+      diskTiers.push(...one.diskTiers);
+      sum.maps += one.maps;
+      sum.listeners += one.listeners;
+    }
+    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers) };
+  }
+
+  async collectTraffic(): Promise<TrafficByLayer> {
+    const sums = new Map<string, TrafficCounts>();
+    for (const one of await this.all((channel) => channel.call("collectTraffic")))
+      for (const [layer, counts] of one ?? []) {
+        const sum = sums.get(layer) ?? noTraffic();
+        addTraffic(sum, counts);
+        sums.set(layer, sum);
+      }
+    return sums;
+  }
+
+  clear(layer: string): void {
+    for (const channel of this.#channels) channel.note("clear", [layer]);
+  }
+
+  removeTiles(keys: readonly string[]): void {
+    for (const channel of this.#channels) channel.note("remove", [keys]);
+  }
+
+  expireBefore(layer: string, beforeMs: number): void {
+    this.#expiredBefore.set(layer, beforeMs);
+    for (const channel of this.#channels) channel.note("expireBefore", [layer, beforeMs]);
+  }
+
+  /** Waits until all members have applied the changes before, so that an answer is true of all of them. */
+  async applied(): Promise<void> {
+    await this.all((channel) => channel.call("applied"));
+  }
+
+  async configure(configuration: Configuration): Promise<void> {
+    this.#configuration = configuration;
+    await this.all((channel) => channel.call("configure", configuration));
+  }
+
+  async ready(readiness: Readiness): Promise<void> {
+    this.#readiness = readiness;
+    await this.all((channel) => channel.call("ready", readiness));
+  }
+}
+
+/**
+ * Returns the methods of the server that members call.
+ * @param applied awaited before each answer of an operation
+ */
+export function methodsForMembers(core: Core, applied: () => Promise<void>): Omit<HttpServerMethods, "hello"> {
+  return {
+    ...forwardOperations(core.operations, { applied }),
+    ...localMethods(() => core.renders, USER_RENDERS),
+    ...localMethods<ServingCalls>(() => core, SERVING_CALLS),
+    renderForUser: async (order, missed, client, gone) =>
+      only(await core.renders.renderForUser(order, missed, client, gone), missed),
+  };
+}
+
+/** Removes all tiles but the requested one from a render, as processes exchange no others. */
+const only = (rendered: UserRender, { x, y }: TileIndex): UserRender =>
+  rendered.kind === "rendered"
+    ? { ...rendered, tiles: rendered.tiles.filter((t) => t.x === x && t.y === y) }
+    : rendered;

@@ -1,0 +1,156 @@
+import type { Client } from "pg";
+import { type HostPort, hostPortText, parseHostPort } from "../config/cluster-options.ts";
+import { newClient, type PostgresClient } from "../state/postgres/client.ts";
+import { faultOfConnection, faultOfStatement, isLoss } from "../state/postgres/faults.ts";
+import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
+import type { Fault } from "../state/postgres/protocol.ts";
+import { LEAD_TABLE } from "../state/postgres/session.ts";
+import { codeOf } from "../lib/error-code.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+
+/** The row of the lease of the lead. */
+export interface LeadRow {
+  /** Rises by one with each lead. */
+  readonly epoch: number;
+  /** The run of the node that leads. */
+  readonly instance: string;
+  readonly name: string;
+  /** Where the lead accepts nodes; undefined: it does not accept any yet. */
+  readonly address: HostPort | undefined;
+  /** Judged by PostgreSQL's clock. */
+  readonly isExpired: boolean;
+  /** Whether the node that leads is connected to PostgreSQL. */
+  readonly isConnected: boolean;
+}
+
+export interface Candidate {
+  readonly instance: string;
+  readonly name: string;
+  readonly leaseMs: number;
+}
+
+/** The name of the connection of a node, by which the others see whether it is there. */
+const connectionName = (instance: string): string => `nuthatch node ${instance}`;
+
+interface LookedUp {
+  readonly epoch: number;
+  readonly instance: string;
+  readonly name: string;
+  readonly address: string;
+  readonly expired: number;
+  readonly connected: number;
+}
+
+const LOOK = `SELECT epoch::int AS epoch, instance, name, address, expires < clock_timestamp() AS expired,
+  EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'nuthatch node ' || instance) AS connected
+  FROM cluster_lead WHERE id = 1`;
+const TAKE = `UPDATE cluster_lead SET epoch = epoch + 1, instance = $2, name = $3, address = '',
+  expires = clock_timestamp() + $4 * interval '1 ms'
+  WHERE id = 1 AND epoch = $1 AND (expires < clock_timestamp() OR $5) RETURNING epoch::int AS epoch`;
+const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp() + $4 * interval '1 ms'
+  WHERE id = 1 AND epoch = $1 AND instance = $2`;
+const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
+  WHERE id = 1 AND epoch = $1 AND instance = $2`;
+const ANSWER_MS = 5_000;
+/** Two nodes that create the table at the same time: one of them is refused, and finds it. */
+const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
+
+/**
+ * The lease of the lead, in PostgreSQL, over a connection of its own: one statement for each step, so that no transaction
+ * is left open. Only PostgreSQL's clock counts.
+ */
+export class LeadTable {
+  readonly #target: PostgresTarget;
+  readonly #instance: string;
+  #open: PostgresClient | undefined;
+
+  constructor(target: PostgresTarget, instance: string) {
+    this.#target = target;
+    this.#instance = instance;
+  }
+
+  look(): Promise<Result<LeadRow, Fault>> {
+    return this.#run(async (client) => {
+      const { rows } = await client.query<LookedUp>(LOOK);
+      const [{ epoch = 0, instance = "", name = "", address = "", expired = 1, connected = 0 } = {}] = rows;
+      return {
+        epoch,
+        instance,
+        name,
+        address: parseHostPort(address),
+        isExpired: expired === 1,
+        isConnected: connected === 1,
+      };
+    });
+  }
+
+  /** Takes the lease from an epoch. `isDead`: the lead of that epoch is known to have ended. Undefined: another was faster. */
+  take(seen: number, { instance, name, leaseMs }: Candidate, isDead: boolean): Promise<Result<number | undefined, Fault>> {
+    return this.#run(async (client) => {
+      const { rows } = await client.query<{ epoch: number }>(TAKE, [seen, instance, name, leaseMs, isDead]);
+      return rows[0]?.epoch;
+    });
+  }
+
+  /** Renews the lease. False: another node has taken it. */
+  renew(epoch: number, { instance, leaseMs }: Candidate, address: HostPort): Promise<Result<boolean, Fault>> {
+    return this.#run(async (client) => {
+      const { rowCount } = await client.query(RENEW, [epoch, instance, hostPortText(address), leaseMs]);
+      return rowCount === 1;
+    });
+  }
+
+  /** Ends the lease at once, after the lead has ended in order. */
+  giveBack(epoch: number, instance: string): Promise<Result<null, Fault>> {
+    return this.#run(async (client) => {
+      await client.query(GIVE_BACK, [epoch, instance]);
+      return null;
+    });
+  }
+
+  async #run<T>(work: (client: Client) => Promise<T>): Promise<Result<T, Fault>> {
+    let open = this.#open;
+    if (open === undefined) {
+      const connected = await this.#connect();
+      if (!connected.ok) return connected;
+      open = connected.value;
+    }
+    const { destroy } = open;
+    const late = setTimeout(() => destroy(new Error("PostgreSQL does not answer")), ANSWER_MS);
+    try {
+      return ok(await work(open.client));
+    } catch (error) {
+      if (isLoss(error)) this.close();
+      return refuse(faultOfStatement(error, this.#target));
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async #connect(): Promise<Result<PostgresClient, Fault>> {
+    let made: PostgresClient | undefined;
+    try {
+      made = newClient(this.#target, connectionName(this.#instance));
+      const { client } = made;
+      client.on("error", () => {});
+      client.once("end", () => {
+        if (this.#open === made) this.#open = undefined;
+      });
+      await client.connect();
+      for (const statement of LEAD_TABLE)
+        await client.query(statement).catch((error: unknown) => {
+          if (!CREATED_MEANWHILE.has(codeOf(error))) throw error;
+        });
+      this.#open = made;
+      return ok(made);
+    } catch (error) {
+      made?.destroy(new Error("not used"));
+      return refuse(faultOfConnection(error, this.#target));
+    }
+  }
+
+  close(): void {
+    this.#open?.destroy(new Error("closed"));
+    this.#open = undefined;
+  }
+}

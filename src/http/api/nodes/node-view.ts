@@ -1,0 +1,26 @@
+import type { TileCounts } from "../../../cache/tile-cache.ts";
+
+/** A node and its part in the cluster, as the lead sees it. */
+export interface NodeView {
+  readonly name: string;
+  readonly lead: boolean;
+  readonly state: NodeState;
+  /** The time at which the node has joined, ms since 1970. */
+  readonly sinceMs: number;
+  /** The time since the lead has heard from the node, ms. */
+  readonly lagMs: number;
+  /** Tiles that the node has served since it began. */
+  readonly tiles: number;
+}
+
+/** `ready`: the node has a lease and serves. `lost`: it does not answer, and its lease has not ended. */
+export const NODE_STATES = ["ready", "lost"] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+/** Returns the number of tiles that counters of layers stand for. */
+export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {
+  let sum = 0;
+  for (const { memoryHits, storeHits, staleServed, absent, expired } of tiles.values())
+    sum += memoryHits + storeHits + staleServed + absent + expired;
+  return sum;
+}
