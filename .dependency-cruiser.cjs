@@ -22,6 +22,7 @@ const modules = [
   "coordinator",
   "http",
   "config",
+  "cluster",
   "app",
   "cli",
 ];

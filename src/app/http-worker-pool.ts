@@ -85,7 +85,8 @@ export class ServingPool implements ServingProcesses {
         watch.begin();
         resolve(member);
       };
-      const hello = (): void => void channel.call("prepare", this.#serving.state.configuration.stores).then(begin, reject);
+      const hello = (): void =>
+        void channel.call("prepare", this.#serving.state.configuration.stores).then(begin, reject);
       const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,

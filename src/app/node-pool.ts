@@ -16,7 +16,14 @@ import { elapsedMs } from "../lib/elapsed.ts";
 import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { storeLocationsById } from "./configured-stores.ts";
-import { LINK_VERSION, type LeadMethods, type NodeHello, type NodeMethods, sharedConfiguration, type Welcome } from "./node-methods.ts";
+import {
+  type LeadMethods,
+  LINK_VERSION,
+  type NodeHello,
+  type NodeMethods,
+  sharedConfiguration,
+  type Welcome,
+} from "./node-methods.ts";
 import type { ServingMetrics, ServingProcesses } from "./process-methods.ts";
 import type { Core } from "./serving.ts";
 import { methodsForMembers, ServingMembers } from "./serving-members.ts";
@@ -81,6 +88,11 @@ export class NodePool implements ServingProcesses {
       if (this.#closedTo !== undefined || member !== undefined)
         return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
+      if ([...this.#members].some((one) => one.hello.name === hello.name))
+        return {
+          kind: "not_now",
+          reason: `another node is called ${JSON.stringify(hello.name)}: cluster.node names each differently`,
+        };
       const refused = this.#refusal(hello);
       if (refused !== undefined) return { kind: "refused", reason: refused };
       member = { hello, channel, socket, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
@@ -115,11 +127,9 @@ export class NodePool implements ServingProcesses {
     });
   }
 
-  #refusal({ version, name, instance, stores }: NodeHello): string | undefined {
+  #refusal({ version, stores }: NodeHello): string | undefined {
     if (Math.abs(version - LINK_VERSION) > 1)
       return `its messages have version ${version}, and those of the lead version ${LINK_VERSION}: only neighbours work together`;
-    const other = [...this.#members].find(({ hello }) => hello.name === name && hello.instance !== instance);
-    if (other !== undefined) return `another node is called ${JSON.stringify(name)}: cluster.node names each node differently`;
     const own = storeLocationsById(this.#parts.configuration);
     for (const id of new Set([...own.keys(), ...stores.keys()]))
       if (own.get(id) !== stores.get(id))
@@ -130,7 +140,7 @@ export class NodePool implements ServingProcesses {
   /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */
   #begin(member: Member): void {
     const { channel, hello } = member;
-    for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
+    if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
     channel.note("begin", [this.#serving.state, randomUUID()]);
     this.#members.add(member);
     this.#serving.add(channel);
@@ -146,7 +156,12 @@ export class NodePool implements ServingProcesses {
   /** Sends names that have changed, before what depends on them. */
   #sendNames(): void {
     for (const { id, text } of this.#names.changed())
-      for (const { channel } of this.#members) channel.note("names", [id, text]);
+      for (const { channel, hello } of this.#members) if (!this.#isOwn(hello)) channel.note("names", [id, text]);
+  }
+
+  /** The node that started this lead has the same data directory, where the coordinator replaces the names itself. */
+  #isOwn({ instance }: NodeHello): boolean {
+    return instance === this.#parts.instance;
   }
 
   /** Waits until no node can answer with the state before the changes so far. */
@@ -208,12 +223,11 @@ export class NodePool implements ServingProcesses {
   }
 
   async #nodes(): Promise<readonly NodeView[]> {
-    const { instance } = this.#parts;
     const views = [...this.#members].map(async ({ hello, channel, sinceMs, lastHeardMs }): Promise<NodeView> => {
       const metrics = await channel.call("metrics").catch(() => undefined);
       return {
         name: hello.name,
-        lead: hello.instance === instance,
+        lead: this.#isOwn(hello),
         state: metrics === undefined ? "lost" : "ready",
         sinceMs,
         lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),

@@ -19,7 +19,9 @@ export function mergeReloaded(
   const { host, port, workers, memoryTierMiB } = current.server;
   const server = { ...next.server, host, port, workers, memoryTierMiB };
   const ignored = [
-    ...(["dataDir", "state", "store", "stores", "cluster"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+    ...(["dataDir", "state", "store", "stores", "cluster"] as const).filter(
+      (key) => !isDeepStrictEqual(next[key], current[key]),
+    ),
     ...(["host", "port", "workers", "memoryTierMiB"] as const)
       .filter((key) => next.server[key] !== server[key])
       .map((key) => `server.${key}`),

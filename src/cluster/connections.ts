@@ -21,7 +21,10 @@ export function acceptNodes(secret: string | undefined, accepted: (socket: Socke
   };
   if (secret === undefined) return createServer(prepared);
   const key = keyOf(secret);
-  const server = createTlsServer({ ...PSK, pskCallback: (_, identity) => (identity === IDENTITY ? key : null) }, prepared);
+  const server = createTlsServer(
+    { ...PSK, pskCallback: (_, identity) => (identity === IDENTITY ? key : null) },
+    prepared,
+  );
   // A client without the secret, or a port scanner.
   server.on("tlsClientError", (_, socket) => void socket.destroy());
   return server;

@@ -51,7 +51,8 @@ export class FramedPort implements Port {
         return;
       }
       if (this.#bytes < LENGTH_BYTES + length) return;
-      const all = this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
+      const all =
+        this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
       const rest = all.subarray(LENGTH_BYTES + length);
       this.#chunks = rest.byteLength === 0 ? [] : [rest];
       this.#bytes = rest.byteLength;

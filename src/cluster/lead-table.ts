@@ -1,12 +1,12 @@
 import type { Client } from "pg";
 import { type HostPort, hostPortText, parseHostPort } from "../config/cluster-options.ts";
+import { codeOf } from "../lib/error-code.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import { newClient, type PostgresClient } from "../state/postgres/client.ts";
 import { faultOfConnection, faultOfStatement, isLoss } from "../state/postgres/faults.ts";
 import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
 import type { Fault } from "../state/postgres/protocol.ts";
 import { LEAD_TABLE } from "../state/postgres/session.ts";
-import { codeOf } from "../lib/error-code.ts";
-import { ok, type Result, refuse } from "../lib/result.ts";
 
 /** The row of the lease of the lead. */
 export interface LeadRow {
@@ -51,7 +51,6 @@ const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp()
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
 const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
-const ANSWER_MS = 5_000;
 /** Two nodes that create the table at the same time: one of them is refused, and finds it. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
 
@@ -62,11 +61,14 @@ const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
 export class LeadTable {
   readonly #target: PostgresTarget;
   readonly #instance: string;
+  readonly #answerMs: number;
   #open: PostgresClient | undefined;
 
-  constructor(target: PostgresTarget, instance: string) {
+  /** @param answerMs a statement without an answer after this time ends the connection */
+  constructor(target: PostgresTarget, instance: string, answerMs: number) {
     this.#target = target;
     this.#instance = instance;
+    this.#answerMs = answerMs;
   }
 
   look(): Promise<Result<LeadRow, Fault>> {
@@ -85,7 +87,11 @@ export class LeadTable {
   }
 
   /** Takes the lease from an epoch. `isDead`: the lead of that epoch is known to have ended. Undefined: another was faster. */
-  take(seen: number, { instance, name, leaseMs }: Candidate, isDead: boolean): Promise<Result<number | undefined, Fault>> {
+  take(
+    seen: number,
+    { instance, name, leaseMs }: Candidate,
+    isDead: boolean,
+  ): Promise<Result<number | undefined, Fault>> {
     return this.#run(async (client) => {
       const { rows } = await client.query<{ epoch: number }>(TAKE, [seen, instance, name, leaseMs, isDead]);
       return rows[0]?.epoch;
@@ -116,7 +122,7 @@ export class LeadTable {
       open = connected.value;
     }
     const { destroy } = open;
-    const late = setTimeout(() => destroy(new Error("PostgreSQL does not answer")), ANSWER_MS);
+    const late = setTimeout(() => destroy(new Error("PostgreSQL does not answer")), this.#answerMs);
     try {
       return ok(await work(open.client));
     } catch (error) {

@@ -25,8 +25,7 @@ export interface HostPort {
 }
 
 /** Returns an address as it is written, with brackets around an IPv6 address. */
-export const hostPortText = ({ host, port }: HostPort): string =>
-  `${host.includes(":") ? `[${host}]` : host}:${port}`;
+export const hostPortText = ({ host, port }: HostPort): string => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Parses `host:port`; undefined: the text is something else. */
 export function parseHostPort(value: string): HostPort | undefined {

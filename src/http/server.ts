@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "../lib/logger.ts";
 import { traceContextOf, withTrace } from "../lib/trace-context.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
-import { httpError } from "./errors.ts";
+import { httpError, refusalOfFault, refusalText } from "./errors.ts";
 import { send } from "./reply.ts";
 import { ClientGone } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
@@ -85,6 +85,7 @@ function answerFault(
   log: Logger,
 ): void {
   if (error instanceof ClientGone) return;
+  const refusal = refusalOfFault(error);
   log.error("a request failed by a fault", {
     requestId,
     method: request.method,
@@ -97,7 +98,7 @@ function answerFault(
     return;
   }
   response.setHeader(ID_HEADER, requestId);
-  void send(response, httpError("internal_error", "Internal error"), {
+  void send(response, refusal === undefined ? httpError("internal_error", "Internal error") : refusalText(refusal), {
     head: request.method === "HEAD",
     draining: true,
   });

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { RunningServer } from "../../app/start.ts";
+import type { Configuration } from "../../config/configuration.ts";
 import { EXIT } from "../exit.ts";
 import { greetingText } from "../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
@@ -10,12 +11,7 @@ export function serveCommand(): Command {
     async (flags: ConfigurationFlags) => {
       const configuration = await loadOrPrint(flags);
       if (configuration === undefined) return;
-      const [{ startServer }, { loadInThread }] = await Promise.all([
-        import("../../app/start.ts"),
-        import("../../app/load-in-thread.ts"),
-      ]);
-      const input = inputOf(flags);
-      const starting = startServer(configuration, (running, objects) => loadInThread({ ...input, running, objects }));
+      const starting = start(configuration, flags);
       obeySignals(starting);
       try {
         const server = await starting;
@@ -26,6 +22,18 @@ export function serveCommand(): Command {
       }
     },
   );
+}
+
+async function start(configuration: Configuration, flags: ConfigurationFlags): Promise<RunningServer> {
+  const input = inputOf(flags);
+  const { cluster } = configuration;
+  // A server that is alone loads nothing of a cluster.
+  if (cluster !== undefined) return (await import("../../app/node.ts")).startNode(configuration, cluster, input);
+  const [{ startServer }, { loadInThread }] = await Promise.all([
+    import("../../app/start.ts"),
+    import("../../app/load-in-thread.ts"),
+  ]);
+  return startServer(configuration, (running, objects) => loadInThread({ ...input, running, objects }));
 }
 
 function fail(what: string, error: unknown): never {

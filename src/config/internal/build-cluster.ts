@@ -19,14 +19,22 @@ export function buildCluster(document: Document, problems: Problems, warnings: s
     if (store?.type === "compact")
       problems.add(["stores", i, "type"], "a compact store has writers on one machine, so nodes cannot share it");
   if (server.workers > 1)
-    problems.expected(["server", "workers"], "1 in a cluster, where more nodes do what more workers do", server.workers);
+    problems.expected(
+      ["server", "workers"],
+      "1 in a cluster, where more nodes do what more workers do",
+      server.workers,
+    );
   if (secret === undefined) {
     if (!isLoopback(listen.host) || (advertise !== undefined && !isLoopback(advertise.host)))
       problems.add(["cluster"], "nodes that talk beyond this machine need secret, the same on all of them");
   } else if (secret.length < SHORT_SECRET)
     warnings.push(`cluster.secret has fewer than ${SHORT_SECRET} characters, so that it may be guessed`);
   if (leadLeaseSeconds <= nodeLeaseSeconds)
-    problems.expected(["cluster", "leadLeaseSeconds"], `more than nodeLeaseSeconds (${nodeLeaseSeconds})`, leadLeaseSeconds);
+    problems.expected(
+      ["cluster", "leadLeaseSeconds"],
+      `more than nodeLeaseSeconds (${nodeLeaseSeconds})`,
+      leadLeaseSeconds,
+    );
   return {
     node,
     listen,

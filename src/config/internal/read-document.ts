@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
 import { fittingParts, type Reading, readValue } from "./read-value.ts";
+import { ClusterSchema } from "./schema/cluster-schema.ts";
 import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "./schema/configuration-schema.ts";
 import { map } from "./schema/fields.ts";
 import { GridSetSchema } from "./schema/grid-set-schema.ts";
@@ -16,10 +17,11 @@ type Items<T> = readonly (T | undefined)[];
  * The content of a configuration with all defaults. An item of a list that does not fit is undefined, and a section
  * that does not fit has its defaults: the rest is still checked, so that all problems are reported at once.
  */
-export type Document = Omit<ConfigurationDocument, Lists | "layers" | "stores" | "htpasswd"> & {
+export type Document = Omit<ConfigurationDocument, Lists | "layers" | "stores" | "htpasswd" | "cluster"> & {
   readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
+  readonly cluster: ConfigurationDocument["cluster"] | undefined;
   /** Undefined: the configuration has no such section. */
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
   /** The ids of all grid sets, also of those that do not fit. */
@@ -66,6 +68,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     jobs: section("jobs", SECTIONS.jobs),
     compat: section("compat", SECTIONS.compat),
     state: section("state", SECTIONS.state),
+    cluster: isAbsent("cluster") ? undefined : readValue(ClusterSchema, root["cluster"], ["cluster"], reading),
     store: section("store", SECTIONS.store),
     stores: isAbsent("stores") ? undefined : items("stores", StoreItemSchema),
     storeIds: isAbsent("stores") ? undefined : idsOf(root["stores"]),

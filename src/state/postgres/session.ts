@@ -75,7 +75,9 @@ export async function beginSession(client: Client, owner: SessionOwner): Promise
     return refused("3F000", target, "no schema of its search_path exists: create it, or name another in state.url");
   if (standby === 1) return unavailable("", target, "it is a standby, which takes no changes");
   const led = use === "server" && lostPid === undefined ? await leadName(client) : undefined;
-  return led === undefined ? takeLock(client, owner, lockKeys(schema)) : refused("", target, usedBy(`the cluster that ${led} leads`));
+  return led === undefined
+    ? takeLock(client, owner, lockKeys(schema))
+    : refused("", target, usedBy(`the cluster that ${led} leads`));
 }
 
 /** Returns the name of the node that leads a cluster on this database; undefined: none does. */
@@ -113,8 +115,7 @@ async function takeLock(
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A server asks the database something each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
-    if (isAlive || performance.now() > until)
-      return refused("", target, usedBy("another Nuthatch"));
+    if (isAlive || performance.now() > until) return refused("", target, usedBy("another Nuthatch"));
     if (holder !== undefined && first?.pid !== holder.pid) first = holder;
     await sleep(LOCK_LOOK_MS);
   }

@@ -27,5 +27,7 @@ export const ClusterSchema = map({
   leadLeaseSeconds: number({ above: 0, most: 3600 })
     .default(30)
     .describe("Another node leads when the lead has not renewed its lease for this time."),
-  putSeconds: optional(whole(5, 3600).describe("The service of S3 refuses a put that arrives later; that of the store.")),
+  putSeconds: optional(
+    whole(5, 3600).describe("The service of S3 refuses a put that arrives later; that of the store."),
+  ),
 });

@@ -1,0 +1,94 @@
+import { Channel, type Port, remoteMethods } from "../lib/channel.ts";
+import { codeOf } from "../lib/error-code.ts";
+import type { LeadMethods, NodeMethods } from "./node-methods.ts";
+import { SERVING_CALLS, USER_RENDERS } from "./process-methods.ts";
+import type { Core } from "./serving.ts";
+
+/** A request waits so long for the next lead. A takeover after a kill takes about a second. */
+const WAIT_MS = 5_000;
+
+type LeadChannel = Channel<NodeMethods, LeadMethods>;
+type Calls = Pick<Channel<Record<never, never>, LeadMethods>, "call" | "callUntil" | "note">;
+
+/** The node has no lead, or has lost it during a call. */
+const unavailable = (message: string): Error => Object.assign(new Error(message), { code: "unavailable" });
+
+/**
+ * The rest of the server behind a node: at the other end of a connection that ends and comes back. A call waits for the
+ * next lead. A call whose connection is lost is repeated if it is a render for a user: a change may have been carried
+ * out, so its caller has to look.
+ */
+export class LeadLink {
+  #channel: LeadChannel | undefined;
+  #why = "no lead has been found yet";
+  #waiting: (() => void)[] = [];
+
+  /** Begins to use a connection. Returns its channel. */
+  open(port: Port, methods: NodeMethods): LeadChannel {
+    return new Channel<NodeMethods, LeadMethods>(port, methods);
+  }
+
+  /** Calls go through the channel from now on. */
+  use(channel: LeadChannel): void {
+    this.#channel = channel;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  }
+
+  /** Ends a channel. The calls in it fail. */
+  lose(channel: LeadChannel, why: string): void {
+    if (this.#channel === channel) this.#channel = undefined;
+    this.#why = why;
+    channel.close(unavailable(`the connection to the lead was lost: ${why}`));
+  }
+
+  async #connected(): Promise<LeadChannel> {
+    const until = performance.now() + WAIT_MS;
+    while (this.#channel === undefined) {
+      const left = until - performance.now();
+      if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left);
+        this.#waiting.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return this.#channel;
+  }
+
+  /** The calls of the operations, which are not repeated. */
+  readonly operations: Calls = {
+    call: async (method, ...args) => (await this.#connected()).call(method, ...args),
+    callUntil: async (signal, method, ...args) => (await this.#connected()).callUntil(signal, method, ...args),
+    note: (method, args) => this.#channel?.note(method, args),
+  };
+
+  /** Calls that change nothing that a repetition would change again. */
+  readonly #repeated: Calls = {
+    call: (method, ...args) => this.#repeat(() => this.operations.call(method, ...args)),
+    callUntil: (signal, method, ...args) => this.#repeat(() => this.operations.callUntil(signal, method, ...args)),
+    note: this.operations.note,
+  };
+
+  async #repeat<T>(call: () => Promise<T>): Promise<T> {
+    const channel = this.#channel;
+    try {
+      return await call();
+    } catch (error) {
+      if (codeOf(error) !== "unavailable" || channel === undefined || channel === this.#channel) throw error;
+      return call();
+    }
+  }
+
+  /** Returns the rest of the server, as the processes that serve use it. */
+  core(): Core {
+    return {
+      operations: this.operations,
+      renders: remoteMethods(this.#repeated, USER_RENDERS),
+      ...remoteMethods(this.operations, SERVING_CALLS),
+    };
+  }
+}

@@ -1,0 +1,32 @@
+import type { ClusterOptions } from "../config/cluster-options.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
+import type { LoadInput } from "./load-in-thread.ts";
+import type { StartRefusal } from "./process-methods.ts";
+
+/** The data that the process of a lead receives. */
+export interface LeadData {
+  readonly configuration: Configuration;
+  readonly cluster: ClusterOptions;
+  readonly target: PostgresTarget;
+  /** How the configuration is loaded again. */
+  readonly input: LoadInput;
+  /** The run of the node. */
+  readonly instance: string;
+  /** The epoch of the lease that the node has taken. */
+  readonly epoch: number;
+}
+
+/** Methods of the process of a lead that its node calls. */
+export interface LeadProcessMethods {
+  /** The first message. */
+  begin(data: LeadData): void;
+  /** Ends the lead in order and gives its lease back. The process ends. */
+  close(): void;
+}
+
+/** Methods of a node that the process of its lead calls. */
+export interface LeadParentMethods {
+  /** Reports why the lead could not start. The process ends. */
+  refused(refusal: StartRefusal): void;
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LeadTable } from "../cluster/lead-table.ts";
+import { Lease } from "../cluster/lease.ts";
+import { type HostPort, hostPortText } from "../config/cluster-options.ts";
+import { Channel, portOfProcess } from "../lib/channel.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
+import type { Logger } from "../lib/logger.ts";
+import { followParent } from "./child-process.ts";
+import { type Lead, startLead } from "./lead.ts";
+import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
+import { loadInThread } from "./load-in-thread.ts";
+import { createLogger } from "./logger.ts";
+import { NodePool } from "./node-pool.ts";
+import { listenFault } from "./start-faults.ts";
+
+/** Renders in flight have this time at a handover. The next lead renders again what was not stored. */
+const GRACE_MS = 3_000;
+const LONGEST_RENEWAL_MS = 2_000;
+const RENEWALS_PER_LEASE = 5;
+/** A line of the log leaves the process within this time. */
+const LOG_MS = 50;
+
+/**
+ * The process that leads a cluster: coordinator, renders, and the connections of the nodes. It is a process of its own,
+ * so that a lead which loses its lease ends by ending: nothing of it can act afterwards.
+ */
+class LeadProcess {
+  readonly #data: LeadData;
+  readonly #log: Logger;
+  readonly #lease: Lease;
+  readonly #table: LeadTable;
+  readonly #refused: LeadParentMethods["refused"];
+  #lead: Lead | undefined;
+  #isClosing = false;
+
+  constructor(data: LeadData, refused: LeadParentMethods["refused"]) {
+    const { cluster, target, instance } = data;
+    this.#data = data;
+    this.#refused = refused;
+    this.#log = createLogger();
+    this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
+    this.#table = new LeadTable(target, instance, cluster.leadLeaseMs / 3);
+  }
+
+  async start(): Promise<void> {
+    const { configuration, cluster, input, instance, epoch } = this.#data;
+    const log = this.#log;
+    const lead = await startLead({
+      configuration,
+      instance,
+      use: "lead",
+      load: (running, objects) => loadInThread({ ...input, running, objects }),
+      log,
+      buildServing: (core) => new NodePool({ configuration, cluster, instance, lease: this.#lease, core, log }),
+      open: async (nodes) => {
+        const { host, port: wanted } = cluster.listen;
+        const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
+          throw new Error(await listenFault(error, host, wanted), { cause: error });
+        });
+        const address = cluster.advertise ?? { host, port };
+        await this.#renew(address);
+        void this.#renewAlways(address);
+        log.info("this node leads the cluster", { node: cluster.node, epoch, address: hostPortText(address) });
+      },
+    });
+    if (!("refused" in lead)) {
+      this.#lead = lead;
+      return;
+    }
+    this.#refused(lead.refused);
+    await this.#giveBack();
+    await this.#end(1);
+  }
+
+  async #renew(address: HostPort): Promise<void> {
+    const { cluster, instance, epoch } = this.#data;
+    const sentMs = elapsedMs();
+    const renewed = await this.#table.renew(
+      epoch,
+      { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs },
+      address,
+    );
+    if (renewed.ok && renewed.value) this.#lease.granted(sentMs);
+    else if (renewed.ok) await this.#lost("another node has taken the lease");
+    else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
+  }
+
+  async #renewAlways(address: HostPort): Promise<void> {
+    const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
+    for (;;) {
+      await sleep(pauseMs);
+      // A process that was stopped for longer than the lease ends here at the latest.
+      if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
+      await this.#renew(address);
+    }
+  }
+
+  /** The lease is lost. Ends the process at once, as a kill does: a newer lead may be at work. */
+  async #lost(reason: string): Promise<void> {
+    this.#log.error("this node has lost the lease of the lead", { node: this.#data.cluster.node, reason });
+    await this.#end(1);
+  }
+
+  async #giveBack(): Promise<void> {
+    const { epoch, instance } = this.#data;
+    const given = await this.#table.giveBack(epoch, instance);
+    if (!given.ok) this.#log.warn("the lease of the lead cannot be given back", { reason: given.error.message });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    await this.#lead?.close(GRACE_MS);
+    await this.#giveBack();
+    await this.#end(0);
+  }
+
+  async #end(code: number): Promise<never> {
+    await sleep(LOG_MS);
+    process.exit(code);
+  }
+}
+
+function startLeadProcess(): void {
+  let lead: LeadProcess | undefined;
+  const failed = (error: unknown): void => {
+    process.stderr.write(`nuthatch: the lead failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  };
+  const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
+    begin(data) {
+      lead = new LeadProcess(data, (refusal) => channel.note("refused", [refusal]));
+      void lead.start().catch(failed);
+    },
+    close: () => void lead?.close().catch(failed),
+  });
+}
+
+if (process.send !== undefined) {
+  followParent();
+  startLeadProcess();
+}

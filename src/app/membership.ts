@@ -1,0 +1,220 @@
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connectToNode } from "../cluster/connections.ts";
+import { FramedPort } from "../cluster/framed-port.ts";
+import { type LeadRow, LeadTable } from "../cluster/lead-table.ts";
+import { Lease } from "../cluster/lease.ts";
+import { type ClusterOptions, hostPortText } from "../config/cluster-options.ts";
+import { elapsedMs } from "../lib/elapsed.ts";
+import { codeOf } from "../lib/error-code.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
+import { LeadChild } from "./lead-child.ts";
+import type { LeadLink } from "./lead-link.ts";
+import type { LeadData } from "./lead-methods.ts";
+import { LINK_VERSION, type NodeHello, type NodeMethods } from "./node-methods.ts";
+import type { StartRefusal } from "./process-methods.ts";
+
+export interface MembershipParts {
+  readonly cluster: ClusterOptions;
+  readonly target: PostgresTarget;
+  readonly hello: Omit<NodeHello, "version">;
+  readonly link: LeadLink;
+  readonly methods: NodeMethods;
+  /** Returns what the process of a lead needs to begin. */
+  readonly leadData: (epoch: number) => LeadData;
+  readonly log: Logger;
+}
+
+/** The outcome of the first attempts: the node has joined, waits for something that may come, or cannot join. */
+export type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
+
+/** The pause between two attempts to find or to become the lead. */
+const PAUSE_MS = 200;
+const BEATS_PER_LEASE = 5;
+
+/** What an attempt to join has found. `dead`: the lead of the row has ended, whatever is left of its lease. */
+type Reached = { readonly kind: "joined"; readonly socket: Socket } | { readonly kind: "dead" | "waiting" };
+
+/**
+ * The part of a node in its cluster: it finds the lead and joins it, renews its lease there, and takes the lead when no
+ * node has it.
+ */
+export class Membership {
+  readonly #parts: MembershipParts;
+  readonly #table: LeadTable;
+  readonly #lease: Lease;
+  #lead: LeadChild | undefined;
+  #why = "starting";
+  #isClosing = false;
+  #leave: (() => Promise<void>) | undefined;
+  #report: ((joining: Joining) => void) | undefined;
+  /** The outcome of the first attempts. */
+  readonly first: Promise<Joining>;
+
+  constructor(parts: MembershipParts) {
+    this.#parts = parts;
+    const { cluster, target, hello } = parts;
+    this.#table = new LeadTable(target, hello.instance, cluster.leadLeaseMs / 3);
+    this.#lease = new Lease(cluster.nodeLeaseMs, elapsedMs);
+    this.first = new Promise((resolve) => {
+      this.#report = resolve;
+    });
+  }
+
+  /** Why this node may not answer; undefined: it has a lease. */
+  get cutOff(): string | undefined {
+    return this.#lease.isValid ? undefined : `this node has no lease of the lead: ${this.#why}`;
+  }
+
+  /** Joins, and joins again whenever the connection is lost, until `close`. */
+  async run(): Promise<void> {
+    while (!this.#isClosing) {
+      const socket = await this.#attempt();
+      if (socket === undefined) await sleep(PAUSE_MS);
+      else await this.#stay(socket);
+    }
+  }
+
+  async #attempt(): Promise<Socket | undefined> {
+    const looked = await this.#table.look();
+    if (!looked.ok) {
+      const { kind, message } = looked.error;
+      this.#note(message);
+      this.#report?.(kind === "refused" ? { kind: "refused", message, isConfiguration: true } : { kind: "waiting" });
+      return undefined;
+    }
+    const row = looked.value;
+    const reached = await this.#reach(row);
+    if (reached.kind === "joined") return reached.socket;
+    if (reached.kind === "dead" || row.isExpired) await this.#take(row, reached.kind === "dead");
+    return undefined;
+  }
+
+  async #reach(row: LeadRow): Promise<Reached> {
+    if (row.epoch === 0 || row.instance === "") return { kind: "waiting" };
+    if (row.address === undefined) {
+      this.#note(`node ${row.name} begins to lead`);
+      // It has not granted a lease yet, so no node would be misled.
+      return { kind: row.isConnected ? "waiting" : "dead" };
+    }
+    let socket: Socket;
+    try {
+      socket = await connectToNode(row.address, this.#parts.cluster.secret);
+    } catch (error) {
+      this.#note(`node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`);
+      return { kind: codeOf(error) === "ECONNREFUSED" ? "dead" : "waiting" };
+    }
+    return this.#join(socket, row);
+  }
+
+  async #join(socket: Socket, row: LeadRow): Promise<Reached> {
+    const { link, methods, hello, cluster, log } = this.#parts;
+    const channel = link.open(new FramedPort(socket), methods);
+    let lost = "the connection has ended";
+    socket.once("close", () => link.lose(channel, lost));
+    const late = setTimeout(() => socket.destroy(), cluster.nodeLeaseMs);
+    const sentMs = elapsedMs();
+    try {
+      const welcome = await channel.call("join", { ...hello, version: LINK_VERSION });
+      if (welcome.kind === "joined" && welcome.instance === row.instance) {
+        this.#lease.granted(sentMs);
+        link.use(channel);
+        this.#leave = async () => void (await channel.call("leave").catch(() => undefined));
+        void this.#beat(channel, socket, (why) => {
+          lost = why;
+          socket.destroy();
+        });
+        log.info("this node has joined the cluster", { node: cluster.node, lead: row.name });
+        this.#report?.({ kind: "joined" });
+        return { kind: "joined", socket };
+      }
+      socket.destroy();
+      if (welcome.kind === "joined") return { kind: "dead" };
+      this.#note(`node ${row.name}: ${welcome.reason}`);
+      if (welcome.kind === "refused")
+        this.#report?.({
+          kind: "refused",
+          message: `the cluster does not take this node: ${welcome.reason}`,
+          isConfiguration: true,
+        });
+      return { kind: "waiting" };
+    } catch (error) {
+      socket.destroy();
+      this.#note(`node ${row.name} does not answer: ${String(error)}`);
+      return { kind: "waiting" };
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Renews the lease until the connection is lost. */
+  async #beat(channel: ReturnType<LeadLink["open"]>, socket: Socket, end: (why: string) => void): Promise<void> {
+    const pauseMs = this.#parts.cluster.nodeLeaseMs / BEATS_PER_LEASE;
+    const silent = setInterval(() => {
+      if (!this.#lease.isValid) end("the lead does not answer");
+    }, pauseMs);
+    try {
+      while (!socket.destroyed) {
+        await sleep(pauseMs);
+        const sentMs = elapsedMs();
+        if (await channel.call("beat")) this.#lease.granted(sentMs);
+        else end("the lead grants no lease");
+      }
+    } catch {
+      // The connection is lost, which its "close" reports.
+    } finally {
+      clearInterval(silent);
+    }
+  }
+
+  /** Resolves when the connection is lost. */
+  async #stay(socket: Socket): Promise<void> {
+    if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    this.#leave = undefined;
+    if (this.#isClosing) return;
+    this.#note("the connection to the lead was lost");
+    this.#parts.log.warn("this node has lost the lead", { node: this.#parts.cluster.node });
+  }
+
+  async #take({ epoch: seen, instance: before, name }: LeadRow, isDead: boolean): Promise<void> {
+    const { cluster, hello, leadData, log } = this.#parts;
+    if (this.#lead !== undefined || this.#isClosing) return;
+    const taken = await this.#table.take(
+      seen,
+      { instance: hello.instance, name: cluster.node, leaseMs: cluster.leadLeaseMs },
+      isDead,
+    );
+    if (!taken.ok || taken.value === undefined) return;
+    const epoch = taken.value;
+    if (before !== "") log.warn("this node takes the lead", { node: cluster.node, epoch, before: name, ended: isDead });
+    this.#lead = new LeadChild(
+      leadData(epoch),
+      {
+        refused: (refusal) => {
+          this.#note(refusal.message);
+          this.#report?.(refusal);
+        },
+        ended: () => {
+          this.#lead = undefined;
+          // Nothing of it acts any more, so the next lead need not wait for the end of its lease.
+          if (!this.#isClosing) void this.#table.giveBack(epoch, hello.instance);
+        },
+      },
+      log,
+    );
+  }
+
+  #note(why: string): void {
+    this.#why = why;
+  }
+
+  /** Gives the lease up: the node serves no more. Ends the lead in order, if this node has it. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#leave?.();
+    this.#lease.end();
+    await this.#lead?.close();
+    this.#table.close();
+  }
+}

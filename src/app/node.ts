@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { ClusterOptions } from "../config/cluster-options.ts";
+import type { Configuration } from "../config/configuration.ts";
+import type { Readiness } from "../http/readiness.ts";
+import { localMethods } from "../lib/channel.ts";
+import { loadStoreKinds } from "../store/open-store.ts";
+import { lockTilesDirectory } from "./claimed-state.ts";
+import { loadDiskTiers, openConfiguredStores, storeLocationsById } from "./configured-stores.ts";
+import { LeadLink } from "./lead-link.ts";
+import type { LoadInput } from "./load-in-thread.ts";
+import { createLogger } from "./logger.ts";
+import { Membership } from "./membership.ts";
+import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";
+import { SERVING_PROCESSES, type ServingProcesses } from "./process-methods.ts";
+import { Serving } from "./serving.ts";
+import { listen, makeStoreDirectories, type RunningServer, StartError } from "./start.ts";
+import { dataDirectoryFault } from "./start-faults.ts";
+
+/** Tiles in flight at a shutdown are finished within this time. */
+const GRACE_MS = 25_000;
+
+/**
+ * Builds one node of a cluster: it answers HTTP, and asks the lead for everything but a hit. One of the nodes has the lead
+ * in a process beside it.
+ * @throws StartError
+ */
+export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
+  const log = createLogger();
+  makeStoreDirectories(own);
+  const lock = claim(own);
+  const instance = randomUUID();
+  for (const warning of own.warnings) log.warn(warning);
+  if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
+  const { target } = own.state;
+  let configuration = own;
+  const link = new LeadLink();
+  const core = link.core();
+  const serving = new Serving({
+    configuration: own,
+    eventsId: instance,
+    stores: openConfiguredStores(own, instance, await loadStoreKinds(own.stores), "server"),
+    diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
+    core,
+    cutOff: () => cutOff(),
+    log,
+  });
+  const methods: NodeMethods = {
+    ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
+    applied: () => {},
+    configure: async (shared) => {
+      configuration = nodeConfiguration(shared, own);
+      await serving.configure(configuration);
+    },
+    begin(state, eventsId) {
+      configuration = nodeConfiguration(state.configuration, own);
+      void serving.restart({ ...state, configuration }, eventsId);
+    },
+    names: (id, text) => replaceNames(own, id, text),
+  };
+  const membership = new Membership({
+    cluster,
+    target,
+    hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
+    link,
+    methods,
+    leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
+    log,
+  });
+  const cutOff = (): Readiness | undefined => {
+    const reason = membership.cutOff;
+    if (reason === undefined) return undefined;
+    return { ready: false, reason, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
+  };
+  const address = await listen(serving, own);
+  log.info("listening", { address, node: cluster.node, dataDir: own.dataDir });
+  void membership.run();
+  const first = await membership.first;
+  if (first.kind === "refused") {
+    await membership.close();
+    throw new StartError(first.message, first);
+  }
+  let isClosing = false;
+  return {
+    address,
+    configuration: () => configuration,
+    reload: () => core.reload(),
+    async close() {
+      if (isClosing) return;
+      isClosing = true;
+      void serving.ready({ ready: false, reason: "shutting down" });
+      await serving.close(GRACE_MS);
+      await membership.close();
+      lock.release();
+      log.info("closed");
+    },
+  };
+}
+
+/** @throws StartError */
+function claim({ dataDir }: Configuration): ReturnType<typeof lockTilesDirectory> {
+  try {
+    return lockTilesDirectory(dataDir);
+  } catch (error) {
+    throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
+  }
+}
+
+/** Replaces the local copy of the names of generations. The lead does not send them to the node that it shares it with. */
+function replaceNames({ stores }: Configuration, id: string, text: string): void {
+  const store = stores.find((one) => one.id === id);
+  if (store?.type !== "s3") return;
+  const { namesFile } = store;
+  if (readOrEmpty(namesFile) === text) return;
+  mkdirSync(dirname(namesFile), { recursive: true });
+  writeFileSync(`${namesFile}.node`, text, { mode: 0o600 });
+  renameSync(`${namesFile}.node`, namesFile);
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    // There is none yet. A fault of the disk shows when the file is replaced.
+    return "";
+  }
+}
