@@ -6,7 +6,7 @@ import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-met
 import type { StartRefusal } from "./process-methods.ts";
 
 /** The time for the process to end in order, with the renders in flight. */
-const CLOSE_MS = 15_000;
+const CLOSE_MS = 25_000;
 
 /** The process of a lead, as its node sees it. */
 export class LeadChild {

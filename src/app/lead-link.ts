@@ -1,6 +1,6 @@
 import { Channel, type Port, remoteMethods } from "../lib/channel.ts";
 import { codeOf } from "../lib/error-code.ts";
-import type { LeadMethods, NodeMethods } from "./node-methods.ts";
+import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "./node-methods.ts";
 import { SERVING_CALLS, USER_RENDERS } from "./process-methods.ts";
 import type { Core } from "./serving.ts";
 
@@ -59,10 +59,23 @@ export class LeadLink {
     return this.#channel;
   }
 
+  /** Calls a lead. A lead that is closing does not begin the call: then the next one is called. */
+  async #onLead<T>(call: (channel: LeadChannel) => Promise<T>): Promise<T> {
+    for (;;) {
+      const channel = await this.#connected();
+      try {
+        return await call(channel);
+      } catch (error) {
+        if (codeOf(error) !== LEAD_CLOSING) throw error;
+        if (this.#channel === channel) this.#channel = undefined;
+      }
+    }
+  }
+
   /** The calls of the operations, which are not repeated. */
   readonly operations: Calls = {
-    call: async (method, ...args) => (await this.#connected()).call(method, ...args),
-    callUntil: async (signal, method, ...args) => (await this.#connected()).callUntil(signal, method, ...args),
+    call: (method, ...args) => this.#onLead((channel) => channel.call(method, ...args)),
+    callUntil: (signal, method, ...args) => this.#onLead((channel) => channel.callUntil(signal, method, ...args)),
     note: (method, args) => this.#channel?.note(method, args),
   };
 

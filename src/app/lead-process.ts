@@ -13,8 +13,8 @@ import { createLogger } from "./logger.ts";
 import { NodePool } from "./node-pool.ts";
 import { listenFault } from "./start-faults.ts";
 
-/** Renders in flight have this time at a handover. The next lead renders again what was not stored. */
-const GRACE_MS = 3_000;
+/** Calls and renders in progress have this time at a handover. The next lead renders again what was not stored. */
+const GRACE_MS = 10_000;
 const LONGEST_RENEWAL_MS = 2_000;
 const RENEWALS_PER_LEASE = 5;
 /** A line of the log leaves the process within this time. */

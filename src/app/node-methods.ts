@@ -5,6 +5,9 @@ import type { MemberMethods } from "./serving-members.ts";
 /** The version of the messages between nodes. A lead takes nodes of this version and of its neighbours. */
 export const LINK_VERSION = 1;
 
+/** The code of the error of a call that a closing lead has not begun: the next lead can carry it out. */
+export const LEAD_CLOSING = "lead_closing";
+
 /** A node that asks the lead for a lease. */
 export interface NodeHello {
   readonly version: number;

@@ -11,12 +11,13 @@ import type { ServerEvent } from "../coordinator/server-event.ts";
 import { type NodeView, servedTiles } from "../http/api/nodes/node-view.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
-import { Channel } from "../lib/channel.ts";
+import { aroundMethods, Channel } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { storeLocationsById } from "./configured-stores.ts";
 import {
+  LEAD_CLOSING,
   type LeadMethods,
   LINK_VERSION,
   type NodeHello,
@@ -26,7 +27,7 @@ import {
 } from "./node-methods.ts";
 import type { ServingMetrics, ServingProcesses } from "./process-methods.ts";
 import type { Core } from "./serving.ts";
-import { methodsForMembers, ServingMembers } from "./serving-members.ts";
+import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "./serving-members.ts";
 
 type NodeChannel = Channel<LeadMethods, NodeMethods>;
 
@@ -58,6 +59,7 @@ export class NodePool implements ServingProcesses {
   readonly #leases: GrantedLeases;
   readonly #members = new Set<Member>();
   readonly #sockets = new Set<Socket>();
+  readonly #calls = new CallsInProgress();
   readonly #methods: ReturnType<typeof methodsForMembers>;
   readonly #server: Server;
   readonly #names: StoreNames;
@@ -70,10 +72,10 @@ export class NodePool implements ServingProcesses {
     this.#parts = parts;
     this.#serving = new ServingMembers(sharedConfiguration(configuration));
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
-    this.#methods = {
-      ...methodsForMembers(core, () => this.#allApplied()),
-      nodes: () => this.#nodes(),
-    };
+    const methods = methodsForMembers(core, () => this.#allApplied());
+    this.#methods = aroundMethods({ ...methods, nodes: () => this.#nodes() }, CALLS_OF_MEMBERS, (method) =>
+      this.#calls.counted(method),
+    );
     this.#names = new StoreNames(configuration);
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
     this.#timer = setInterval(() => this.#endOverdue(), cluster.nodeLeaseMs / LOOKS_PER_LEASE);
@@ -153,6 +155,11 @@ export class NodePool implements ServingProcesses {
     for (const { hello, socket } of this.#members) if (this.#leases.isOver(hello.instance)) socket.destroy();
   }
 
+  /** Records a change that no node may answer without. While no node can join, the lead only repeats what it has found. */
+  #changed(): void {
+    if (this.#closedTo === undefined) this.#leases.changed();
+  }
+
   /** Sends names that have changed, before what depends on them. */
   #sendNames(): void {
     for (const { id, text } of this.#names.changed())
@@ -181,7 +188,7 @@ export class NodePool implements ServingProcesses {
   }
 
   setAccounts(accounts: Accounts): void {
-    this.#leases.changed();
+    this.#changed();
     this.#serving.setAccounts(accounts);
   }
 
@@ -194,7 +201,7 @@ export class NodePool implements ServingProcesses {
   }
 
   clear(layer: string): void {
-    this.#leases.changed();
+    this.#changed();
     this.#sendNames();
     this.#serving.clear(layer);
   }
@@ -204,12 +211,12 @@ export class NodePool implements ServingProcesses {
   }
 
   expireBefore(layer: string, beforeMs: number): void {
-    this.#leases.changed();
+    this.#changed();
     this.#serving.expireBefore(layer, beforeMs);
   }
 
   async configure(configuration: Configuration): Promise<void> {
-    this.#leases.changed();
+    this.#changed();
     await this.#serving.configure(sharedConfiguration(configuration));
     await this.#unaware();
   }
@@ -249,18 +256,53 @@ export class NodePool implements ServingProcesses {
     });
   }
 
-  /** Ends the connections. The nodes wait for the next lead. */
-  async close(): Promise<void> {
+  /** Finishes the calls in progress within the time, and ends the connections. The nodes wait for the next lead. */
+  async close(graceMs: number): Promise<void> {
     this.#closedTo = "the lead is closing";
+    await this.#calls.end(graceMs);
     clearInterval(this.#timer);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets) socket.destroySoon();
     await closed;
   }
 }
 
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === "object" && address !== null ? address.port : 0;
+
+/** The calls of nodes that the lead works on. */
+class CallsInProgress {
+  #count = 0;
+  #ended: (() => void) | undefined;
+  #isClosing = false;
+
+  /** Returns the method, counted. Once `end` has been called, it refuses to begin. */
+  counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
+    return async (...args) => {
+      if (this.#isClosing) throw Object.assign(new Error("the lead is closing"), { code: LEAD_CLOSING });
+      this.#count++;
+      try {
+        return await method(...args);
+      } finally {
+        if (--this.#count === 0) this.#ended?.();
+      }
+    };
+  }
+
+  /** Waits until no call is in progress, for a time at most. */
+  async end(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    if (this.#count === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#ended = resolve;
+      timer = setTimeout(resolve, graceMs);
+    });
+    clearTimeout(timer);
+    // The last answer leaves in this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 /** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
 class StoreNames {

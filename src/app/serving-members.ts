@@ -2,12 +2,13 @@ import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { OPERATION_SENDINGS } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
-import { type Channel, localMethods } from "../lib/channel.ts";
+import { type Channel, localMethods, type Sendings } from "../lib/channel.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import { forwardOperations } from "./operations-channel.ts";
 import {
@@ -131,6 +132,13 @@ export class ServingMembers {
     await this.all((channel) => channel.call("ready", readiness));
   }
 }
+
+/** How members call the methods of the server. */
+export const CALLS_OF_MEMBERS: Sendings<Omit<HttpServerMethods, "hello">> = {
+  ...OPERATION_SENDINGS,
+  ...USER_RENDERS,
+  ...SERVING_CALLS,
+};
 
 /**
  * Returns the methods of the server that members call.

@@ -238,7 +238,7 @@ export function remoteMethods<T extends Methods<T>>(
         return (...args) => untyped.note(name, args);
     }
   };
-  return mapMethods(sendings, methodOf);
+  return mapSendings(sendings, methodOf);
 }
 
 /**
@@ -246,11 +246,22 @@ export function remoteMethods<T extends Methods<T>>(
  * channel. While there is no object, they do nothing.
  */
 export function localMethods<T extends Methods<T>>(target: () => T | undefined, sendings: Sendings<T>): T {
-  return mapMethods(sendings, (name) => (...args) => {
+  return mapSendings(sendings, (name) => (...args) => {
     const object = target();
     return object === undefined ? undefined : Reflect.apply(object[name as keyof T], object, args);
   });
 }
 
-const mapMethods = <T>(sendings: Sendings<T>, methodOf: (name: string, sending: Sending) => AnyMethod): T =>
+const mapSendings = <T>(sendings: Sendings<T>, methodOf: (name: string, sending: Sending) => AnyMethod): T =>
   Object.fromEntries(Object.entries<Sending>(sendings).map(([name, sending]) => [name, methodOf(name, sending)])) as T;
+
+/** Returns methods around those of an object, except for notes. */
+export const aroundMethods = <T extends Methods<T>>(
+  object: T,
+  sendings: Sendings<T>,
+  around: (method: AnyMethod) => AnyMethod,
+): T =>
+  mapSendings(sendings, (name, sending) => {
+    const method: AnyMethod = (...args) => Reflect.apply(object[name as keyof T], object, args);
+    return sending === "note" ? method : around(method);
+  });

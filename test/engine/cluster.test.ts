@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { ended, job, massTruncate, rows, seed, type TestServer, until, usage } from "../support/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+
+const TILE = "/xyz/ws:roads/3/2/5.png";
+
+const result = (response: Response): string => response.headers.get("geowebcache-cache-result") ?? "";
+
+async function read(node: TestServer, path = TILE): Promise<string> {
+  const response = await fetch(node.url + path);
+  await response.arrayBuffer();
+  return `${response.status} ${result(response)}`;
+}
+
+describe.skipIf(!hasPostgres)("two nodes are one server", () => {
+  let upstream: Upstream;
+  let cluster: TestCluster;
+  let a: TestServer;
+  let b: TestServer;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    cluster = newCluster({ upstream: upstream.url });
+    a = await cluster.start("a");
+    b = await cluster.start("b");
+    await Promise.all([isReady(a), isReady(b)]);
+  });
+
+  afterAll(async () => {
+    await cluster?.close();
+    await upstream?.close();
+  });
+
+  test("both are listed, and one leads", async () => {
+    for (const node of [a, b]) {
+      const nodes = await nodesOf(node);
+      expect(nodes.map(({ name }) => name)).toEqual(["a", "b"]);
+      expect(nodes.filter(({ lead }) => lead)).toHaveLength(1);
+      expect(nodes.every(({ state, lag }) => state === "ready" && lag < 1_000)).toBe(true);
+    }
+  });
+
+  test("what one has rendered is a hit on the other, and what both miss at once is rendered once", async () => {
+    await massTruncate(a, "ws:roads");
+    const before = upstream.asked.length;
+    expect((await Promise.all([read(a), read(b)])).every((one) => one.startsWith("200"))).toBe(true);
+    expect(upstream.asked.length).toBe(before + 1);
+    expect([await read(a), await read(b)]).toEqual(["200 HIT", "200 HIT"]);
+  });
+
+  test("a truncation that one has answered is in force on the other", async () => {
+    for (const [by, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      await read(a);
+      expect(await read(other)).toBe("200 HIT");
+      expect((await massTruncate(by, "ws:roads")).status).toBe(200);
+      expect(await read(other)).toBe("200 MISS");
+    }
+  });
+
+  test("a job that one has accepted is listed, killed and remembered by the other", async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    upstream.behaviour = async (): Promise<"render"> => {
+      await held;
+      return "render";
+    };
+    const id = await seed(a, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 6, threadCount: 2 });
+    expect(await rows(b)).toEqual(await rows(a));
+    expect(await rows(b)).toHaveLength(2);
+    const killed = await fetch(`${b.url}/rest/seed/ws:roads`, { method: "POST", body: "kill_all=all" });
+    expect(killed.status).toBe(200);
+    release();
+    upstream.behaviour = () => "render";
+    expect(await rows(a)).toEqual([]);
+    expect((await ended(a, id)).outcome).toBe("aborted");
+  });
+
+  test("usage is the same on both", async () => {
+    const id = await seed(b, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3 });
+    await ended(b, id);
+    expect((await usage(a)).total.tiles).toBe(85);
+    expect((await usage(a)).layers).toEqual((await usage(b)).layers);
+  });
+
+  test("a layer that was made on one is served by the other", async () => {
+    const document =
+      "<wmsLayer><name>made</name><gridSubsets><gridSubset><gridSetName>EPSG:900913</gridSetName></gridSubset></gridSubsets><wmsUrl><string>" +
+      `${upstream.url}</string></wmsUrl><wmsLayers>roads</wmsLayers></wmsLayer>`;
+    const headers = { "Content-Type": "text/xml" };
+    expect((await fetch(`${b.url}/rest/layers/made`, { method: "PUT", body: document, headers })).status).toBe(200);
+    expect(await read(a, "/xyz/made/1/0/0.png")).toBe("200 MISS");
+    expect((await fetch(`${a.url}/rest/layers/made`, { method: "DELETE" })).status).toBe(200);
+    expect(await read(b, "/xyz/made/1/0/0.png")).toMatch(/^404/);
+  });
+});
+
+describe.skipIf(!hasPostgres)("the lead moves", () => {
+  let upstream: Upstream;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream?.close());
+
+  test("after a kill of the node that leads, jobs go on with their ids, and hits never stop", async () => {
+    const cluster = newCluster({ upstream: upstream.url });
+    try {
+      const first = await cluster.start("a");
+      await isReady(first);
+      const second = await cluster.start("b");
+      await isReady(second);
+      expect(await read(second)).toBe("200 MISS");
+      upstream.behaviour = async (): Promise<"render"> => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return "render";
+      };
+      const id = await seed(first, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 5, threadCount: 2 });
+      await until("the job has begun", async () => ((await job(second, id)).tiles.stored > 0 ? true : undefined));
+      const reads: string[] = [];
+      const isLed = { now: false };
+      const reading = (async () => {
+        while (!isLed.now) reads.push(await read(second).catch(String));
+      })();
+      await first.kill("SIGKILL");
+      await until(
+        "the other leads",
+        async () => {
+          const response = await fetch(`${second.url}/api/v1/nodes`);
+          const nodes = response.status === 200 ? await nodesOf(second) : [];
+          return nodes.some(({ name, lead }) => name === "b" && lead) ? true : undefined;
+        },
+        60_000,
+        second,
+      );
+      isLed.now = true;
+      await reading;
+      const done = await ended(second, id);
+      expect([done.outcome, done.tiles.stored + done.tiles.skipped]).toEqual(["done", 256 + 1024]);
+      // A node of a busy machine may be cut off for a moment; it never answers something else.
+      expect(new Set(reads.filter((one) => !one.startsWith("503")))).toEqual(new Set(["200 HIT"]));
+      const again = await cluster.start("a");
+      await isReady(again);
+      expect((await nodesOf(again)).map(({ name, lead }) => [name, lead])).toEqual([
+        ["a", false],
+        ["b", true],
+      ]);
+      expect((await job(again, id)).outcome).toBe("done");
+    } finally {
+      upstream.behaviour = () => "render";
+      await cluster.close();
+    }
+  });
+
+  test("a node that ends in order hands the lead over, and the other answers changes all the time", async () => {
+    const cluster = newCluster({ upstream: upstream.url });
+    try {
+      const first = await cluster.start("a");
+      await isReady(first);
+      const second = await cluster.start("b");
+      await isReady(second);
+      const closing = first.kill("SIGTERM");
+      const answer = await massTruncate(second, "ws:roads");
+      expect([answer.status, await answer.text()]).toEqual([200, ""]);
+      expect(await closing).toBe(0);
+      expect((await massTruncate(second, "ws:roads")).status).toBe(200);
+      expect(await read(second)).toBe("200 MISS");
+      expect(second.log()).not.toContain("a request failed by a fault");
+    } finally {
+      await cluster.close();
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { schemaOf, sharedPostgres } from "./postgres.ts";
+import { startServer, type TestServer, until } from "./server.ts";
+import { smallTiles } from "./wms-configuration.ts";
+
+/** The row of `/api/v1/nodes`. */
+export interface NodeRow {
+  readonly name: string;
+  readonly lead: boolean;
+  readonly state: string;
+  readonly since: string;
+  readonly lag: number;
+  readonly work: { readonly tiles: number };
+}
+
+export interface ClusterOptions {
+  /** The address of the upstream. */
+  readonly upstream: string;
+  readonly layers?: Parameters<typeof smallTiles>[1];
+  /** The address of the database; that of a new schema of the shared server. */
+  readonly state?: string;
+  /** The stores in YAML; a directory that all nodes see. */
+  readonly stores?: string;
+  /** Further keys of `cluster:`, in YAML. */
+  readonly keys?: string;
+  /** Further sections, in YAML. */
+  readonly more?: string;
+}
+
+/** Nodes on one database and one store. Leases are short. */
+export interface TestCluster {
+  /** The directory of the store, if no other was named. */
+  readonly tiles: string;
+  /** Starts a node; one of a name that was started before has its data directory. */
+  start(name: string, more?: string): Promise<TestServer>;
+  close(): Promise<void>;
+}
+
+export const LEASES = "nodeLeaseSeconds: 1, leadLeaseSeconds: 4";
+
+export function newCluster(options: ClusterOptions): TestCluster {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-cluster-"));
+  const tiles = join(directory, "tiles");
+  const nodes = new Map<string, TestServer>();
+  const state = options.state ?? newSchema();
+  const stores = options.stores ?? `[{ id: main, type: file, path: ${JSON.stringify(tiles)} }]`;
+  return {
+    tiles,
+    async start(name, more = options.more ?? "") {
+      const keys = options.keys ?? LEASES;
+      const cluster = `cluster: { node: ${name}, listen: "127.0.0.1:0", secret: a-secret-of-the-test, ${keys} }`;
+      const sections = `\nstate: { type: postgres, url: ${JSON.stringify(state)} }\nstores: ${stores}\n${cluster}\n${more}`;
+      const configuration = smallTiles(options.upstream, options.layers, sections);
+      const dataDir = nodes.get(name)?.dataDir;
+      const node = await startServer({ configuration, ...(dataDir === undefined ? {} : { dataDir }) });
+      nodes.set(name, node);
+      return node;
+    },
+    async close() {
+      await Promise.all([...nodes.values()].map((node) => node.close()));
+      rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+}
+
+function newSchema(): string {
+  const postgres = sharedPostgres();
+  const schema = schemaOf(randomUUID());
+  postgres.sql(`CREATE SCHEMA ${schema}`);
+  return `${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`;
+}
+
+export async function nodesOf(server: TestServer): Promise<readonly NodeRow[]> {
+  const answer: { readonly nodes: readonly NodeRow[] } = JSON.parse(
+    await (await fetch(`${server.url}/api/v1/nodes`)).text(),
+  );
+  return answer.nodes;
+}
+
+export const isReady = (server: TestServer): Promise<true> =>
+  until(
+    "the node is ready",
+    async () => ((await fetch(`${server.url}/readyz`)).status === 200 ? true : undefined),
+    60_000,
+    server,
+  );
