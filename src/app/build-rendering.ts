@@ -35,6 +35,8 @@ export type Rendering = ReturnType<typeof buildRendering>;
 export function buildRendering(parts: {
   readonly configuration: Configuration;
   readonly instance: string;
+  /** The time by `machineMs` after which renderers store nothing, until another one is set. */
+  readonly storesUntilMs: number;
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
@@ -51,6 +53,7 @@ export function buildRendering(parts: {
       fsync: configuration.store.fsync,
       instance,
       parentPid: process.pid,
+      storesUntilMs: parts.storesUntilMs,
     },
     max: Math.max(1, Math.min(cores, 16)),
     usersActive,

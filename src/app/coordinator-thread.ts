@@ -15,6 +15,7 @@ import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
 import type { SessionUse } from "../state/postgres/session.ts";
 import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
@@ -46,6 +47,17 @@ function bootId(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const monotonicNow = (): number => performance.timeOrigin + performance.now();
+
+/** A renderer of a lead that has ended notices it within this time, and stores nothing more. */
+const NOTICE_MS = 5_000;
+
+/** Returns how long a put that the lead before has begun may take to reach a store. */
+function latestPutMs(stores: readonly StoreOptions[]): number {
+  const seconds = stores.map((store) => (store.type === "s3" ? store.putSeconds : 0));
+  return Math.max(...seconds) * 1000 + NOTICE_MS;
 }
 
 /** Faults of the state that the operator has to resolve before a start can succeed. */
@@ -181,9 +193,10 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           configuredUsers: () => configuration.users,
           accountsChanged,
           boot: bootId(),
+          writesEndMs: data.use === "lead" ? monotonicNow() + latestPutMs(configuration.stores) : undefined,
           stateLoss: loss,
           now: Date.now,
-          monotonicNow: () => performance.timeOrigin + performance.now(),
+          monotonicNow,
           random: Math.random,
           publish: (event) => channel.note("publish", [event]),
           log,

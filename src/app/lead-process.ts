@@ -5,6 +5,7 @@ import { type HostPort, hostPortText } from "../config/cluster-options.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
+import { machineMs } from "../lib/machine-clock.ts";
 import { followParent } from "./child-process.ts";
 import { type Lead, startLead } from "./lead.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
@@ -31,6 +32,7 @@ class LeadProcess {
   readonly #table: LeadTable;
   readonly #refused: LeadParentMethods["refused"];
   #lead: Lead | undefined;
+  #renderers: { storesUntil(ms: number): void } | undefined;
   #isClosing = false;
 
   constructor(data: LeadData, refused: LeadParentMethods["refused"]) {
@@ -52,7 +54,8 @@ class LeadProcess {
       load: (running, objects) => loadInThread({ ...input, running, objects }),
       log,
       buildServing: (core) => new NodePool({ configuration, cluster, instance, lease: this.#lease, core, log }),
-      open: async (nodes) => {
+      open: async (nodes, renderers) => {
+        this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;
         const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
           throw new Error(await listenFault(error, host, wanted), { cause: error });
@@ -80,8 +83,10 @@ class LeadProcess {
       { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs },
       address,
     );
-    if (renewed.ok && renewed.value) this.#lease.granted(sentMs);
-    else if (renewed.ok) await this.#lost("another node has taken the lease");
+    if (renewed.ok && renewed.value) {
+      this.#lease.granted(sentMs);
+      this.#renderers?.storesUntil(machineMs() + this.#lease.leftMs);
+    } else if (renewed.ok) await this.#lost("another node has taken the lease");
     else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
   }
 

@@ -9,6 +9,7 @@ import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
 import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "./process-methods.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
+import type { RendererPool } from "./renderer-pool.ts";
 import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import type { Core } from "./serving.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
@@ -23,7 +24,7 @@ export interface LeadParts {
   /** Builds the process, or the processes, that answer HTTP. */
   readonly buildServing: (core: Core) => ServingProcesses | Promise<ServingProcesses>;
   /** Opens them for requests, before the work of the last process is completed: health probes are answered meanwhile. */
-  readonly open: (serving: ServingProcesses) => Promise<void>;
+  readonly open: (serving: ServingProcesses, renderers: Pick<RendererPool, "storesUntil">) => Promise<void>;
 }
 
 /** The coordinator, the renders, and what belongs to them: all of a server but the processes that answer HTTP. */
@@ -51,6 +52,8 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const rendering = buildRendering({
     configuration,
     instance,
+    // A server that is alone has no lease that could end.
+    storesUntilMs: use === "lead" ? 0 : Number.POSITIVE_INFINITY,
     coordinator,
     memory: serving,
     publish: (event) => serving.publish(event),
@@ -75,8 +78,8 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     accountsChanged: (accounts) => serving.setAccounts(accounts),
     withObjects: serverSide.withObjects,
   });
-  await parts.open(serving);
   const { renders, renderers } = rendering;
+  await parts.open(serving, renderers);
   const watch = new ReadinessWatch({ coordinator, renders, serving, log });
   const refused = await watch.begin();
   if (refused !== undefined) return refuseStart(refused);

@@ -20,6 +20,8 @@ export interface RendererData {
    * would count the tiles.
    */
   readonly parentPid: number;
+  /** See `storesUntil`. */
+  readonly storesUntilMs: number;
 }
 
 /** The terms of a render that are sent to a renderer beside the order. */
@@ -64,6 +66,8 @@ export interface RendererMethods {
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
+  /** Nothing is stored after this time by `machineMs`: the lead's lease ends then, and this lead may hang. */
+  storesUntil(ms: number): void;
   /** Answers at once, unless the process hangs. */
   alive(): void;
   close(): Promise<void>;

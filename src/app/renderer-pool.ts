@@ -60,7 +60,7 @@ interface Renderer {
  * the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers {
-  readonly #data: Omit<RendererData, "layers">;
+  readonly #data: Omit<RendererData, "layers" | "storesUntilMs">;
   readonly #log: Logger;
   readonly #max: number;
   readonly #maps: MapQueue;
@@ -69,6 +69,7 @@ export class RendererPool implements Renderers {
   readonly #reserve: Reserve;
   readonly #renderers = new Set<Renderer>();
   #layers: readonly Layer[];
+  #storesUntilMs: number;
   #nextRender = 1;
   /** The number of renderers that were ended since the start because they did not answer. */
   hung = 0;
@@ -83,8 +84,9 @@ export class RendererPool implements Renderers {
     readonly reserve: Reserve;
     readonly log: Logger;
   }) {
-    const { layers, ...data } = parts.data;
+    const { layers, storesUntilMs, ...data } = parts.data;
     this.#data = data;
+    this.#storesUntilMs = storesUntilMs;
     this.#layers = layers;
     this.#max = parts.max;
     this.#maps = new MapQueue(Math.max(1, Math.floor(parts.max / 2)));
@@ -138,7 +140,7 @@ export class RendererPool implements Renderers {
       idleTimer: undefined,
       closing: false,
     };
-    channel.note("begin", [{ ...this.#data, layers: this.#layers }]);
+    channel.note("begin", [{ ...this.#data, layers: this.#layers, storesUntilMs: this.#storesUntilMs }]);
     const gone = (): void => {
       this.#renderers.delete(renderer);
       renderer.watch.end();
@@ -310,6 +312,12 @@ export class RendererPool implements Renderers {
     );
     // The results of renders arrived before these answers. Wait one turn, so that their receivers have handled them.
     await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Nothing is stored after this time by `machineMs`. */
+  storesUntil(ms: number): void {
+    this.#storesUntilMs = ms;
+    for (const renderer of this.#renderers) renderer.channel.note("storesUntil", [ms]);
   }
 
   /** Returns whether a renderer has found a server to be down, of a source with several servers. */

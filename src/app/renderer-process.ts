@@ -23,6 +23,7 @@ function startRenderer(): void {
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
     configure: (layers) => renderer.configure(layers),
+    storesUntil: (ms) => renderer.storesUntil(ms),
     alive: () => renderer.alive(),
     close: () => renderer.close(),
   };

@@ -3,6 +3,7 @@ import type { TileIndex } from "../grid/grid-set.ts";
 import { composePicture } from "../image/compose.ts";
 import { formatOf, type ImageFormat } from "../layer/format.ts";
 import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
+import { machineMs } from "../lib/machine-clock.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import { Allowance, type Leave, type Reserve } from "../render/admission.ts";
@@ -52,6 +53,7 @@ export class Renderer implements RendererMethods {
   #layers: ReadonlyMap<string, Layer> = new Map();
   #stores: Promise<OpenedStores> | undefined;
   #parentPid: number | undefined;
+  #storesUntilMs = 0;
   /** The number of renders that are storing tiles. */
   #storing = 0;
   /** Answers of `raiseGeneration` that wait for the stores in progress. */
@@ -64,10 +66,20 @@ export class Renderer implements RendererMethods {
 
   begin(data: RendererData): void {
     this.#parentPid = data.parentPid;
+    this.#storesUntilMs = data.storesUntilMs;
     this.#stores = loadStoreKinds(data.stores).then((kinds) => openStores({ ...data, isOwner: false }, kinds));
     // Each render reports the fault.
     this.#stores.catch(() => undefined);
     this.#layers = byName(data.layers);
+  }
+
+  storesUntil(ms: number): void {
+    this.#storesUntilMs = ms;
+  }
+
+  /** Returns whether the server that has this renderer is there. It has been killed if this process has another parent. */
+  #isOwned(): boolean {
+    return process.ppid === this.#parentPid && machineMs() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -246,8 +258,7 @@ export class Renderer implements RendererMethods {
           beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
           source: await this.#sourceFor(layer.source),
           store,
-          // The server has been killed if this process has another parent.
-          isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && process.ppid === this.#parentPid,
+          isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && this.#isOwned(),
           storing: (busy) => this.#countStoring(busy),
           user: () => {
             const missed = this.#renders.get(id)?.missed;

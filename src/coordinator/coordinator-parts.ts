@@ -39,6 +39,8 @@ export interface CoordinatorParts {
   readonly sharedStore: () => boolean;
   /** Changes with every boot of the machine; undefined where the boot is unknown. */
   readonly boot: string | undefined;
+  /** The time by `monotonicNow` at which the writes of the lead before have ended; absent: they have. */
+  readonly writesEndMs?: number | undefined;
   /** The parts of the last server's state that are missing. */
   readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */

@@ -51,11 +51,18 @@ export class Coordinator {
     adoption.check(adoptedLayers(catalogue()));
     jobs.runner.start();
     schedules.scheduler.start();
-    this.#recountInTurns();
+    this.#recountWhenSettled();
     truncations.reclaim.sweep();
     this.services.quota.start();
     adoption.start(adoptedLayers(catalogue()));
     this.services.copies.start();
+  }
+
+  #recountWhenSettled(): void {
+    const { closing, monotonicNow, writesEndMs } = this.#parts;
+    const leftMs = writesEndMs === undefined ? 0 : writesEndMs - monotonicNow();
+    if (leftMs <= 0) this.#recountInTurns();
+    else setTimeout(() => !closing.aborted && this.#recountInTurns(), leftMs).unref();
   }
 
   #recountInTurns(): void {

@@ -13,6 +13,8 @@ export interface DoubtedCellParts {
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;
+  /** Returns whether writes of the process before may still reach the store. */
+  readonly mayChange: () => boolean;
 }
 
 /** Cells whose numbers may be wrong, after a kill or a contradiction. They are counted from the store. */
@@ -90,7 +92,7 @@ export class DoubtedCells {
       bytes - (block.cellBytes[cell] ?? 0),
       allocated - (block.cellAllocated[cell] ?? 0),
     );
-    if (block.writers[cell] === 0) block.known[cell] = 1;
+    if (block.writers[cell] === 0 && !this.#parts.mayChange()) block.known[cell] = 1;
   }
 
   /**
@@ -118,7 +120,8 @@ export class DoubtedCells {
 
   /** Counts up to `limit` cells in doubt that no writer has open. Returns whether more are left. */
   countSome(limit: number): boolean {
-    const { tileSets, blocks } = this.#parts;
+    const { tileSets, blocks, mayChange } = this.#parts;
+    if (mayChange()) return false;
     let left = limit;
     for (const [key, at] of this.#blocks) {
       const record = tileSets.ofBlock(at);

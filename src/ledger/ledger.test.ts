@@ -22,11 +22,11 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const tileSet: TileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
 let clock = 1_000_000;
 
-function open(root: string, name: string) {
+function open(root: string, name: string, writesEndMs?: number) {
   const { db, changes } = countingChanges(openTestDatabase(join(root, name)));
   db.migrate([ledgerMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock });
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock, writesEndMs });
   ledger.truncated.truncateVanished();
   return { db, store, ledger, changes };
 }
@@ -352,6 +352,30 @@ test("a kill right after the commit of a truncation of levels loses no tile of a
   const next = open(directory, "state.db");
   while (next.ledger.recountSome(1000));
   expect(total(next.ledger)).toEqual({ tiles: 1n, bytes: 10n });
+  next.db.close();
+});
+
+test("cells of a process before are counted again when its last writes must have arrived", async () => {
+  const at = open(directory, "state.db");
+  const rect = { z: Z, minX: 0, minY: 0, maxX: 3, maxY: 3 };
+  at.ledger.writers.open(tileSet, rect);
+  at.db.transaction(() => at.ledger.writeMarks());
+  await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
+  at.db.close();
+  const next = open(directory, "state.db", clock + 1_000);
+  expect(next.ledger.recountSome(1000)).toBe(false);
+  // A job looks, and a writer stores a tile: the doubt outlives both.
+  expect(next.ledger.presence(tileSet, rect).has(0, 0)).toBe(true);
+  const cells = next.ledger.writers.open(tileSet, rect);
+  await next.store.put({ tileSet, x: 1, y: 0, z: Z }, new Uint8Array(5), () => true);
+  next.ledger.writers.wrote(tileSet, { x: 1, y: 0, z: Z, bytes: 5, replaced: undefined });
+  next.ledger.writers.close(cells);
+  expect(total(next.ledger)).toEqual({ tiles: 2n, bytes: 15n });
+  next.db.transaction(() => next.ledger.writeAll());
+  await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), () => true);
+  clock += 1_001;
+  while (next.ledger.recountSome(1000));
+  expect(total(next.ledger)).toEqual({ tiles: 3n, bytes: 22n });
   next.db.close();
 });
 
