@@ -34,6 +34,7 @@ const LONG = [
   "s3",
   "s3-failures",
   "s3-kills",
+  "cluster-kills",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

@@ -32,39 +32,43 @@ export class Lease {
   }
 }
 
-/** The leases that a lead has granted to nodes, by the instance of the node. Times are of the lead's monotonic clock. */
+/**
+ * The leases that a lead has granted to nodes, by the instance of the node. Times are of the lead's monotonic clock.
+ *
+ * A change is sent to the connected nodes before any later grant, on the same connections and in order. So a node that
+ * has not heard of the change has no lease from a grant after it.
+ */
 export class GrantedLeases {
   readonly #lengthMs: number;
   readonly #now: () => number;
   readonly #untilMs = new Map<string, number>();
-  /** The leases of nodes that are not connected, and since when. Such a node does not hear of changes. */
-  readonly #departed = new Map<string, { readonly sinceMs: number; readonly untilMs: number }>();
+  /** When the leases end of nodes whose connection was lost. Such a node may not have heard of changes. */
+  readonly #departedMs = new Map<string, number>();
   #changedMs: number | undefined;
 
-  /** At first, nodes may have leases of the lead before, so a change counts as known to all only after their end. */
+  /** At first, nodes may have leases of the lead before. */
   constructor(lengthMs: number, now: () => number) {
     this.#lengthMs = lengthMs;
     this.#now = now;
-    this.#departed.set("", { sinceMs: now(), untilMs: now() + lengthMs });
+    this.#departedMs.set("", now() + lengthMs);
   }
 
-  /** Grants or renews a lease. The node is connected and hears of changes. */
+  /** Grants or renews the lease of a connected node. */
   grant(instance: string): void {
     this.#untilMs.set(instance, this.#now() + this.#lengthMs);
-    this.#departed.delete(instance);
   }
 
-  /** Records that the connection of a node is lost. Its lease lasts. */
+  /** Records that the connection of a node is lost. Its lease lasts, also if it connects again. */
   depart(instance: string): void {
     const untilMs = this.#untilMs.get(instance);
     this.#untilMs.delete(instance);
-    if (untilMs !== undefined) this.#departed.set(instance, { sinceMs: this.#now(), untilMs });
+    if (untilMs !== undefined) this.#departedMs.set(instance, untilMs);
   }
 
   /** Records that a node has given its lease up. */
   returned(instance: string): void {
     this.#untilMs.delete(instance);
-    this.#departed.delete(instance);
+    this.#departedMs.delete(instance);
   }
 
   /** Returns whether the lease of a connected node has ended. */
@@ -72,21 +76,22 @@ export class GrantedLeases {
     return (this.#untilMs.get(instance) ?? Number.NEGATIVE_INFINITY) <= this.#now();
   }
 
-  /** Records that something has changed that no node may answer with the state before. */
+  /** Records a change. No node may answer with the state before, once the change is answered. */
   changed(): void {
     this.#changedMs = this.#now();
   }
 
   /**
    * Returns how long, in ms, a node that has not heard of the last change may still have a lease; 0: there is none.
-   * Connected nodes are not counted: they acknowledge the change.
+   * Nodes that have been connected since are not counted: they acknowledge the change.
    */
   unawareMs(): number {
     const now = this.#now();
+    const heardMs = this.#changedMs === undefined ? now : this.#changedMs + this.#lengthMs;
     let until = now;
-    for (const [instance, { sinceMs, untilMs }] of this.#departed) {
-      if (untilMs <= now) this.#departed.delete(instance);
-      else if (this.#changedMs !== undefined && this.#changedMs >= sinceMs) until = Math.max(until, untilMs);
+    for (const [instance, untilMs] of this.#departedMs) {
+      if (untilMs <= now) this.#departedMs.delete(instance);
+      else until = Math.max(until, Math.min(untilMs, heardMs));
     }
     return until - now;
   }

@@ -2,17 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { scanBucket } from "../support/bucket-scan.ts";
+import { type DatedMap, Floor, random, startDatedMap, versionOf } from "../support/dated-map.ts";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
 import { massTruncate, rendered, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { truncations, undo } from "../support/truncations.ts";
-import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const KILLS = inFull(100, 10);
@@ -20,60 +19,9 @@ const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
 const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
 const running = closedAfterEach();
 
-/** Numbers from 0 to below 1, the same for the same seed. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
-/** The map has a version, which is the colour of every pixel. */
-async function startDatedMap() {
-  const upstream = await startUpstream();
-  const made = new Map<string, Promise<Buffer>>();
-  const map = { upstream, version: 1 };
-  upstream.behaviour = async ({ width, height }, response): Promise<"handled"> => {
-    const key = `${map.version} ${width} ${height}`;
-    const background = { r: map.version & 255, g: map.version >> 8, b: 77 };
-    const picture =
-      made.get(key) ??
-      sharp({ create: { width, height, channels: 3, background } })
-        .png()
-        .toBuffer();
-    made.set(key, picture);
-    response.writeHead(200, { "Content-Type": "image/png" }).end(await picture);
-    return "handled";
-  };
-  return map;
-}
-
-async function versionOf(tile: Uint8Array): Promise<number> {
-  const [r = 0, g = 0] = await sharp(tile).removeAlpha().raw().toBuffer();
-  return r + g * 256;
-}
-
-/** Which version of the map a reader must see at least. */
-class Floor {
-  now = 0;
-  /** What was readable before each truncation, by its id. */
-  readonly #before = new Map<number, number>();
-
-  /** Notes truncations that were made, perhaps without an answer. */
-  note(ids: readonly number[]): void {
-    for (const id of ids) if (!this.#before.has(id)) this.#before.set(id, this.now);
-  }
-
-  /** From the moment at which an undo is requested its tiles may be seen. */
-  undoing(id: number): void {
-    this.now = Math.min(this.now, this.#before.get(id) ?? 0);
-  }
-}
-
 class Life {
   readonly #random = random(testSeed());
-  readonly #map: Awaited<ReturnType<typeof startDatedMap>>;
+  readonly #map: DatedMap;
   readonly floor = new Floor();
   server: TestServer;
   readonly stale: string[] = [];
@@ -81,7 +29,7 @@ class Life {
   truncated = 0;
   undone = 0;
 
-  constructor(map: Awaited<ReturnType<typeof startDatedMap>>, server: TestServer) {
+  constructor(map: DatedMap, server: TestServer) {
     this.#map = map;
     this.server = server;
   }

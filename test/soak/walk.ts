@@ -257,5 +257,7 @@ class Walk {
     this.record.note("compared");
     const parts = { server: this.#server, operator: this.#operator, reader: this.#reader, record: this.record };
     await compareAll(parts);
+    // Nobody has asked for a tile meanwhile, so the server may not have found an upstream to be back.
+    this.record.disturbed();
   }
 }

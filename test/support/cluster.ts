@@ -20,8 +20,8 @@ export interface ClusterOptions {
   /** The address of the upstream. */
   readonly upstream: string;
   readonly layers?: Parameters<typeof smallTiles>[1];
-  /** The address of the database; that of a new schema of the shared server. */
-  readonly state?: string;
+  /** Returns the address of the database for a node; absent: a new schema of the shared server. */
+  readonly state?: (node: string) => string;
   /** The stores in YAML; a directory that all nodes see. */
   readonly stores?: string;
   /** Further keys of `cluster:`, in YAML. */
@@ -45,14 +45,14 @@ export function newCluster(options: ClusterOptions): TestCluster {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-cluster-"));
   const tiles = join(directory, "tiles");
   const nodes = new Map<string, TestServer>();
-  const state = options.state ?? newSchema();
+  const shared = options.state === undefined ? newSchema() : "";
   const stores = options.stores ?? `[{ id: main, type: file, path: ${JSON.stringify(tiles)} }]`;
   return {
     tiles,
     async start(name, more = options.more ?? "") {
       const keys = options.keys ?? LEASES;
       const cluster = `cluster: { node: ${name}, listen: "127.0.0.1:0", secret: a-secret-of-the-test, ${keys} }`;
-      const sections = `\nstate: { type: postgres, url: ${JSON.stringify(state)} }\nstores: ${stores}\n${cluster}\n${more}`;
+      const sections = `\nstate: { type: postgres, url: ${JSON.stringify(options.state?.(name) ?? shared)} }\nstores: ${stores}\n${cluster}\n${more}`;
       const configuration = smallTiles(options.upstream, options.layers, sections);
       const dataDir = nodes.get(name)?.dataDir;
       const node = await startServer({ configuration, ...(dataDir === undefined ? {} : { dataDir }) });

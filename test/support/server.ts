@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startBalanced } from "./balanced.ts";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
 import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 
@@ -32,8 +33,16 @@ export interface ServerOptions {
 
 const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
-/** Starts the built program as its user would, with a directory of its own and a free port. */
+/**
+ * Starts the built program as its user would, with a directory of its own and a free port. Where `NUTHATCH_TEST_NODES` says
+ * so, it is several nodes behind a balancer.
+ */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const nodes = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1");
+  return nodes > 1 ? startBalanced(options, nodes, startOne) : startOne(options);
+}
+
+async function startOne(options: ServerOptions): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   const env: Record<string, string> = {};
   for (const [key, value] of Object.entries(process.env))
@@ -112,7 +121,7 @@ function running(
     kill,
     async restart(signal = "SIGKILL") {
       await kill(signal);
-      return startServer({ ...options, dataDir });
+      return startOne({ ...options, dataDir });
     },
     async close() {
       await kill("SIGKILL");

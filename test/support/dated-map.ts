@@ -1,0 +1,56 @@
+import sharp from "sharp";
+import { startUpstream } from "./upstream.ts";
+
+/** Numbers from 0 to below 1, the same for the same seed. */
+export function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The map has a version, which is the colour of every pixel. */
+/** The version of a map is the colour of its pixels. */
+export type DatedMap = Awaited<ReturnType<typeof startDatedMap>>;
+
+export async function startDatedMap() {
+  const upstream = await startUpstream();
+  const made = new Map<string, Promise<Buffer>>();
+  const map = { upstream, version: 1 };
+  upstream.behaviour = async ({ width, height }, response): Promise<"handled"> => {
+    const key = `${map.version} ${width} ${height}`;
+    const background = { r: map.version & 255, g: map.version >> 8, b: 77 };
+    const picture =
+      made.get(key) ??
+      sharp({ create: { width, height, channels: 3, background } })
+        .png()
+        .toBuffer();
+    made.set(key, picture);
+    response.writeHead(200, { "Content-Type": "image/png" }).end(await picture);
+    return "handled";
+  };
+  return map;
+}
+
+export async function versionOf(tile: Uint8Array): Promise<number> {
+  const [r = 0, g = 0] = await sharp(tile).removeAlpha().raw().toBuffer();
+  return r + g * 256;
+}
+
+/** Which version of the map a reader must see at least. */
+export class Floor {
+  now = 0;
+  /** What was readable before each truncation, by its id. */
+  readonly #before = new Map<number, number>();
+
+  /** Notes truncations that were made, perhaps without an answer. */
+  note(ids: readonly number[]): void {
+    for (const id of ids) if (!this.#before.has(id)) this.#before.set(id, this.now);
+  }
+
+  /** From the moment at which an undo is requested its tiles may be seen. */
+  undoing(id: number): void {
+    this.now = Math.min(this.now, this.#before.get(id) ?? 0);
+  }
+}
