@@ -35,6 +35,7 @@ const LONG = [
   "s3-failures",
   "s3-kills",
   "cluster-kills",
+  "cluster-lead",
 ].map((name) => `test/engine/${name}.test.ts`);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.

@@ -36,6 +36,12 @@ export class LeadLink {
     for (const resume of waiting) resume();
   }
 
+  /** Sends nothing more through the channels so far. Calls wait for the next lead. */
+  pause(): void {
+    this.#channel = undefined;
+    this.#why = "the lead is closing";
+  }
+
   /** Ends a channel. The calls in it fail. */
   lose(channel: LeadChannel, why: string): void {
     if (this.#channel === channel) this.#channel = undefined;

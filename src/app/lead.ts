@@ -92,7 +92,8 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     async close(graceMs) {
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
-      watch.close();
+      // Nodes of a cluster go on with the next lead.
+      watch.close(use === "server");
       traffic.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);
       rendering.closeLog();

@@ -33,6 +33,9 @@ export type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
 const PAUSE_MS = 200;
 const BEATS_PER_LEASE = 5;
 
+/** A node that has not joined within this time counts as started: it says at `/readyz` what it waits for. */
+const FIRST_MS = 5_000;
+
 /** What an attempt to join has found. `dead`: the lead of the row has ended, whatever is left of its lease. */
 type Reached = { readonly kind: "joined"; readonly socket: Socket } | { readonly kind: "dead" | "waiting" };
 
@@ -69,6 +72,8 @@ export class Membership {
 
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
+    const late = setTimeout(() => this.#report?.({ kind: "waiting" }), FIRST_MS);
+    void this.first.then(() => clearTimeout(late));
     while (!this.#isClosing) {
       const socket = await this.#attempt();
       if (socket === undefined) await sleep(PAUSE_MS);

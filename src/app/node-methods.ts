@@ -39,6 +39,11 @@ export interface LeadMethods extends Omit<HttpServerMethods, "hello"> {
 export interface NodeMethods extends MemberMethods {
   /** Replaces all that the node knows. Nothing that it had in memory counts any more. */
   begin(state: ServingState, eventsId: string): void;
+  /**
+   * Reports that the lead is closing. The node sends it nothing more: once this is answered, all calls of the node have
+   * arrived.
+   */
+  closing(): void;
   /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
   names(storeId: string, text: string): void;
 }

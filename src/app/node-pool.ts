@@ -259,7 +259,9 @@ export class NodePool implements ServingProcesses {
   /** Finishes the calls in progress within the time, and ends the connections. The nodes wait for the next lead. */
   async close(graceMs: number): Promise<void> {
     this.#closedTo = "the lead is closing";
-    await this.#calls.end(graceMs);
+    this.#calls.refuse();
+    await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
+    await this.#calls.ended(graceMs);
     clearInterval(this.#timer);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroySoon();
@@ -273,10 +275,10 @@ const portOf = (address: AddressInfo | string | null): number =>
 /** The calls of nodes that the lead works on. */
 class CallsInProgress {
   #count = 0;
-  #ended: (() => void) | undefined;
+  #end: (() => void) | undefined;
   #isClosing = false;
 
-  /** Returns the method, counted. Once `end` has been called, it refuses to begin. */
+  /** Returns the method, counted. Once `refuse` has been called, it refuses to begin. */
   counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
     return async (...args) => {
       if (this.#isClosing) throw Object.assign(new Error("the lead is closing"), { code: LEAD_CLOSING });
@@ -284,18 +286,21 @@ class CallsInProgress {
       try {
         return await method(...args);
       } finally {
-        if (--this.#count === 0) this.#ended?.();
+        if (--this.#count === 0) this.#end?.();
       }
     };
   }
 
-  /** Waits until no call is in progress, for a time at most. */
-  async end(graceMs: number): Promise<void> {
+  refuse(): void {
     this.#isClosing = true;
+  }
+
+  /** Waits until no call is in progress, for a time at most. */
+  async ended(graceMs: number): Promise<void> {
     if (this.#count === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      this.#ended = resolve;
+      this.#end = resolve;
       timer = setTimeout(resolve, graceMs);
     });
     clearTimeout(timer);

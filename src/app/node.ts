@@ -49,6 +49,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   const methods: NodeMethods = {
     ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
     applied: () => {},
+    closing: () => link.pause(),
     configure: async (shared) => {
       configuration = nodeConfiguration(shared, own);
       await serving.configure(configuration);

@@ -108,10 +108,10 @@ export class ReadinessWatch {
     await serving.ready(next);
   }
 
-  /** Reports that the server is shutting down. No later report follows. */
-  close(): void {
+  /** Ends the checks. No later report follows. `isReported`: reports that the server is shutting down. */
+  close(isReported: boolean): void {
     this.#closing = true;
     clearInterval(this.#timer);
-    void this.#report({ ready: false, reason: "shutting down" });
+    if (isReported) void this.#report({ ready: false, reason: "shutting down" });
   }
 }

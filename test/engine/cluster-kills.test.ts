@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +7,7 @@ import { isReady, newCluster, nodesOf, type TestCluster } from "../support/clust
 import { type DatedMap, Floor, random, startDatedMap, versionOf } from "../support/dated-map.ts";
 import { inFull } from "../support/full.ts";
 import { hasPostgres, removePostgres, startPostgres } from "../support/postgres.ts";
+import { childrenOf, send } from "../support/processes.ts";
 import { NO_S3, NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
 import { type JobJson, massTruncate, rendered, seed, type TestServer, until, usage } from "../support/server.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -18,26 +18,6 @@ const EVENTS = inFull(200, 40);
 const NAMES = ["a", "b", "c"] as const;
 type Name = (typeof NAMES)[number];
 const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
-
-/** Returns the processes that a process has started. */
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-    );
-  } catch {
-    // The process has ended.
-    return [];
-  }
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended.
-  }
-}
 
 /** A call of a client, for the history: which node was asked, what came back. */
 class History {
@@ -165,9 +145,9 @@ async function disturb(history: History, { cluster, nodes, database, bucket }: P
       return `end of ${name}`;
     }
     case 2: {
-      signal(node.pid, "SIGSTOP");
+      send(node.pid, "SIGSTOP");
       await sleep(pauseMs);
-      signal(node.pid, "SIGCONT");
+      send(node.pid, "SIGCONT");
       return `stop of ${name} for ${pauseMs} ms`;
     }
     case 3: {
@@ -177,9 +157,9 @@ async function disturb(history: History, { cluster, nodes, database, bucket }: P
       const led = NAMES.find((one) => one === lead);
       const pid = led === undefined ? undefined : nodes.get(led)?.pid;
       const children = pid === undefined ? [] : childrenOf(pid);
-      for (const child of children) signal(child, "SIGSTOP");
+      for (const child of children) send(child, "SIGSTOP");
       await sleep(pauseMs * 2);
-      for (const child of children) signal(child, "SIGCONT");
+      for (const child of children) send(child, "SIGCONT");
       return `stop of the lead on ${lead} for ${pauseMs * 2} ms`;
     }
     case 4: {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
-import { ended, job, massTruncate, rows, seed, type TestServer, until, usage } from "../support/server.ts";
+import { ended, massTruncate, rows, seed, type TestServer, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const TILE = "/xyz/ws:roads/3/2/5.png";
@@ -98,82 +98,5 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
     expect(await read(a, "/xyz/made/1/0/0.png")).toBe("200 MISS");
     expect((await fetch(`${a.url}/rest/layers/made`, { method: "DELETE" })).status).toBe(200);
     expect(await read(b, "/xyz/made/1/0/0.png")).toMatch(/^404/);
-  });
-});
-
-describe.skipIf(!hasPostgres)("the lead moves", () => {
-  let upstream: Upstream;
-
-  beforeAll(async () => {
-    upstream = await startUpstream();
-  });
-  afterAll(() => upstream?.close());
-
-  test("after a kill of the node that leads, jobs go on with their ids, and hits never stop", async () => {
-    const cluster = newCluster({ upstream: upstream.url });
-    try {
-      const first = await cluster.start("a");
-      await isReady(first);
-      const second = await cluster.start("b");
-      await isReady(second);
-      expect(await read(second)).toBe("200 MISS");
-      upstream.behaviour = async (): Promise<"render"> => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return "render";
-      };
-      const id = await seed(first, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 5, threadCount: 2 });
-      await until("the job has begun", async () => ((await job(second, id)).tiles.stored > 0 ? true : undefined));
-      const reads: string[] = [];
-      const isLed = { now: false };
-      const reading = (async () => {
-        while (!isLed.now) reads.push(await read(second).catch(String));
-      })();
-      await first.kill("SIGKILL");
-      await until(
-        "the other leads",
-        async () => {
-          const response = await fetch(`${second.url}/api/v1/nodes`);
-          const nodes = response.status === 200 ? await nodesOf(second) : [];
-          return nodes.some(({ name, lead }) => name === "b" && lead) ? true : undefined;
-        },
-        60_000,
-        second,
-      );
-      isLed.now = true;
-      await reading;
-      const done = await ended(second, id);
-      expect([done.outcome, done.tiles.stored + done.tiles.skipped]).toEqual(["done", 256 + 1024]);
-      // A node of a busy machine may be cut off for a moment; it never answers something else.
-      expect(new Set(reads.filter((one) => !one.startsWith("503")))).toEqual(new Set(["200 HIT"]));
-      const again = await cluster.start("a");
-      await isReady(again);
-      expect((await nodesOf(again)).map(({ name, lead }) => [name, lead])).toEqual([
-        ["a", false],
-        ["b", true],
-      ]);
-      expect((await job(again, id)).outcome).toBe("done");
-    } finally {
-      upstream.behaviour = () => "render";
-      await cluster.close();
-    }
-  });
-
-  test("a node that ends in order hands the lead over, and the other answers changes all the time", async () => {
-    const cluster = newCluster({ upstream: upstream.url });
-    try {
-      const first = await cluster.start("a");
-      await isReady(first);
-      const second = await cluster.start("b");
-      await isReady(second);
-      const closing = first.kill("SIGTERM");
-      const answer = await massTruncate(second, "ws:roads");
-      expect([answer.status, await answer.text()]).toEqual([200, ""]);
-      expect(await closing).toBe(0);
-      expect((await massTruncate(second, "ws:roads")).status).toBe(200);
-      expect(await read(second)).toBe("200 MISS");
-      expect(second.log()).not.toContain("a request failed by a fault");
-    } finally {
-      await cluster.close();
-    }
   });
 });

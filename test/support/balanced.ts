@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
-import type { ServerOptions, TestServer } from "./server.ts";
+import type { ServerOptions, TestServer } from "./test-server.ts";
 
 /** Starts one server. */
 type StartOne = (options: ServerOptions) => Promise<TestServer>;
@@ -14,8 +14,16 @@ type StartOne = (options: ServerOptions) => Promise<TestServer>;
  */
 export async function startBalanced(options: ServerOptions, nodes: number, startOne: StartOne): Promise<TestServer> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+  // All nodes read one file.
+  const file = join(dataDir, "nuthatch.yaml");
+  if (options.configuration !== undefined) writeFileSync(file, options.configuration);
   const started: TestServer[] = [];
-  for (let n = 0; n < nodes; n++) started.push(await startOne(nodeOptions(options, dataDir, n)));
+  for (let n = 0; n < nodes; n++)
+    started.push(
+      await startOne(
+        nodeOptions(options, dataDir, n, options.configuration === undefined ? {} : { NUTHATCH_CONFIG: file }),
+      ),
+    );
   const balancer = await startBalancer(started.map(({ port }) => port));
   const [first] = started;
   if (first === undefined) throw new Error("there is a node");
@@ -44,7 +52,12 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
 }
 
 /** Returns the options of one node: its own directory, and the database and the store of all. */
-function nodeOptions(options: ServerOptions, directory: string, n: number): ServerOptions {
+function nodeOptions(
+  { configuration: _, ...options }: ServerOptions,
+  directory: string,
+  n: number,
+  file: Readonly<Record<string, string>>,
+): ServerOptions {
   const dataDir = join(directory, `node-${n}`);
   mkdirSync(dataDir, { recursive: true });
   const postgres = sharedPostgres();
@@ -58,7 +71,7 @@ function nodeOptions(options: ServerOptions, directory: string, n: number): Serv
     NUTHATCH_CLUSTER_LISTEN: "127.0.0.1:0",
     NUTHATCH_CLUSTER_SECRET: "the-secret-of-the-tests",
   };
-  return { ...options, dataDir, env: { ...env, ...options.env } };
+  return { ...options, dataDir, env: { ...env, ...file, ...options.env } };
 }
 
 /** Gives each connection to the next port. */

@@ -34,8 +34,10 @@ export interface ClusterOptions {
 export interface TestCluster {
   /** The directory of the store, if no other was named. */
   readonly tiles: string;
+  /** The variables of the state. */
+  readonly state: Readonly<Record<string, string>>;
   /** Starts a node; one of a name that was started before has its data directory. */
-  start(name: string, more?: string): Promise<TestServer>;
+  start(name: string, more?: string, keys?: string): Promise<TestServer>;
   close(): Promise<void>;
 }
 
@@ -49,9 +51,9 @@ export function newCluster(options: ClusterOptions): TestCluster {
   const stores = options.stores ?? `[{ id: main, type: file, path: ${JSON.stringify(tiles)} }]`;
   return {
     tiles,
-    async start(name, more = options.more ?? "") {
-      const keys = options.keys ?? LEASES;
-      const cluster = `cluster: { node: ${name}, listen: "127.0.0.1:0", secret: a-secret-of-the-test, ${keys} }`;
+    state: { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: shared },
+    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES) {
+      const cluster = `cluster: { node: ${name}, listen: "127.0.0.1:0", ${keys.includes("secret:") ? "" : "secret: a-secret-of-the-test, "}${keys} }`;
       const sections = `\nstate: { type: postgres, url: ${JSON.stringify(options.state?.(name) ?? shared)} }\nstores: ${stores}\n${cluster}\n${more}`;
       const configuration = smallTiles(options.upstream, options.layers, sections);
       const dataDir = nodes.get(name)?.dataDir;
