@@ -93,7 +93,10 @@ export interface ServingData extends ServingState {
 }
 
 /** The metrics of one process that serves. */
-export type ServingMetrics = Pick<ServerMetrics, "tiles" | "times" | "memory" | "diskTiers" | "maps" | "listeners">;
+export type ServingMetrics = Pick<
+  ServerMetrics,
+  "tiles" | "times" | "memory" | "diskTiers" | "maps" | "cutOffTiles" | "listeners"
+>;
 
 /** The process, or the processes, that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {

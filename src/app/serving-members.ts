@@ -78,7 +78,7 @@ export class ServingMembers {
     const tiles = new Map<string, TileCounts>();
     let times = new TileTimes().view();
     const diskTiers: StoreTierView[] = [];
-    const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, listeners: 0 };
+    const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, cutOffTiles: 0, listeners: 0 };
     for (const one of await this.all((channel) => channel.call("metrics"))) {
       if (one === undefined) continue;
       addTileCounts(tiles, one.tiles);
@@ -88,6 +88,7 @@ export class ServingMembers {
       sum.memory.limitBytes += one.memory.limitBytes;
       diskTiers.push(...one.diskTiers);
       sum.maps += one.maps;
+      sum.cutOffTiles += one.cutOffTiles;
       sum.listeners += one.listeners;
     }
     return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers) };

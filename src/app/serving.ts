@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { allUsers, type KeptUser } from "../account/user.ts";
+import { CutOffReader } from "../cache/cut-off-reader.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
@@ -59,6 +60,7 @@ export class Serving implements ServingProcesses {
   readonly #authenticator: Authenticator;
   readonly #http: HttpServer;
   readonly #reader: TileCache;
+  readonly #cutOffReader: CutOffReader | undefined;
   readonly #tileProtocols: TileProtocols;
   readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
@@ -118,9 +120,10 @@ export class Serving implements ServingProcesses {
     });
     this.#reader = reader;
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
+    this.#cutOffReader = cutOff === undefined ? undefined : new CutOffReader(reader, () => cutOff() !== undefined);
     this.#tileProtocols = new TileProtocols({
       catalogue: () => this.#catalogue,
-      reader,
+      reader: this.#cutOffReader ?? reader,
       explain: (request) =>
         explainTile(
           {
@@ -214,6 +217,7 @@ export class Serving implements ServingProcesses {
       memory: { tiles, bytes, limitBytes },
       diskTiers: this.#diskTiers?.view() ?? [],
       maps: this.#tileProtocols.maps,
+      cutOffTiles: this.#cutOffReader?.tiles ?? 0,
       listeners: this.#events.listeners,
     };
   }

@@ -33,6 +33,8 @@ export interface ServedTile {
   readonly cacheResult: "HIT" | "MISS";
   /** Why the request waited for the source (RFC 9211, 2.2); undefined: it did not. */
   readonly forwarded: "miss" | "stale" | undefined;
+  /** `cut-off`: a node serves the tile that does not reach its lead, so it may have been truncated. */
+  readonly detail?: "cut-off";
 }
 
 /** Why there is no tile or map. `http/errors.ts` maps every code to a status. */

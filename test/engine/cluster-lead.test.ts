@@ -133,6 +133,7 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
       for (const node of [refusing, serving])
         await until("it is cut off", async () => ((await readiness(node)).includes("no lease") ? true : undefined));
       expect([await read(refusing), await read(serving)]).toEqual(["503", "200 HIT"]);
+      expect((await fetch(serving.url + TILE)).headers.get("cache-status")).toBe("Nuthatch; hit; detail=cut-off");
       expect((await massTruncate(serving, "ws:roads")).status).toBe(503);
     } finally {
       await cluster.close();

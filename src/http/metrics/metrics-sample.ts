@@ -26,6 +26,8 @@ export interface ServerMetrics {
   readonly throttledRenders: number;
   /** Renderers that were ended because they no longer answered. */
   readonly renderersHung: number;
+  /** Tiles that nodes have served while they were cut off from their lead. */
+  readonly cutOffTiles: number;
   /** Requests that wait for job events. */
   readonly listeners: number;
 }

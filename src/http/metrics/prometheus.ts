@@ -72,6 +72,7 @@ const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): 
   ...webhookMetrics(jobs),
   ...tileMetrics(server),
   ...upstreamMetrics(server),
+  counter("cut_off_tiles_total", "Tiles that nodes have served without a lease of their lead", server.cutOffTiles),
   gauge("event_listeners", "Requests that wait for events of jobs", server.listeners),
   ...usageMetrics(usage, quota),
   counter(

@@ -22,8 +22,8 @@ const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
 
 /** Returns the value of Cache-Status (RFC 9211, 2). */
-const cacheStatus = ({ forwarded }: ServedTile): string =>
-  forwarded === undefined ? "Nuthatch; hit" : `Nuthatch; fwd=${forwarded}`;
+const cacheStatus = ({ forwarded, detail }: ServedTile): string =>
+  `Nuthatch; ${forwarded === undefined ? "hit" : `fwd=${forwarded}`}${detail === undefined ? "" : `; detail=${detail}`}`;
 
 /** Headers of every answer of the tile protocols: maps are on other origins than their tiles. */
 const OPEN: readonly string[] = [
@@ -87,6 +87,7 @@ interface BuiltHeaders {
   readonly bytes: number;
   readonly cacheResult: ServedTile["cacheResult"];
   readonly forwarded: ServedTile["forwarded"];
+  readonly detail: ServedTile["detail"] | undefined;
   /** The headers of a 200. With a max-age, both lists end in the value of Expires, which each answer sets anew. */
   readonly whole: string[];
   readonly notModified: string[];
@@ -137,7 +138,8 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     before.modifiedMs === tile.modifiedMs &&
     before.bytes === bytes &&
     before.cacheResult === tile.cacheResult &&
-    before.forwarded === tile.forwarded
+    before.forwarded === tile.forwarded &&
+    before.detail === tile.detail
   ) {
     return before;
   }
@@ -163,6 +165,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     bytes,
     cacheResult: tile.cacheResult,
     forwarded: tile.forwarded,
+    detail: tile.detail,
     whole: [...lasting, ...body, ...expires],
     notModified: [...lasting, ...expires],
   };
