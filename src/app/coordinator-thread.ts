@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { type Accounts, storedAccounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { withLayer } from "../config/layer-update.ts";
 import { prepareDatabase } from "../coordinator/build-ledger.ts";
 import { storeChange, storedObjects } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
 import { operationsOf } from "../coordinator/operations.ts";
 import { type Catalogue, catalogueOf, changedGridSets } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
 import { Channel, localMethods, remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { codeOf } from "../lib/error-code.ts";
@@ -246,6 +248,13 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       const changed = changedGridSets(catalogue, catalogueOf(next.layers));
       take(next);
       return { abortedJobs: (await opened?.reconfigured(changed)) ?? 0 };
+    },
+    async configureLayer(update) {
+      const before = catalogue.layers.get(update.name);
+      take(withLayer(configuration, update));
+      const after = catalogue.layers.get(update.name);
+      const ofLayer = (layer: Layer | undefined) => catalogueOf(layer === undefined ? [] : [layer]);
+      await opened?.reconfigured(changedGridSets(ofLayer(before), ofLayer(after)), ofLayer(after));
     },
     async stop(graceMs) {
       await opened?.stop(graceMs);

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Accounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { LayerUpdate } from "../config/layer-update.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
@@ -166,6 +167,10 @@ export class ServingPool implements ServingProcesses {
 
   configure(configuration: Configuration): Promise<void> {
     return this.#serving.configure(configuration);
+  }
+
+  configureLayer(update: LayerUpdate): Promise<void> {
+    return this.#serving.configureLayer(update);
   }
 
   ready(readiness: Readiness): Promise<void> {

@@ -7,6 +7,7 @@ import { FramedPort } from "../cluster/framed-port.ts";
 import { GrantedLeases, type Lease } from "../cluster/lease.ts";
 import type { ClusterOptions } from "../config/cluster-options.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { LayerUpdate } from "../config/layer-update.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { type NodeView, servedTiles } from "../http/api/nodes/node-view.ts";
 import type { Readiness } from "../http/readiness.ts";
@@ -218,6 +219,12 @@ export class NodePool implements ServingProcesses {
   async configure(configuration: Configuration): Promise<void> {
     this.#changed();
     await this.#serving.configure(sharedConfiguration(configuration));
+    await this.#unaware();
+  }
+
+  async configureLayer(update: LayerUpdate): Promise<void> {
+    this.#changed();
+    await this.#serving.configureLayer(update);
     await this.#unaware();
   }
 

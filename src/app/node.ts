@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ClusterOptions } from "../config/cluster-options.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { withLayer } from "../config/layer-update.ts";
 import type { Readiness } from "../http/readiness.ts";
 import { localMethods } from "../lib/channel.ts";
 import { loadStoreKinds } from "../store/open-store.ts";
@@ -53,6 +54,10 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     configure: async (shared) => {
       configuration = nodeConfiguration(shared, own);
       await serving.configure(configuration);
+    },
+    async configureLayer(update) {
+      configuration = withLayer(configuration, update);
+      await serving.configureLayer(update);
     },
     begin(state, eventsId) {
       configuration = nodeConfiguration(state.configuration, own);

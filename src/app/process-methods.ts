@@ -1,9 +1,10 @@
 import type { Accounts } from "../account/account-service.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
-import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import type { NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
@@ -59,6 +60,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   moved(): void;
   /** Applies a reloaded configuration. */
   configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
+  /** Applies the change of one layer. */
+  configureLayer(update: LayerUpdate): Promise<void>;
   /** Stores a change of what was made over HTTP, before the configuration with it is applied. */
   changeObject(change: ObjectChange): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are accounted for. */
@@ -112,6 +115,7 @@ export interface ServingProcesses extends MemoryTiles {
   /** Returns how users' requests for tiles were answered since the last call. */
   collectTraffic(): Promise<TrafficByLayer>;
   configure(configuration: Configuration): Promise<void>;
+  configureLayer(update: LayerUpdate): Promise<void>;
   /** Resolves when all processes have the readiness. */
   ready(readiness: Readiness): Promise<void>;
   close(graceMs: number): Promise<void>;
@@ -139,6 +143,8 @@ export interface ServingCalls {
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
   changeObject(change: ObjectChange): Promise<Result<null, Refusal>>;
+  /** Checks a change, and returns what it would do. */
+  previewObject(change: ObjectChange): Promise<Result<ObjectEffect, Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */
   metrics(): Promise<ServerMetrics>;
   /** Returns how all processes that serve have answered users' requests for tiles. */
@@ -198,6 +204,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   used: "note",
   reload: "call",
   changeObject: "call",
+  previewObject: "call",
   metrics: "call",
   traffic: "call",
   trafficRates: "call",
@@ -217,6 +224,7 @@ export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
   metrics: "call",
   collectTraffic: "call",
   configure: "call",
+  configureLayer: "call",
   ready: "call",
   close: "call",
 };

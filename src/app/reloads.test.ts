@@ -31,6 +31,10 @@ function heldReloads() {
         events.push(`apply ${warnings.join()}`);
         applying.push(() => resolve(["dataDir"]));
       }),
+    changeLayer: async () => undefined,
+    applyLayer: async () => undefined,
+    tagOf: () => null,
+    effectOf: () => ({ layers: [], moved: [] }),
     store: async () => undefined,
     log: { info: log("info"), warn: log("warn"), error: log("error") },
   });

@@ -68,6 +68,8 @@ export interface RendererMethods {
   configure(layers: readonly Layer[]): void;
   /** Nothing is stored after this time by `machineMs`: the lead's lease ends then, and this lead may hang. */
   storesUntil(ms: number): void;
+  /** Replaces one layer; undefined: removes it. */
+  configureLayer(name: string, layer: Layer | undefined): void;
   /** Answers at once, unless the process hangs. */
   alive(): void;
   close(): Promise<void>;

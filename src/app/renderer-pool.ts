@@ -330,6 +330,12 @@ export class RendererPool implements Renderers {
     for (const renderer of this.#renderers) renderer.channel.note("configure", [layers]);
   }
 
+  /** Replaces one layer in the renderers. `layers`: all layers, for renderers that start later. */
+  configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
+    this.#layers = layers;
+    for (const renderer of this.#renderers) renderer.channel.note("configureLayer", [name, layer]);
+  }
+
   async #end(renderer: Renderer): Promise<void> {
     if (renderer.closing) return;
     renderer.closing = true;

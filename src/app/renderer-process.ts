@@ -24,6 +24,7 @@ function startRenderer(): void {
     compose: (composition, signal) => renderer.compose(composition, signal),
     configure: (layers) => renderer.configure(layers),
     storesUntil: (ms) => renderer.storesUntil(ms),
+    configureLayer: (name, layer) => renderer.configureLayer(name, layer),
     alive: () => renderer.alive(),
     close: () => renderer.close(),
   };

@@ -191,6 +191,13 @@ export class Renderer implements RendererMethods {
 
   alive(): void {}
 
+  configureLayer(name: string, layer: Layer | undefined): void {
+    const layers = new Map(this.#layers);
+    if (layer === undefined) layers.delete(name);
+    else layers.set(name, layer);
+    this.configure([...layers.values()]);
+  }
+
   configure(layers: readonly Layer[]): void {
     this.#layers = byName(layers);
     this.#stores = this.#stores?.then((opened) => {

@@ -1,10 +1,15 @@
 import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
+import { changeLayer } from "../config/change-layer.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import type { RunningConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
-import type { ConfiguredObject } from "../gwc/configured-object.ts";
+import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import { layerContent } from "../gwc/layer-content.ts";
 import { servedTiles } from "../http/api/nodes/node-view.ts";
+import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
+import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Rendering } from "./build-rendering.ts";
@@ -66,6 +71,23 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
     return ignored;
   };
+  /** Applies the change of one layer to all parts. */
+  const applyLayer = async (update: LayerUpdate): Promise<void> => {
+    configuration = withLayer(configuration, update);
+    const { layers } = configuration;
+    rendering.renders.configure(layers);
+    rendering.renderers.configureLayer(layers, update.name, update.made?.layer);
+    await serving.configureLayer(update);
+    await coordinator.channel.call("configureLayer", update);
+    serving.publish({ kind: "configuration", layers: layers.length });
+  };
+  /** Returns whether a change may move tiles of a layer to another store, which needs a copy before. */
+  const mayMove = ({ name, document }: ObjectChange): boolean => {
+    if (configuration.stores.length < 2 || document === undefined) return false;
+    const { store } = layerContent(document);
+    const before = configuration.layers.find((layer) => layer.name === name);
+    return before === undefined || before.store !== store;
+  };
   /** Runs the work of a reload. Layers that move to another store are copied to the end before. */
   const withMoves = async <T>(next: Configuration, work: () => Promise<T>): Promise<T> => {
     if (next.stores.length < 2) return work();
@@ -82,6 +104,22 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     objects: () => configuration.objects,
     load: loadWith,
     apply,
+    tagOf: ({ kind, name }) => {
+      const { layers, gridSets } = configuration;
+      const layer = kind === "layer" ? layers.find((one) => one.name === name) : undefined;
+      const gridSet = kind === "gridSet" ? gridSets.find(({ id }) => id === name) : undefined;
+      return (layer && layerTag(layer)) ?? (gridSet && gridSetTag(gridSet)) ?? null;
+    },
+    effectOf: (next) => {
+      const before = configuration.layers;
+      const { layers: after } = "made" in next ? withLayer(configuration, next) : next;
+      return {
+        layers: [...new Set([...changedLayers(before, after), ...changedLayers(after, before)])],
+        moved: changedGridSets(catalogueOf(before), catalogueOf(after)),
+      };
+    },
+    changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change)),
+    applyLayer,
     store: (change) => coordinator.channel.call("changeObject", change),
     log,
   });
@@ -91,6 +129,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
     reload: turns.reload,
     changeObject: turns.changeObject,
+    previewObject: turns.previewObject,
     async withObjects(objects) {
       const loaded = await loadWith(objects);
       if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));

@@ -2,6 +2,7 @@ import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import { OPERATION_SENDINGS } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
@@ -126,6 +127,11 @@ export class ServingMembers {
   async configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     await this.all((channel) => channel.call("configure", configuration));
+  }
+
+  async configureLayer(update: LayerUpdate): Promise<void> {
+    this.#configuration = withLayer(this.#configuration, update);
+    await this.all((channel) => channel.call("configureLayer", update));
   }
 
   async ready(readiness: Readiness): Promise<void> {

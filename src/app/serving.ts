@@ -8,6 +8,7 @@ import { TileCache } from "../cache/tile-cache.ts";
 import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { ServerEvents } from "../http/api/events/server-events.ts";
 import { callerOfSession } from "../http/auth/caller.ts";
@@ -89,7 +90,7 @@ export class Serving implements ServingProcesses {
     this.#stores = stores;
     this.#diskTiers = diskTiers;
     this.#configuration = configuration;
-    this.#catalogue = catalogueOf(configuration.layers);
+    this.#catalogue = catalogueIn(configuration);
     this.#memory = new MemoryTier(Math.floor((memoryTierMiB * 2 ** 20) / workers));
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#events = new ServerEvents(parts.eventsId);
@@ -179,6 +180,7 @@ export class Serving implements ServingProcesses {
       reload: () => core.reload(),
       configured: () => this.#configuration,
       changeObject: (change) => core.changeObject(change),
+      previewObject: (change) => core.previewObject(change),
       changes: this.#changes,
       log,
     });
@@ -242,7 +244,7 @@ export class Serving implements ServingProcesses {
   async configure(configuration: Configuration): Promise<void> {
     const changed = changedLayers(this.#configuration.layers, configuration.layers);
     this.#configuration = configuration;
-    this.#catalogue = catalogueOf(configuration.layers);
+    this.#catalogue = catalogueIn(configuration);
     this.#stores.configure(configuration.layers);
     this.#diskTiers?.configure(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
@@ -260,6 +262,10 @@ export class Serving implements ServingProcesses {
     this.setAccounts(accounts);
     this.#readiness = readiness;
     this.#events.restart(eventsId);
+  }
+
+  configureLayer(update: LayerUpdate): Promise<void> {
+    return this.configure(withLayer(this.#configuration, update));
   }
 
   async ready(readiness: Readiness): Promise<void> {
@@ -284,3 +290,7 @@ export class Serving implements ServingProcesses {
     this.#changes.close();
   }
 }
+
+/** Returns the catalogue of a configuration. */
+const catalogueIn = ({ layers, serviceInformation, compat }: Configuration): Catalogue =>
+  catalogueOf(layers, { information: serviceInformation, isCiteCompliant: compat.wmtsCiteCompliant });

@@ -2,6 +2,7 @@ import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { metatileOf } from "../grid/metatile.ts";
 import { valueAt } from "../layer/by-zoom.ts";
 import { coverageAt, formatsBeside, type Layer, metatileFor } from "../layer/layer.ts";
+import { storesLevel } from "../layer/stored-levels.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/trace-context.ts";
 import { tileKey } from "../render/render-reports.ts";
@@ -128,10 +129,11 @@ export class TileCache implements TileReader {
   }
 
   read(request: TileRequest, requester: RequesterOf): TileOutcome | Promise<TileOutcome> {
-    const { layer, index } = request;
+    const { layer, subset, index } = request;
     const tileSet = tileSetOf(request);
     const counts = this.#countsOf(layer.name);
     const key = tileKey(tileSet, index.x, index.y, index.z);
+    if (!storesLevel(layer, subset, index.z)) return this.#passOn(request, tileSet, key, requester());
     this.#parts.uses.record(tileSet, index);
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
@@ -147,6 +149,13 @@ export class TileCache implements TileReader {
       );
     }
     return this.#readOn({ request, requester, tileSet, key, counts, oldest, expiredBefore });
+  }
+
+  /** Renders a tile of a level that is not stored. A tile that was stored before is not served. */
+  async #passOn(request: TileRequest, tileSet: TileSet, key: string, user: Requester): Promise<TileOutcome> {
+    this.#countsOf(request.layer.name).absent++;
+    if (user.onlyIfCached === true) return { kind: "failure", failure: NOT_CACHED };
+    return this.#miss(request, tileSet, key, undefined, user);
   }
 
   /** Continues a read behind the memory tier. Returns a promise only if the store does. */
@@ -308,7 +317,8 @@ export class TileCache implements TileReader {
       const mine = rendered.tiles.find((t) => t.x === index.x && t.y === index.y);
       if (mine !== undefined) {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
-        if (rendered.isStale !== true) this.#parts.memory.set(key, tile, epoch);
+        const isKept = rendered.isStale !== true && storesLevel(layer, request.subset, index.z);
+        if (isKept) this.#parts.memory.set(key, tile, epoch);
         return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
       }
     }

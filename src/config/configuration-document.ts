@@ -1,64 +1,24 @@
 import { builtInGridSet } from "../grid/built-in.ts";
 import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
-import type { ByZoom } from "../layer/by-zoom.ts";
-import type { Layer, SourceOptions } from "../layer/layer.ts";
+import type { Layer } from "../layer/layer.ts";
+import { layerConfiguration, MASKED_SECRET } from "../layer/layer-configuration.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
 
-const MASKED = "***";
-
-function sourceDocument(source: SourceOptions): Readonly<Record<string, unknown>> {
-  if (source.type === "demo") return { ...source };
-  if (source.type === "mbtiles" || source.type === "pmtiles") {
-    const { stamp: _, ...plain } = source;
-    return plain;
-  }
-  const { timeoutMs, vendorParameters, username, password, proxy, tls, ...plain } = source;
-  const { stamp: _, ...files } = tls ?? { stamp: "" };
-  return {
-    ...plain,
-    ...files,
-    proxy: proxy?.replace(/\/\/[^/]*@/, `//${MASKED}@`),
-    timeoutSeconds: timeoutMs / 1000,
-    // A vendor parameter may be a key of the upstream.
-    vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
-    username: username === undefined ? undefined : MASKED,
-    password: password === undefined ? undefined : MASKED,
-  };
-}
-
-/** Returns one number if the same seconds hold for all zooms, the usual form in a file, else a list of rules. */
-function expiryDocument(rules: ByZoom<number | "no-cache">) {
-  const list = rules.map(({ minZoom, value }) => ({ minZoom, seconds: value === "no-cache" ? -1 : value }));
-  return list.length === 1 ? list[0]?.seconds : list;
-}
+const MASKED = MASKED_SECRET;
 
 const LAYER_KEYS = Object.keys(LayerSchema.shape);
 
 /** Returns a layer with its keys in the order of the schema, so that equal layers have equal documents. */
 function layerDocument(layer: Layer): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(plainLayer(layer));
+  const entries = Object.entries(layerConfiguration(layer));
   const rank = (key: string): number => LAYER_KEYS.indexOf(key);
   return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b)));
 }
-
-const plainLayer = ({ vectorLayers: _, digest: __, ...layer }: Layer) => ({
-  ...layer,
-  source: sourceDocument(layer.source),
-  gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop }) => ({
-    gridSet: gridSet.id,
-    extent: extent && corners(extent),
-    zoomStart,
-    zoomStop,
-  })),
-  formats: layer.formats.map((format) => format.mimeType),
-  expireCacheSeconds: expiryDocument(layer.expireCacheSeconds),
-  expireClientSeconds: expiryDocument(layer.expireClientSeconds),
-});
 
 const evictionDocument = ({ pins, floors, count: _, ...plain }: EvictionOptions) => ({
   ...plain,
@@ -111,6 +71,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,
     compat: configuration.compat,
+    serviceInformation: configuration.serviceInformation,
     state: stateDocument(configuration.state),
     cluster: configuration.cluster && clusterDocument(configuration.cluster),
     store: configuration.store,

@@ -4,6 +4,7 @@ import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import type { CompatOptions, ServerOptions } from "../http/options.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { ServiceInformation } from "../layer/service-information.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
@@ -32,6 +33,7 @@ export interface Configuration {
   readonly layerOrigins: ReadonlyMap<string, Origin>;
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
+  readonly serviceInformation: ServiceInformation;
   readonly state: StateOptions;
   /** Absent: this server alone uses its database. */
   readonly cluster?: ClusterOptions;

@@ -174,7 +174,7 @@ jobs: 7
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     '3:11: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "a.JSON"',
-    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, title, description, source, store, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, fullWms, secured)",
+    "5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: name, enabled, advertised, title, description, keywords, metadataUrls, source, store, gridSubsets, formats, formatsTogether, metatile, gutter, parameterFilters, legends, jpegQuality, pngCompression, formatModifiers, expireCacheSeconds, staleWhileRevalidateSeconds, negativeCacheSeconds, seedGuard, jobs, expireClientSeconds, queryable, infoFormats, fullWms, secured)",
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
     '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, mbtiles, pmtiles, demo, got "wmsx"',
     expect.stringMatching(/^11:15: layers\[2\]\.formats\[0\]: expected one of image\/png, .*got "image\/pgn"$/),
@@ -214,11 +214,11 @@ test("tiles expire by zoom, and GWC's codes set the expiry for clients", async (
 
 test("rules by zoom that leave a level open or contradict each other are refused by their place", async () => {
   const cache =
-    "expireCacheSeconds: [{ minZoom: 1, seconds: -1 }, { minZoom: 4, seconds: 5 }, { minZoom: 4, seconds: 6 }]";
+    "expireCacheSeconds: [{ minZoom: 1, seconds: -2 }, { minZoom: 4, seconds: 5 }, { minZoom: 4, seconds: 6 }]";
   expect(await problems({ yaml: expiring(cache) })).toEqual([
-    expect.stringMatching(/expireCacheSeconds\[0\]\.seconds: expected a whole number from 0 to \d+, got -1/),
+    expect.stringMatching(/expireCacheSeconds\[0\]\.seconds: expected a whole number from -1 to \d+, got -2/),
   ]);
-  expect(await problems({ yaml: expiring(cache.replace("-1", "1")) })).toEqual([
+  expect(await problems({ yaml: expiring(cache.replace("-2", "1")) })).toEqual([
     expect.stringMatching(/expireCacheSeconds\[0\]\.minZoom: expected 0, as the first rule holds from there on, got 1/),
     expect.stringMatching(/expireCacheSeconds\[2\]\.minZoom: expected more than 4, as of the rule before, got 4/),
   ]);

@@ -219,7 +219,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
   const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   const users = await buildUsers(document, { ...input, file }, problems, warnings);
-  const { server, jobs, compat, store } = document;
+  const { server, jobs, compat, serviceInformation, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
   if (
     !input.textOnly &&
@@ -244,6 +244,7 @@ async function build(content: unknown, building: Building): Promise<Configuratio
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,
+    serviceInformation,
     state: buildState(document.state, problems),
     ...(cluster === undefined ? {} : { cluster }),
     store,

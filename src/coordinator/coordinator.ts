@@ -91,16 +91,17 @@ export class Coordinator {
   /**
    * Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone.
    * @param changed the grid sets of layers whose tiles lie at other places now
+   * @param layers the layers that may be new; absent: all
    */
-  async reconfigured(changed: readonly LayerGridSet[]): Promise<number> {
-    const { catalogue, jobs, adoption, truncations, deliveries } = this.#parts;
+  async reconfigured(changed: readonly LayerGridSet[], layers = this.#parts.catalogue()): Promise<number> {
+    const { jobs, adoption, truncations, deliveries } = this.#parts;
     for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
     for (const layer of await truncations.layerStores.reconfigured()) adoption.countAgain(layer);
     this.services.accounts.usersChanged();
     deliveries.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
-    adoption.start(adoptedLayers(catalogue()));
+    adoption.start(adoptedLayers(layers));
     return aborted;
   }
 

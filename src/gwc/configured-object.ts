@@ -15,6 +15,16 @@ export interface ObjectChange {
   readonly kind: ObjectKind;
   readonly name: string;
   readonly document: RootedDocument | undefined;
+  /** The tag of the state that the client has seen; null: the client expects no such object. Absent: any state. */
+  readonly expected?: string | null;
+}
+
+/** What a change of an object would do. */
+export interface ObjectEffect {
+  /** The layers that it adds, changes or removes. */
+  readonly layers: readonly string[];
+  /** The grid sets of layers whose stored tiles would show other places: they are truncated. */
+  readonly moved: readonly { readonly layer: string; readonly gridSet: string }[];
 }
 
 /** Returns the objects after a change. A new object comes last. */

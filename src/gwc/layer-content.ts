@@ -1,27 +1,22 @@
-import {
-  type DocumentNode,
-  fieldOf,
-  itemsOf,
-  type MapNode,
-  mapOf,
-  numberOf,
-  type RootedDocument,
-  textOf,
-} from "./document-node.ts";
+import { type Content, isMapNode, numberField, texts, withoutUndefined } from "./content.ts";
+import { fieldOf, itemsOf, type MapNode, mapOf, numberOf, type RootedDocument, textOf } from "./document-node.ts";
+import { filterContents, formatModifiers, legendContents, metadataUrls } from "./layer-parts-content.ts";
+import { ownContent } from "./own-document.ts";
 
 /** GeoWebCache's default of `concurrency`, `metaWidthHeight` and `backendTimeout`. */
 const CONCURRENCY = 32;
 const META = [3, 3] as const;
 const BACKEND_TIMEOUT_SECONDS = 120;
 
-/** A part of the configuration file: the value of `layers[i]` or `gridSets[i]`. */
-export type Content = Readonly<Record<string, unknown>>;
+/** GeoWebCache's codes of an expiry: never, and that of the server behind, instead of which it takes its default. */
+const NEVER = -2;
+const OF_BACKEND = -4;
+const USUAL_EXPIRY_SECONDS = 7200;
 
-/** Returns whether a layer is served: GeoWebCache's `enabled`. */
-export const isEnabled = ({ node }: RootedDocument): boolean => fieldOf(node, "enabled") !== false;
+/** Returns a layer as the configuration file has layers. The configuration checks the values. */
+export const layerContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfLayer(document);
 
-/** Returns a layer of GeoWebCache as the configuration file has layers. The configuration checks the values. */
-export function layerContent({ root, node }: RootedDocument): Content {
+function contentOfLayer({ root, node }: RootedDocument): Content {
   const meta = mapOf(node, "metaInformation");
   const title = meta === undefined ? undefined : textOf(meta, "title");
   const description = meta === undefined ? undefined : textOf(meta, "description");
@@ -30,31 +25,26 @@ export function layerContent({ root, node }: RootedDocument): Content {
   const isTiles = root === "mbtilesLayer";
   return withoutUndefined({
     name: textOf(node, "name") ?? "",
+    enabled: fieldOf(node, "enabled") === false ? false : undefined,
+    advertised: fieldOf(node, "advertised") === false ? false : undefined,
     title: title === "" ? undefined : title,
     description,
+    keywords: meta === undefined ? undefined : texts(meta, "keywords"),
+    metadataUrls: metadataUrls(node),
     store: textOf(node, "blobStoreId") || undefined,
     source: isTiles ? { type: "mbtiles", file: textOf(node, "tilesPath") ?? "" } : wmsSource(node),
     gridSubsets: subsets.length === 0 ? undefined : subsets,
     formats: formats.length === 0 ? undefined : formats,
     metatile: isTiles ? undefined : metatile(node),
     gutter: isTiles ? undefined : numberField(node, "gutter"),
+    formatModifiers: isTiles ? undefined : formatModifiers(node),
     parameterFilters: filterContents(fieldOf(node, "parameterFilters")),
-    legends: legendContents(mapOf(node, "legends")),
-    expireCacheSeconds: expiryContent(node, "expireCache", (seconds) => (seconds === -2 ? 0 : seconds)),
+    legends: legendContents(mapOf(node, "legends"), textOf(node, "wmsLayers") || (textOf(node, "name") ?? "")),
+    expireCacheSeconds: expiryContent(node, "expireCache", (seconds) => (seconds === NEVER ? 0 : seconds)),
     expireClientSeconds: expiryContent(node, "expireClients", (seconds) => seconds),
     queryable: isTiles ? undefined : fieldOf(node, "queryable"),
+    infoFormats: isTiles ? undefined : texts(node, "infoMimeFormats"),
   });
-}
-
-const isMapNode = (node: DocumentNode): node is MapNode => typeof node === "object" && node.kind === "map";
-
-/** Returns a map without the members that are undefined. */
-const withoutUndefined = (members: Content): Content =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-
-function numberField(node: MapNode, name: string): number | undefined {
-  const value = fieldOf(node, name);
-  return value === undefined ? undefined : numberOf(value);
 }
 
 function metatile(node: MapNode): readonly number[] {
@@ -69,6 +59,8 @@ function subsetContent(subset: MapNode): Content {
     extent: extent === undefined ? undefined : itemsOf(extent, "coords").map(numberOf),
     zoomStart: numberField(subset, "zoomStart"),
     zoomStop: numberField(subset, "zoomStop"),
+    minCachedLevel: numberField(subset, "minCachedLevel"),
+    maxCachedLevel: numberField(subset, "maxCachedLevel"),
   });
 }
 
@@ -83,7 +75,7 @@ function vendorParameters(node: MapNode): Readonly<Record<string, string>> {
         return equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)];
       }),
   );
-  const own = { BGCOLOR: "bgColor", PALETTE: "palette", TILED: "tiled", EXCEPTIONS: "errorMime" };
+  const own = { TILED: "tiled", EXCEPTIONS: "errorMime" };
   const fields = Object.entries(own).flatMap(([key, name]): [string, string][] => {
     const value = textOf(node, name);
     return value === undefined || value === "" ? [] : [[key, value]];
@@ -103,7 +95,11 @@ function wmsSource(node: MapNode): Content {
     version: version === "1.3.0" ? version : "1.1.1",
     layers: layers?.join("") === "" ? undefined : layers,
     styles,
-    transparent: fieldOf(node, "transparent") === true,
+    transparent: fieldOf(node, "transparent") !== false,
+    queryLayers: textOf(node, "wmsQueryLayers") === "" ? undefined : split("wmsQueryLayers"),
+    bgColor: textOf(node, "bgColor") || undefined,
+    palette: textOf(node, "palette") || undefined,
+    method: requestMode(node),
     timeoutSeconds: numberField(node, "backendTimeout") ?? BACKEND_TIMEOUT_SECONDS,
     connections: numberField(node, "concurrency") ?? CONCURRENCY,
     username: textOf(node, "httpUsername"),
@@ -113,66 +109,25 @@ function wmsSource(node: MapNode): Content {
   });
 }
 
+/** Returns the method of requests; a text that is no mode of GeoWebCache as it is. */
+function requestMode(node: MapNode): string | undefined {
+  const mode = textOf(node, "httpRequestMode");
+  return mode === "FormPost" ? "post" : mode === "Get" ? undefined : mode;
+}
+
 /** Returns the rules of `NAMEList`, else the seconds of `NAME`; undefined: neither is given. */
 function expiryContent(node: MapNode, name: string, secondsOf: (seconds: number) => number): unknown {
   const rules = itemsOf(node, `${name}List`).flatMap((rule) => (isMapNode(rule) ? [rule.attributes] : []));
   if (rules.length > 0)
     return rules.map(({ minZoom, expiration }) => ({
       minZoom: Number(minZoom),
-      seconds: secondsOf(Number(expiration)),
+      seconds: secondsOf(withoutBackend(Number(expiration))),
     }));
   const seconds = numberField(node, name);
-  return seconds === undefined ? undefined : secondsOf(seconds);
+  return seconds === undefined ? undefined : secondsOf(withoutBackend(seconds));
 }
 
-const FILTER_TYPES: Readonly<Record<string, string>> = {
-  stringParameterFilter: "string",
-  regexParameterFilter: "regex",
-  floatParameterFilter: "float",
-  integerParameterFilter: "integer",
-};
-
-function filterContents(filters: DocumentNode | undefined): readonly Content[] | undefined {
-  if (typeof filters !== "object" || filters.kind !== "list") return undefined;
-  return filters.items.flatMap(([kind, filter]): Content[] => {
-    if (!isMapNode(filter)) return [];
-    const type = FILTER_TYPES[kind] ?? kind;
-    const isNumeric = type === "float" || type === "integer";
-    const rule = mapOf(filter, "normalize");
-    const values = itemsOf(filter, "values");
-    return [
-      withoutUndefined({
-        type,
-        key: textOf(filter, "key") ?? "",
-        default: textOf(filter, "defaultValue") ?? "",
-        values: type === "regex" ? undefined : isNumeric ? values.map(numberOf) : values.map(String),
-        regex: textOf(filter, "regex"),
-        threshold: numberField(filter, "threshold"),
-        normalize: isNumeric || rule === undefined ? undefined : (textOf(rule, "case") ?? "NONE").toUpperCase(),
-      }),
-    ];
-  });
-}
-
-function legendContents(legends: MapNode | undefined): readonly Content[] | undefined {
-  if (legends === undefined) return undefined;
-  const { defaultWidth, defaultHeight, defaultFormat } = legends.attributes;
-  const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
-  return itemsOf(legends, "legend").flatMap((legend): Content[] => {
-    if (!isMapNode(legend)) return [];
-    return [
-      withoutUndefined({
-        style: legend.attributes["style"] ?? "",
-        width: numberField(legend, "width") ?? number(defaultWidth),
-        height: numberField(legend, "height") ?? number(defaultHeight),
-        format: textOf(legend, "format") ?? defaultFormat,
-        url: textOf(legend, "completeUrl"),
-        minScaleDenominator: numberField(legend, "minScale"),
-        maxScaleDenominator: numberField(legend, "maxScale"),
-      }),
-    ];
-  });
-}
+const withoutBackend = (seconds: number): number => (seconds === OF_BACKEND ? USUAL_EXPIRY_SECONDS : seconds);
 
 /**
  * Returns why a layer that is made over HTTP is refused although a file may have it; undefined: it is not. A file may
@@ -199,6 +154,9 @@ const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
   [/^source\.url/, "wmsUrl"],
   [/^source\.file/, "tilesPath"],
   [/^source\.layers/, "wmsLayers"],
+  [/^source\.queryLayers/, "wmsQueryLayers"],
+  [/^source\.(bgColor|palette)/, "$1"],
+  [/^source\.method/, "httpRequestMode"],
   [/^source\.styles/, "wmsStyles"],
   [/^source\.timeoutSeconds/, "backendTimeout"],
   [/^source\.connections/, "concurrency"],
@@ -210,6 +168,9 @@ const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
   [/^formats/, "mimeFormats"],
   [/^metatile/, "metaWidthHeight"],
   [/^title/, "metaInformation.title"],
+  [/^keywords/, "metaInformation.keywords"],
+  [/^metadataUrls/, "metadataURLs"],
+  [/^infoFormats/, "infoMimeFormats"],
   [/^expireCacheSeconds/, "expireCacheList"],
   [/^expireClientSeconds/, "expireClientsList"],
   [/^legends(\[\d+\])/, "legends.legend$1"],
@@ -221,12 +182,16 @@ export function elementPath(path: string): string {
   const renamed = element === undefined ? path : path.replace(element[0], element[1]);
   return renamed
     .replace(/^(gridSubsets\[\d+\])\.gridSet$/, "$1.gridSetName")
+    .replace(/^(formatModifiers\[\d+\])\.format$/, "$1.responseFormat")
+    .replace(/^(formatModifiers\[\d+\])\.jpegQuality$/, "$1.compressionQuality")
     .replace(/^(gridSubsets\[\d+\])\.extent/, "$1.extent.coords")
     .replace(/^(parameterFilters\[\d+\])\.default$/, "$1.defaultValue");
 }
 
-/** Returns a grid set of GeoWebCache as the configuration file has grid sets. */
-export function gridSetContent({ node }: RootedDocument): Content {
+/** Returns a grid set as the configuration file has grid sets. */
+export const gridSetContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfGridSet(document);
+
+function contentOfGridSet({ node }: RootedDocument): Content {
   const extent = mapOf(node, "extent");
   const srs = mapOf(node, "srs");
   const numbers = (name: string): readonly number[] | undefined =>

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
 import { corners } from "../grid/grid-set-document.ts";
 import type { ByZoom } from "../layer/by-zoom.ts";
-import type { GridSubset, Layer, SourceOptions } from "../layer/layer.ts";
+import { type GridSubset, INFO_FORMATS, type Layer, type SourceOptions } from "../layer/layer.ts";
 import type { Legend } from "../layer/legend.ts";
 import { type CaseRule, type ParameterFilter, stylesFilter } from "../layer/parameter-filter.ts";
 import {
@@ -25,9 +26,11 @@ export function layerDocument(layer: Layer): RootedDocument {
   const { source } = layer;
   const common: readonly (readonly [string, DocumentNode | undefined])[] = [
     ["blobStoreId", layer.store],
-    ["enabled", true],
+    ["enabled", layer.enabled],
+    ["advertised", layer.advertised ? undefined : false],
     ["name", layer.name],
     ["metaInformation", metaInformation(layer)],
+    ["metadataURLs", metadataUrls(layer)],
     [
       "mimeFormats",
       list(
@@ -35,6 +38,11 @@ export function layerDocument(layer: Layer): RootedDocument {
         layer.formats.map(({ mimeType }) => mimeType),
       ),
     ],
+    [
+      "infoMimeFormats",
+      isDeepStrictEqual(layer.infoFormats, INFO_FORMATS) ? undefined : list("string", [...layer.infoFormats]),
+    ],
+    ["formatModifiers", formatModifiers(layer)],
     ["gridSubsets", list("gridSubset", layer.gridSubsets.map(subsetNode))],
     ["metaWidthHeight", list("int", [...layer.metatile])],
     ["expireCacheList", expiryNode(layer.expireCacheSeconds, (seconds) => (seconds === 0 ? NEVER : seconds))],
@@ -51,21 +59,51 @@ export function layerDocument(layer: Layer): RootedDocument {
   return { root: "wmsLayer", node: map([...common, ...sourceFields(layer, source)]) };
 }
 
-function metaInformation({ name, title, description }: Layer): MapNode | undefined {
-  if (title === name && description === "") return undefined;
+function metaInformation({ name, title, description, keywords }: Layer): MapNode | undefined {
+  if (title === name && description === "" && keywords.length === 0) return undefined;
   return map([
     ["title", title],
     ["description", description],
+    ["keywords", keywords.length === 0 ? undefined : list("string", [...keywords])],
   ]);
 }
 
-function subsetNode({ gridSet, extent, zoomStart, zoomStop }: GridSubset): MapNode {
+function metadataUrls({ metadataUrls: urls }: Layer): DocumentNode | undefined {
+  if (urls.length === 0) return undefined;
+  const items = urls.map(({ type, format, url }) =>
+    map([
+      ["type", type],
+      ["format", format],
+      ["url", url],
+    ]),
+  );
+  return list("org.geowebcache.layer.meta.MetadataURL", items);
+}
+
+function formatModifiers({ formatModifiers: modifiers }: Layer): DocumentNode | undefined {
+  if (modifiers.length === 0) return undefined;
+  const items = modifiers.map(({ format, requestFormat, transparent, bgColor, palette, jpegQuality }) =>
+    map([
+      ["responseFormat", format],
+      ["requestFormat", requestFormat],
+      ["transparent", transparent],
+      ["bgColor", bgColor],
+      ["palette", palette],
+      ["compressionQuality", jpegQuality === undefined ? undefined : double(jpegQuality / 100)],
+    ]),
+  );
+  return list("formatModifier", items);
+}
+
+function subsetNode({ gridSet, extent, zoomStart, zoomStop, minCachedLevel, maxCachedLevel }: GridSubset): MapNode {
   const last = gridSet.matrices.length - 1;
   return map([
     ["gridSetName", gridSet.id],
     ["extent", extent === undefined ? undefined : map([["coords", list("double", corners(extent).map(double))]])],
     ["zoomStart", zoomStart === 0 ? undefined : zoomStart],
     ["zoomStop", zoomStop === last ? undefined : zoomStop],
+    ["minCachedLevel", minCachedLevel],
+    ["maxCachedLevel", maxCachedLevel],
   ]);
 }
 
@@ -132,6 +170,7 @@ function sourceFields(layer: Layer, source: SourceOptions): readonly (readonly [
   return [
     ["wmsUrl", list("string", addresses)],
     ["wmsLayers", source.layers.join(",")],
+    ["wmsQueryLayers", source.queryLayers?.join(",")],
     ["wmsStyles", source.styles.length === 0 ? undefined : source.styles.join(",")],
     gutter,
     ["wmsVersion", source.version === "1.1.1" ? undefined : source.version],
@@ -139,10 +178,13 @@ function sourceFields(layer: Layer, source: SourceOptions): readonly (readonly [
     ["httpPassword", source.password === undefined ? undefined : MASKED],
     ["proxyUrl", source.proxy],
     ["transparent", source.transparent],
+    ["bgColor", source.bgColor],
+    ["palette", source.palette],
     // The values may be secrets.
     ["vendorParameters", vendor.length === 0 ? undefined : vendor.map(([key]) => `${key}=${MASKED}`).join("&")],
     concurrency,
     legends,
+    ["httpRequestMode", source.method === "post" ? "FormPost" : undefined],
   ];
 }
 

@@ -18,4 +18,6 @@ export interface ServerOptions {
 export interface CompatOptions {
   readonly quotaRoot: "cacheQuotaConfiguration" | "gwcQuotaConfiguration" | "org.geowebcache.diskquota.DiskQuotaConfig";
   readonly quotaForm: "value-units" | "bytes";
+  /** See `ServiceOptions.isCiteCompliant`. */
+  readonly wmtsCiteCompliant: boolean;
 }

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { GridSet } from "../grid/grid-set.ts";
-import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
@@ -84,6 +85,8 @@ export interface RouteOptions {
   readonly configured: () => ConfiguredParts;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
   readonly changeObject: (change: ObjectChange) => Promise<Result<null, Refusal>>;
+  /** Checks a change of what was made over HTTP, and returns what it would do. */
+  readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */
@@ -91,6 +94,7 @@ export interface ConfiguredParts {
   /** The configuration file; undefined: there is none. */
   readonly file: string | undefined;
   readonly dataDir: string;
+  readonly layers: readonly Layer[];
   readonly gridSets: readonly GridSet[];
   readonly objects: readonly ConfiguredObject[];
   readonly stores: readonly StoreOptions[];

@@ -31,11 +31,12 @@ export async function decodePicture(bytes: Uint8Array, expected: Size): Promise<
     case "gif":
     case "webp":
     case "avif":
+    case "tiff":
       return bySharp(bytes, expected);
     // The complete signature of a PNG was checked above; the first half alone is not enough.
     case "png":
     case undefined:
-      throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP nor AVIF");
+      throw new PictureError("not_a_picture", "the bytes are neither PNG, JPEG, GIF, WebP, AVIF nor TIFF");
   }
 }
 

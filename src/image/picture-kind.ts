@@ -1,5 +1,5 @@
 /** The kinds of pictures that can be decoded here. */
-export type PictureKind = "png" | "jpeg" | "gif" | "webp" | "avif";
+export type PictureKind = "png" | "jpeg" | "gif" | "webp" | "avif" | "tiff";
 
 /** Returns the kind of picture by its first bytes, which proves nothing about the rest. Undefined: not a picture. */
 export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
@@ -7,6 +7,8 @@ export function pictureKind(bytes: Uint8Array): PictureKind | undefined {
   if (holdsAt(bytes, 0, "\xff\xd8")) return "jpeg";
   if (holdsAt(bytes, 0, "GIF8")) return "gif";
   if (holdsAt(bytes, 0, "RIFF") && holdsAt(bytes, 8, "WEBP")) return "webp";
+  // TIFF 6.0, section 2.
+  if (holdsAt(bytes, 0, "II*\0") || holdsAt(bytes, 0, "MM\0*")) return "tiff";
   return holdsAt(bytes, 4, "ftypavif") ? "avif" : undefined;
 }
 

@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { hasSameTiles } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "./layer.ts";
+import { type ServiceOptions, STANDARD_SERVICE } from "./service-information.ts";
 
 /** The layers that the server offers, in the order of the configuration. A reload replaces the whole catalogue. */
 export interface Catalogue {
   readonly layers: ReadonlyMap<string, Layer>;
+  readonly service: ServiceOptions;
 }
 
-export const catalogueOf = (layers: readonly Layer[]): Catalogue => ({
+export const catalogueOf = (layers: readonly Layer[], service = STANDARD_SERVICE): Catalogue => ({
   layers: new Map(layers.map((l) => [l.name, l])),
+  service,
 });
+
+/** Returns the layers that capabilities and lists for clients have. */
+export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>
+  [...layers.values()].filter(({ enabled, advertised }) => enabled && advertised);
 
 /** Returns the names of the layers of `before` that `after` does not contain, or contains with other settings. */
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): string[] {

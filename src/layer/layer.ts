@@ -3,6 +3,7 @@ import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
+import type { FormatModifier } from "./format-modifier.ts";
 import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 import type { LayerName } from "./tile-set.ts";
@@ -14,6 +15,9 @@ export interface GridSubset {
   readonly extent?: Extent;
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
+  /** The first and the last level whose tiles are stored; see `storesLevel`. Absent: there is no limit. */
+  readonly minCachedLevel?: Zoom;
+  readonly maxCachedLevel?: Zoom;
   /** The tiles of each level from zoomStart to zoomStop; the index is z. */
   readonly coverage: readonly TileRect[];
 }
@@ -78,6 +82,13 @@ export interface WmsSourceOptions extends UpstreamOptions {
   readonly layers: readonly string[];
   readonly styles: readonly string[];
   readonly transparent: boolean;
+  /** The layers of GetFeatureInfo. Absent: `layers`. */
+  readonly queryLayers?: readonly string[];
+  /** `0xRRGGBB`. */
+  readonly bgColor?: string;
+  readonly palette?: string;
+  /** `post`: the parameters are sent as a form. */
+  readonly method?: "get" | "post";
 }
 
 export interface XyzSourceOptions extends UpstreamOptions {
@@ -221,14 +232,29 @@ export interface LayerJobs {
 
 export const STANDARD_LAYER_JOBS: LayerJobs = { weight: 1 };
 
+/** A document that describes the data of a layer, for the capabilities. */
+export interface MetadataUrl {
+  /** The standard of the document, such as `ISO19115:2003`. */
+  readonly type: string;
+  /** MIME type. */
+  readonly format: string;
+  readonly url: string;
+}
+
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
+  /** Whether tiles are served. A layer that is not enabled keeps its tiles and can be seeded. */
+  readonly enabled: boolean;
+  /** Whether capabilities and lists for clients have the layer. Its tiles are served in any case. */
+  readonly advertised: boolean;
   /**
    * Differs between two definitions of the layer, see `withDigest`. Absent: definitions are compared field by field.
    */
   readonly digest?: string;
   readonly title: string;
   readonly description: string;
+  readonly keywords: readonly string[];
+  readonly metadataUrls: readonly MetadataUrl[];
   /** The id of the store of its tiles. Absent: the first store. */
   readonly store?: string;
   readonly source: SourceOptions;
@@ -246,7 +272,9 @@ export interface Layer extends EncodingOptions {
   readonly parameterFilters: readonly ParameterFilter[];
   /** The legends of the styles, for the capabilities. */
   readonly legends: readonly Legend[];
-  /** The age at which tiles expire; 0: never. */
+  /** Of formats whose requests differ from those of the others. */
+  readonly formatModifiers: readonly FormatModifier[];
+  /** The age at which tiles expire; 0: never; `NOT_STORED`: tiles are not stored. */
   readonly expireCacheSeconds: ByZoom<number>;
   /**
    * A tile that expired no longer ago than this is served at once, and rendered again in the background (RFC 5861, 3).
@@ -262,6 +290,8 @@ export interface Layer extends EncodingOptions {
   readonly jobs: LayerJobs;
   /** Whether the capabilities offer GetFeatureInfo. */
   readonly queryable: boolean;
+  /** The formats of GetFeatureInfo that capabilities list. Requests may name others. */
+  readonly infoFormats: readonly string[];
   /**
    * Whether a WMS request that does not match one tile is answered with a map composed from tiles. Else the request is
    * refused.
@@ -272,6 +302,14 @@ export interface Layer extends EncodingOptions {
   /** Whether tiles of this layer need credentials too. */
   readonly secured: boolean;
 }
+
+/** The formats of GetFeatureInfo of most map servers. */
+export const INFO_FORMATS: readonly string[] = [
+  "text/plain",
+  "text/html",
+  "application/vnd.ogc.gml",
+  "application/json",
+];
 
 const SINGLE = [1, 1] as const;
 
@@ -301,7 +339,13 @@ export const coverageAt = (subset: GridSubset, z: Zoom): TileRect | undefined =>
  */
 export function gridSubset(
   gridSet: GridSet,
-  options: { readonly extent?: Extent; readonly zoomStart?: number; readonly zoomStop?: number },
+  options: {
+    readonly extent?: Extent;
+    readonly zoomStart?: number;
+    readonly zoomStop?: number;
+    readonly minCachedLevel?: number;
+    readonly maxCachedLevel?: number;
+  },
 ): GridSubset {
   const last = gridSet.matrices.length - 1;
   const zoomStart = options.zoomStart ?? 0;
@@ -316,7 +360,11 @@ export function gridSubset(
     zoomStart,
     zoomStop,
     coverage,
-    ...defined({ extent: options.extent }),
+    ...defined({
+      extent: options.extent,
+      minCachedLevel: options.minCachedLevel,
+      maxCachedLevel: options.maxCachedLevel,
+    }),
   };
 }
 

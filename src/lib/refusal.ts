@@ -8,6 +8,7 @@ export type RefusalCode =
   | "bad_field" // a field has a value that is not allowed
   | "malformed" // the body or the address cannot be read
   | "unknown_layer"
+  | "layer_disabled" // the layer is configured, but its tiles are not served
   | "unknown_job"
   | "unknown_schedule"
   | "unknown_truncation"
@@ -18,6 +19,7 @@ export type RefusalCode =
   | "not_found"
   | "method_not_allowed"
   | "conflict" // the request contradicts the current state
+  | "precondition_failed" // If-Match or If-None-Match names another state
   | "confirmation_needed" // the operation is so large that it needs a confirmation
   | "key_reused" // an idempotency key was sent again with another request
   | "outside_coverage" // a well-formed tile address that the layer does not offer

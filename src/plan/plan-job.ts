@@ -22,6 +22,7 @@ import {
   subsetExtent,
 } from "../layer/layer.ts";
 import { parametersId, parseParameters, parseTruncatedParameters } from "../layer/parameter-filter.ts";
+import { storesLevel } from "../layer/stored-levels.ts";
 import { badField, type FieldRefusal, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
@@ -97,7 +98,9 @@ export function* planSeedInSteps(
   if (!parameters.ok) return parameters;
   const whole = chooseRanges(request, subsets.value, rules);
   if (!whole.ok) return whole;
-  const ranges = yield* limitRanges(request, whole.value, subsets.value);
+  const limited = yield* limitRanges(request, whole.value, subsets.value);
+  if (!limited.ok) return limited;
+  const ranges = withStoredLevels(request, limited.value, layer);
   if (!ranges.ok) return ranges;
   const { zoomStart, zoomStop, byGridSet, bounds, selection } = ranges.value;
   const tooMany = request.type === "truncate" ? undefined : aboveMost(tilesIn(byGridSet));
@@ -271,6 +274,25 @@ function withBounds(request: SeedRequest, [subset]: readonly GridSubset[]): Seed
   const { area, ...others } = request;
   const bounds = area === undefined || subset === undefined ? undefined : boxIn(area, subset.gridSet.srs);
   return bounds === undefined ? request : { ...others, bounds };
+}
+
+/** Leaves out the levels whose tiles are not stored, except of a truncate: an earlier configuration may have stored them. */
+function withStoredLevels(
+  { type, zoomStart, zoomStop }: SeedRequest,
+  ranges: LimitedRanges,
+  layer: Layer,
+): Result<LimitedRanges, Refusal> {
+  if (type === "truncate") return ok(ranges);
+  const byGridSet = ranges.byGridSet.flatMap(({ gridSet, rects }) => {
+    const subset = findSubset(layer, gridSet);
+    const stored = rects.filter(({ z }) => subset === undefined || storesLevel(layer, subset, z));
+    return stored.length === 0 ? [] : [{ gridSet, rects: stored }];
+  });
+  if (byGridSet.length > 0) return ok({ ...ranges, byGridSet });
+  const [field, level] = zoomStart !== undefined ? ["zoomStart", zoomStart] : ["zoomStop", zoomStop ?? null];
+  const expected =
+    "a level whose tiles are stored (minCachedLevel, maxCachedLevel and expireCacheSeconds of the layer)";
+  return refuse({ ...badField(field, expected, level), isNothingThere: true });
 }
 
 interface LimitedRanges extends Ranges {

@@ -1,5 +1,6 @@
 import { changedLayers } from "../layer/catalogue.ts";
-import type { Layer } from "../layer/layer.ts";
+import { findSubset, type Layer } from "../layer/layer.ts";
+import { storesLevel } from "../layer/stored-levels.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { BlockedLayers } from "./blocked-layers.ts";
 import { FailureMemory } from "./failure-memory.ts";
@@ -48,6 +49,13 @@ export class LayerStates {
   keyOf({ tileSet, rect }: Metatile): string {
     const isShared = this.get(tileSet.layer)?.formatsTogether === true;
     return `${tileSetKey(isShared ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
+  }
+
+  /** Returns whether the tiles of a metatile are stored. */
+  stores({ tileSet, rect }: Metatile): boolean {
+    const layer = this.get(tileSet.layer);
+    const subset = layer === undefined ? undefined : findSubset(layer, tileSet.gridSet);
+    return layer === undefined || subset === undefined || storesLevel(layer, subset, rect.z);
   }
 
   /** Adds the `expiredBeforeMs` of the layer's soft truncations to an order. */

@@ -5,6 +5,7 @@ import { PictureError } from "../image/picture-error.ts";
 import { pictureKind } from "../image/picture-kind.ts";
 import type { Cut, Raster } from "../image/raster.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
+import { encodingOf, modifierOf } from "../layer/format-modifier.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import { type FailureClass, type RenderedImage, type RenderRequest, SourceError } from "../source/source.ts";
@@ -63,14 +64,16 @@ export function pictureRequest(
   rect: TileRect,
   parameters: Readonly<Record<string, string>>,
 ): RenderRequest {
+  // If several formats are encoded from one picture, request PNG: a lossy picture would be compressed twice.
+  const requested = layer.formatsTogether && format.kind === "image" ? PNG : format;
   return {
     gridSet: subset.gridSet,
     extent: frame.extent,
     width: frame.width,
     height: frame.height,
     tile: isOneTile(subset, frame) ? { x: rect.minX, y: rect.minY, z: rect.z } : undefined,
-    // If several formats are encoded from one picture, request PNG: a lossy picture would be compressed twice.
-    format: layer.formatsTogether && format.kind === "image" ? PNG : format,
+    format: requested,
+    modifier: modifierOf(layer, requested),
     parameters:
       layer.parameterFilters.length === 0 ? parameters : { ...defaultValues(layer.parameterFilters), ...parameters },
   };
@@ -95,14 +98,14 @@ export async function tilesOf(
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, layer, inHaste);
+      return encodeTiles(drawing.raster, cuts, format, encodingOf(layer, format), inHaste);
     case "encoded": {
       const { bytes } = drawing;
       if (isPassThrough(layer, subset, frame, format, bytes)) {
         await asPicture(provePicture(bytes, frame));
         return cuts.map(() => bytes);
       }
-      return encodeTiles(await decode(bytes), cuts, format, layer, inHaste);
+      return encodeTiles(await decode(bytes), cuts, format, encodingOf(layer, format), inHaste);
     }
   }
 }

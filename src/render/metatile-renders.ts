@@ -80,6 +80,7 @@ export class MetatileRenders {
       // The coordinator opens the cells while the upstream renders, so that a user waits for the slower of the two
       // only. A job opens the cells of its renders itself.
       const openCells = async (tile: TileIndex): Promise<Leave | undefined> => {
+        if (!layers.stores(order)) return undefined;
         const given = await reservation.open(ledger.open(filledMetatile(order), tile));
         // A truncation that began before the cells were open has not waited for this render.
         return generation === layers.generations.of(layer) ? given : undefined;

@@ -1,4 +1,5 @@
 import { tileExtent } from "../grid/grid-set.ts";
+import { modifierOf } from "../layer/format-modifier.ts";
 import { coverageAt, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
 import type { RenderRequest } from "../source/source.ts";
@@ -7,11 +8,12 @@ import type { RenderRequest } from "../source/source.ts";
  * Returns the request that shows whether the upstream of a layer renders: one tile in the middle of its first grid
  * subset, at the first zoom. Undefined: the layer has no tiles.
  */
-export function probeRequest({
-  gridSubsets: [subset],
-  formats: [format],
-  parameterFilters,
-}: Layer): RenderRequest | undefined {
+export function probeRequest(layer: Layer): RenderRequest | undefined {
+  const {
+    gridSubsets: [subset],
+    formats: [format],
+    parameterFilters,
+  } = layer;
   if (subset === undefined || format === undefined) return undefined;
   const { gridSet, zoomStart } = subset;
   const coverage = coverageAt(subset, zoomStart);
@@ -25,6 +27,7 @@ export function probeRequest({
     height: gridSet.tileHeight,
     tile,
     format,
+    modifier: modifierOf(layer, format),
     parameters: defaultValues(parameterFilters),
   };
 }

@@ -1,6 +1,7 @@
 import type { Extent, GridSet, TileIndex } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
+import type { FormatModifier } from "../layer/format-modifier.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 
 /** One image to render: a metatile with its gutter, or one tile. */
@@ -13,6 +14,8 @@ export interface RenderRequest {
   /** The tile that the image is exactly; y from the bottom. Undefined: the image is a metatile, or has a gutter. */
   readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
+  /** Of the format, for a WMS. */
+  readonly modifier?: FormatModifier | undefined;
   /** Values of the layer's parameter filters (all of them, defaults filled in). */
   readonly parameters: Readonly<Record<string, string>>;
 }

@@ -237,7 +237,9 @@ describe("layers made over HTTP", () => {
     expect((await put("/rest/layers/off", body)).status).toBe(200);
     expect((await ask("/rest/layers.json")).text).toContain('"off"');
     expect((await ask("/rest/layers/off.xml")).text).toContain("<fooBar>\n    <x>1</x>\n  </fooBar>");
-    expect((await fetch(`${server.url}/xyz/off/0/0/0.png`)).status).toBe(404);
+    const tile = await fetch(`${server.url}/xyz/off/0/0/0.png`);
+    expect([tile.status, tile.headers.get("content-type")]).toEqual([400, "text/xml"]);
+    expect(await tile.text()).toContain("<ExceptionText>Layer 'off' is disabled</ExceptionText>");
     expect((await remove("/rest/layers/off")).status).toBe(200);
   });
 

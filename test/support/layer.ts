@@ -2,7 +2,7 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
-import { DEFAULT_ENCODING, gridSubset, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
+import { DEFAULT_ENCODING, gridSubset, INFO_FORMATS, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
 
 /** Returns a format by its MIME type; throws if it does not exist. */
 export function formatNamed(mimeType: string): TileFormat {
@@ -21,8 +21,12 @@ export function gridSetNamed(id: string): GridSet {
 /** Returns a layer of PNG tiles in the web's grid set; `more` has the fields that the test is about. */
 export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   name,
+  enabled: true,
+  advertised: true,
   title: "",
   description: "",
+  keywords: [],
+  metadataUrls: [],
   source: { type: "demo", dataset: "world", connections: 1 },
   gridSubsets: [gridSubset(gridSetNamed("EPSG:900913"), {})],
   formats: [formatNamed("image/png")],
@@ -31,7 +35,9 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   parameterFilters: [],
   expireCacheSeconds: atEveryZoom(0),
   staleWhileRevalidateSeconds: 0,
+  formatModifiers: [],
   queryable: false,
+  infoFormats: INFO_FORMATS,
   fullWms: false,
   formatsTogether: false,
   legends: [],

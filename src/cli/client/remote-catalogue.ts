@@ -43,8 +43,12 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
       });
       return {
         name,
+        enabled: true,
+        advertised: true,
         title,
         description: "",
+        keywords: [],
+        metadataUrls: [],
         source: { type: "demo", dataset: "world", connections: 1 },
         gridSubsets,
         formats: formats.flatMap((mimeType) => formatOf(mimeType) ?? []),
@@ -56,7 +60,9 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
         expireCacheSeconds: atEveryZoom(0),
         staleWhileRevalidateSeconds: 0,
         negativeCacheSeconds: 0,
+        formatModifiers: [],
         queryable: false,
+        infoFormats: [],
         fullWms: false,
         formatsTogether: false,
         expireClientSeconds: atEveryZoom(0),

@@ -143,7 +143,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
     [],
   );
   const { status, contentType, body } = await upstream
-    .request(address, new AbortController().signal, (answer) => answer)
+    .request({ url: address, form: undefined }, new AbortController().signal, (answer) => answer)
     .catch((error: unknown) => {
       throw new CommandFailure(
         `no answer from ${url}: ${error instanceof Error ? error.message : error}`,

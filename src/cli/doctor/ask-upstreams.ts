@@ -136,7 +136,7 @@ async function capabilitiesIn(
     ...Object.fromEntries(Object.entries(source.vendorParameters).map(([key, value]) => [key.toUpperCase(), value])),
   });
   const text = await http.request(
-    url,
+    { url, form: undefined },
     signal,
     (answer) => {
       checkStatus(answer);

@@ -49,11 +49,23 @@ export async function buildLayers(
   const layers: Layer[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    const path = ["layers", i];
-    checkName(document.name, [...path, "name"], directories, context.problems);
-    layers.push(await buildLayer(document, path, context));
+    layers.push(await buildOneLayer(document, ["layers", i], directories, context));
   }
   return layers;
+}
+
+/**
+ * Builds one layer.
+ * @param directories the names of other layers by their directory; the layer is added
+ */
+export function buildOneLayer(
+  document: LayerDocument,
+  path: Path,
+  directories: Map<string, string>,
+  context: LayerContext,
+): Promise<Layer> {
+  checkName(document.name, [...path, "name"], directories, context.problems);
+  return buildLayer(document, path, context);
 }
 
 function checkName(name: string, path: Path, directories: Map<string, string>, problems: Problems): void {
@@ -159,7 +171,7 @@ function buildSubset(
     problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, [...gridSets.keys()]));
     return undefined;
   }
-  const { zoomStart = 0, zoomStop } = document;
+  const { zoomStart = 0, zoomStop, minCachedLevel, maxCachedLevel } = document;
   const last = gridSet.matrices.length - 1;
   const areLevels = checkLevels({ zoomStart, zoomStop, last }, path, gridSet, problems);
   if (zoomStop !== undefined && zoomStop > last)
@@ -171,7 +183,7 @@ function buildSubset(
     const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last);
     if (doubt !== undefined) problems.warn([...path, "extent"], `${document.extent?.join(", ")} ${doubt}`);
   }
-  return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent }));
+  return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent, minCachedLevel, maxCachedLevel }));
 }
 
 /** Returns whether a subset has levels of its grid set. */

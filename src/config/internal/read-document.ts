@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
+import type { Path } from "./problems.ts";
 import { fittingParts, type Reading, readValue } from "./read-value.ts";
 import { ClusterSchema } from "./schema/cluster-schema.ts";
 import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "./schema/configuration-schema.ts";
 import { map } from "./schema/fields.ts";
 import { GridSetSchema } from "./schema/grid-set-schema.ts";
-import { LayerSchema } from "./schema/layer-schema.ts";
+import { type LayerDocument, LayerSchema } from "./schema/layer-schema.ts";
 import { HtpasswdSchema, UserSchema } from "./schema/server-schema.ts";
 import { StoreItemSchema } from "./schema/stores-schema.ts";
 
@@ -67,6 +68,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),
     compat: section("compat", SECTIONS.compat),
+    serviceInformation: section("serviceInformation", SECTIONS.serviceInformation),
     state: section("state", SECTIONS.state),
     cluster: isAbsent("cluster") ? undefined : readValue(ClusterSchema, root["cluster"], ["cluster"], reading),
     store: section("store", SECTIONS.store),
@@ -75,6 +77,10 @@ export function readDocument(content: unknown, reading: Reading): Document {
     webhooks: items("webhooks", WebhookSchema),
   };
 }
+
+/** Reads one layer at a path. Undefined: too little of it fits to check the rest. */
+export const readLayer = (content: unknown, path: Path, reading: Reading): Items<LayerDocument>[number] =>
+  fittingParts(ANY_LAYER)(LayerSchema, content, path, reading);
 
 const idsOf = (list: unknown): string[] =>
   (Array.isArray(list) ? list : []).flatMap((item: unknown) =>

@@ -1,5 +1,5 @@
 import type { ConfiguredObject } from "../../gwc/configured-object.ts";
-import { gridSetContent, isEnabled, layerContent } from "../../gwc/layer-content.ts";
+import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { Path } from "./problems.ts";
 
@@ -20,7 +20,7 @@ export function withObjects(content: unknown, objects: readonly ConfiguredObject
     { key: "gridSets", of: objects.filter(({ kind }) => kind === "gridSet"), contentOf: gridSetContent },
     {
       key: "layers",
-      of: objects.filter(({ kind, document }) => kind === "layer" && isEnabled(document)),
+      of: objects.filter(({ kind }) => kind === "layer"),
       contentOf: layerContent,
     },
   ];

@@ -3,6 +3,8 @@ import type { Resource, Route, RouteOptions } from "../resource.ts";
 import { activityResource } from "./activity/activity-route.ts";
 import { json, reader } from "./api-answer.ts";
 import { configurationCheckResource } from "./configuration/configuration-check-route.ts";
+import { gridSetResource, gridSetsResource } from "./configured/grid-sets-route.ts";
+import { storeResource, storesResource } from "./configured/stores-route.ts";
 import { coveragePartResource, coverageResource } from "./coverage/coverage-route.ts";
 import { crsResource } from "./crs/crs-route.ts";
 import { eventsResource } from "./events/events-route.ts";
@@ -59,6 +61,8 @@ export function apiRoute(parts: RouteOptions): Route {
     ["events", () => events],
     ["estimate", () => estimates],
     ["layers", layersResource],
+    ["grid-sets", () => gridSetsResource(parts)],
+    ["stores", () => storesResource(parts)],
     ["stats", () => statsResource(parts)],
     ["status", () => statusResource(parts)],
     ["server", () => server],
@@ -92,6 +96,8 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   if (name === "coverage" && action === undefined) return coveragePartResource(parts, key);
   if (name === "stores" && key === "copies")
     return action === undefined ? storeCopiesResource(parts) : storeCopyResource(parts, action);
+  if (name === "stores" && action === undefined) return storeResource(parts, key);
+  if (name === "grid-sets" && action === undefined) return gridSetResource(parts, key);
   if (name === "crs" && action === undefined) return crsResource(key);
   if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);

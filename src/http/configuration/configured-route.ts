@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ObjectKind, objectOf } from "../../gwc/configured-object.ts";
+import type { Content } from "../../gwc/content.ts";
 import { map, type NamedNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import type { FieldTypes } from "../../gwc/field-types.ts";
-import type { Content } from "../../gwc/layer-content.ts";
 import { asciiJson } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -136,6 +136,7 @@ export interface ReadOnly {
 /**
  * Returns whether a PUT has made a new object, or why it was refused. A PUT that changes nothing succeeds, also where
  * the object cannot be changed.
+ * @param shown the document that GET shows of an object that was made under `/api/v1`, with its secrets
  */
 export async function putObject(
   { configured, changeObject }: Pick<RouteOptions, "configured" | "changeObject">,
@@ -143,11 +144,13 @@ export async function putObject(
   exchange: Exchange,
   name: string,
   readOnly: ReadOnly | undefined,
+  shown?: RootedDocument,
 ): Promise<Result<{ readonly isNew: boolean }, Refusal>> {
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const present = readOnly ?? objectOf(configured().objects, kind, name);
-  const decoded = await exchange.body((bytes) => decodeDocument(bytes, form.value, what, roots, present?.document));
+  const before = shown ?? present?.document;
+  const decoded = await exchange.body((bytes) => decodeDocument(bytes, form.value, what, roots, before));
   if (!decoded.ok) return decoded;
   const document = decoded.value;
   if ((textOf(document.node, "name") ?? name) !== name) return refuse({ code: "bad_field", message: mismatch });
@@ -157,6 +160,7 @@ export async function putObject(
       : refuse(readOnly.refusal);
   const isNew = present === undefined;
   if (!isNew && isDeepStrictEqual(present.document, document)) return ok({ isNew });
+  if (shown !== undefined && isDeepStrictEqual(contentOf(document), contentOf(shown))) return ok({ isNew });
   const fault = faultOf(document);
   if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
   const changed = await changeObject({ kind, name, document });

@@ -5,7 +5,7 @@ import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
 import { gridSetContent } from "../../gwc/layer-content.ts";
 import { findSubset } from "../../layer/layer.ts";
-import { conflict } from "../../lib/refusal.ts";
+import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import { configuredRoute, notFound, putObject, type ReadOnly } from "./configured-route.ts";
@@ -58,21 +58,27 @@ export function gridSetsRoute(parts: GridSetParts): Route {
 const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} GridSet. A GridSet with name "${name}" does not exist.`;
 
-const gridSetOf = ({ configured }: GridSetParts, name: string): GridSet | undefined =>
+export const gridSetOf = ({ configured }: Pick<RouteOptions, "configured">, name: string): GridSet | undefined =>
   configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);
 
 /** Returns the grid set if it cannot be changed here. */
 function readOnly(parts: GridSetParts, name: string): ReadOnly | undefined {
-  const { gridSets, objects, file } = parts.configured();
   const found = gridSetOf(parts, name);
-  if (found === undefined || objectOf(objects, "gridSet", name) !== undefined) return undefined;
+  const refusal = found === undefined ? undefined : fixedGridSet(parts, name);
+  return found === undefined || refusal === undefined ? undefined : { document: gridSetDocument(found), refusal };
+}
+
+/** Returns why a grid set cannot be changed over HTTP; undefined: it can. */
+export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
+  const { gridSets, objects, file } = configured();
+  if (objectOf(objects, "gridSet", name) !== undefined) return undefined;
   const isOwn = gridSets.some(({ id }) => id === name);
   const where = isOwn ? `stands in ${file ?? "the demo"}, and is changed there` : "is built in";
-  return { document: gridSetDocument(found), refusal: conflict(`The grid set ${name} ${where}.`) };
+  return conflict(`The grid set ${name} ${where}.`);
 }
 
 /** Returns the layers that use a grid set. */
-const usersOf = ({ catalogue }: Exchange, name: string): readonly string[] =>
+export const usersOf = ({ catalogue }: Pick<Exchange, "catalogue">, name: string): readonly string[] =>
   [...catalogue.layers.values()].flatMap((layer) => (findSubset(layer, name) === undefined ? [] : [layer.name]));
 
 async function putGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {

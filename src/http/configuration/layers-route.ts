@@ -1,10 +1,12 @@
 import { objectOf } from "../../gwc/configured-object.ts";
-import type { RootedDocument } from "../../gwc/document-node.ts";
+import type { NamedNode, RootedDocument } from "../../gwc/document-node.ts";
 import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
 import { layerDocument } from "../../gwc/layer-document.ts";
+import { ownContent } from "../../gwc/own-document.ts";
 import { shownLayer } from "../../gwc/shown-layer.ts";
-import { conflict } from "../../lib/refusal.ts";
+import { isMap } from "../../lib/is-map.ts";
+import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
@@ -38,7 +40,7 @@ export function layersRoute(parts: LayerParts): Route {
     names: namesOf,
     find: ({ catalogue }, name): RootedDocument | undefined => {
       const made = objectOf(configured().objects, "layer", name);
-      if (made !== undefined) return shownLayer(made.document);
+      if (made !== undefined && ownContent(made.document) === undefined) return shownLayer(made.document);
       const layer = catalogue.layers.get(name);
       return layer === undefined ? undefined : layerDocument(layer);
     },
@@ -52,20 +54,39 @@ export function layersRoute(parts: LayerParts): Route {
 }
 
 /** Returns the layer if it cannot be changed here. */
-function readOnly(
-  { configured, layerOrigin }: LayerParts,
-  { catalogue }: Exchange,
-  name: string,
-): ReadOnly | undefined {
+function readOnly(parts: LayerParts, { catalogue }: Exchange, name: string): ReadOnly | undefined {
   const layer = catalogue.layers.get(name);
-  if (layer === undefined || objectOf(configured().objects, "layer", name) !== undefined) return undefined;
+  const refusal = layer === undefined ? undefined : fixedLayer(parts, name);
+  return layer === undefined || refusal === undefined ? undefined : { document: layerDocument(layer), refusal };
+}
+
+/** Returns why a layer cannot be changed over HTTP; undefined: it can. */
+export function fixedLayer(
+  { configured, layerOrigin }: Pick<RouteOptions, "configured" | "layerOrigin">,
+  name: string,
+): Refusal | undefined {
+  if (objectOf(configured().objects, "layer", name) !== undefined) return undefined;
   const origin = layerOrigin(name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
-  const refusal =
-    place === undefined
-      ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
-      : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
-  return { document: layerDocument(layer), refusal };
+  return place === undefined
+    ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
+    : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
+}
+
+/** Returns the document of a layer that was made under `/api/v1`, with its password; undefined for other layers. */
+function ownLayer({ configured }: LayerParts, { catalogue }: Exchange, name: string): RootedDocument | undefined {
+  const made = objectOf(configured().objects, "layer", name);
+  const content = made && ownContent(made.document);
+  const layer = catalogue.layers.get(name);
+  if (content === undefined || layer === undefined) return undefined;
+  const { root, node } = layerDocument(layer);
+  const { source } = content;
+  const password = isMap(source) ? source["password"] : undefined;
+  const fields = node.fields.map(
+    ([key, value]): NamedNode =>
+      key === "httpPassword" && typeof password === "string" ? [key, password] : [key, value],
+  );
+  return { root, node: { ...node, fields } };
 }
 
 async function putLayer(
@@ -74,7 +95,8 @@ async function putLayer(
   name: string,
   form: DocumentForm | undefined,
 ): Promise<Reply> {
-  const put = await putObject(parts, LAYERS, exchange, name, readOnly(parts, exchange, name));
+  const shown = ownLayer(parts, exchange, name);
+  const put = await putObject(parts, LAYERS, exchange, name, readOnly(parts, exchange, name), shown);
   if (!put.ok) return put;
   // Stored tiles stay, although a change of the source or of a style may have made them outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)

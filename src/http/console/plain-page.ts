@@ -1,5 +1,5 @@
 import type { UsageView } from "../../coordinator/usage-view.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue } from "../../layer/catalogue.ts";
 import { defaultSubset, type Layer } from "../../layer/layer.ts";
 import { listedValues } from "../../layer/parameter-filter.ts";
 import { escapeHtml } from "../../lib/escape.ts";
@@ -42,7 +42,7 @@ function legendFigure({ mount, chosen }: PlainPageData): string {
 
 function layerRows({ mount, catalogue, chosen, usage }: PlainPageData): string {
   const stored = new Map(usage.layers.map((l) => [l.layer, l]));
-  return [...catalogue.layers.values()]
+  return advertisedLayers(catalogue)
     .map((layer) => {
       const sum = stored.get(layer.name);
       const name = escapeHtml(layer.name);

@@ -29,6 +29,9 @@ export function errorDocument(dialect: Dialect, exception: OgcException | undefi
   }
 }
 
+/** Returns a text as the content of an element. Clients search messages for GeoWebCache's sentences, which have quotes. */
+const escapeContent = (text: string): string => escapeXml(text).replaceAll("&#39;", "'");
+
 /** Returns an exception of WMTS 1.0.0: an ows:ExceptionReport 1.1.0. */
 function owsException(code: string, locator: string | undefined, text: string): ErrorDocument {
   const where = locator === undefined ? "" : ` locator="${escapeXml(locator)}"`;
@@ -37,7 +40,7 @@ function owsException(code: string, locator: string | undefined, text: string): 
     body: `<?xml version="1.0" encoding="UTF-8"?>
 <ExceptionReport version="1.1.0" xmlns="http://www.opengis.net/ows/1.1" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/ows/1.1 http://schemas.opengis.net/ows/1.1.0/owsExceptionReport.xsd">
   <Exception exceptionCode="${escapeXml(code)}"${where}>
-    <ExceptionText>${escapeXml(text)}</ExceptionText>
+    <ExceptionText>${escapeContent(text)}</ExceptionText>
   </Exception>
 </ExceptionReport>
 `,
@@ -57,7 +60,7 @@ function wmsException(version: "1.1.1" | "1.3.0", code: string | undefined, text
     contentType: version === "1.3.0" ? "text/xml" : "application/vnd.ogc.se_xml",
     body: `<?xml version="1.0" encoding="UTF-8"?>
 ${doctype}<ServiceExceptionReport version="${version}"${namespace}>
-  <ServiceException${coded}>${escapeXml(text)}</ServiceException>
+  <ServiceException${coded}>${escapeContent(text)}</ServiceException>
 </ServiceExceptionReport>
 `,
   };

@@ -54,11 +54,19 @@ const list = (values: readonly string[]): string => `one of ${values.join(", ")}
 export const notFound = (message: string): { readonly ok: false; readonly error: Refusal } =>
   refuse({ code: "not_found", message });
 
-export function findLayer(catalogue: Catalogue, name: string): Result<Layer, Refusal> {
+export function findLayer(catalogue: Catalogue, name: string): Result<Layer, ProtocolRefusal> {
   const layer = catalogue.layers.get(name);
+  if (layer?.enabled === false) return refuse(disabledLayer(name));
   if (layer !== undefined) return ok(layer);
   return refuse(unknownLayer(name.length > 200 ? shown(name) : name));
 }
+
+/** GeoWebCache's exception and sentence. */
+const disabledLayer = (name: string): ProtocolRefusal => ({
+  code: "layer_disabled",
+  message: `Layer '${name}' is disabled`,
+  exception: { code: "InvalidParameterValue", locator: "LAYERS" },
+});
 
 export function findGrid(layer: Layer, id: string): Result<GridSubset, Refusal> {
   const subset = findSubset(layer, id);

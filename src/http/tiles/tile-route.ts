@@ -87,5 +87,9 @@ export function parseRequested(
   const query = parseQuery(queryText);
   if (!query.ok) return { dialect: dialectOf(route, new Map()), requested: undecodable("The query", query.error) };
   const parse: Parser = PROTOCOLS[route.protocol];
-  return { dialect: dialectOf(route, query.value), requested: parse(catalogue, route.rest, query.value) };
+  const requested = parse(catalogue, route.rest, query.value);
+  const dialect = dialectOf(route, query.value);
+  // GeoWebCache answers with an exception document in every protocol.
+  const isDisabled = !requested.ok && requested.error.code === "layer_disabled";
+  return { dialect: isDisabled && dialect === "plain" ? "ows" : dialect, requested };
 }

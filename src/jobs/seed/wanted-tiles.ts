@@ -1,7 +1,8 @@
 import { rectCount, rectHolds, type TileRect } from "../../grid/grid-set.ts";
 import { type Span, spanFrom, type TileSelection } from "../../grid/tile-selection.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
-import type { Layer } from "../../layer/layer.ts";
+import { findSubset, type Layer } from "../../layer/layer.ts";
+import { storesLevel } from "../../layer/stored-levels.ts";
 import type { TileAddress, TileSet } from "../../layer/tile-set.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
@@ -71,6 +72,9 @@ export class WantedTiles {
     { tileSet, rect, counted }: MetatilePosition,
     isCounted: IsCounted,
   ): Uint8Array | null | "none" {
+    const subset = findSubset(layer, tileSet.gridSet);
+    // A reload may have ended the storing of the level since the job was planned.
+    if (subset !== undefined && !storesLevel(layer, subset, rect.z)) return "none";
     const fresh = this.#freshness(job, layer, rect.z);
     if (fresh === undefined) return isAnyOf(counted, isCounted) ? null : "none";
     const { onlyExisting } = job.request;

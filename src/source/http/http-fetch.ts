@@ -11,20 +11,27 @@ import { ownVersion } from "../../lib/version.ts";
 import { SourceError } from "../source.ts";
 import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
 import { failureOf, type UpstreamAnswer } from "./image-response.ts";
+import type { FormRequest } from "./query.ts";
 
 /** No picture of a metatile is larger. */
 const BODY_LIMIT = 64 * 1024 * 1024;
 const REDIRECTS = 3;
+const FORM_TYPE = "application/x-www-form-urlencoded";
 const PICTURES = "image/*, application/vnd.ogc.se_xml;q=0.5, */*;q=0.1";
 
 /** Requests to one upstream over HTTP, with the credentials that are configured for it. */
 export interface HttpFetch extends AsyncDisposable {
   /**
-   * Reads the whole answer at an address and returns what `understand` makes of it. `understand` may throw a
+   * Sends a request, reads its whole answer and returns what `understand` makes of it. `understand` may throw a
    * SourceError. `accept` is the Accept header; absent: pictures.
    * @throws SourceError without the address or the credentials in its message; `cancelled` when the signal fires
    */
-  request<T>(url: URL, signal: AbortSignal, understand: (answer: UpstreamAnswer) => T, accept?: string): Promise<T>;
+  request<T>(
+    request: FormRequest,
+    signal: AbortSignal,
+    understand: (answer: UpstreamAnswer) => T,
+    accept?: string,
+  ): Promise<T>;
 }
 
 /** `servers`: the configured servers. They get the credentials, and redirects to them are always followed. */
@@ -53,7 +60,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
 
   return {
     async request<T>(
-      url: URL,
+      request: FormRequest,
       signal: AbortSignal,
       understand: (answer: UpstreamAnswer) => T,
       accept = PICTURES,
@@ -62,11 +69,12 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       const hiderOf = () => {
         if (met.length === 0) return hider;
         // Redirects repeat parameters of the request, and messages need those words.
-        const requested = new Set(url.searchParams.values());
+        const sent = [request.url.searchParams, new URLSearchParams(request.form)];
+        const requested = new Set(sent.flatMap((parameters) => [...parameters.values()]));
         return hiding([...secrets, ...met.flatMap(secretsIn).filter((value) => !requested.has(value))]);
       };
       try {
-        const answer = await read(url, accept, signal, met);
+        const answer = await read(request, accept, signal, met);
         try {
           return understand(answer);
         } catch (error) {
@@ -83,8 +91,11 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   };
 }
 
-/** Reads the answer at an address. Adds the addresses that the request is redirected to to `met`. */
-type Read = (first: URL, accept: string, signal: AbortSignal, met: URL[]) => Promise<UpstreamAnswer>;
+/** Reads the answer to a request. Adds the addresses that the request is redirected to to `met`. */
+type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: URL[]) => Promise<UpstreamAnswer>;
+
+/** The statuses of redirects that keep the method and the body (RFC 9110, 15.4.8 and 15.4.9). */
+const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 interface Following {
   readonly headers: RequestHeaders;
@@ -103,16 +114,18 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
     return options.allowPrivateRedirects === true ? "redirected" : "public";
   };
 
-  return async (first, accept, signal, met) => {
+  return async ({ url: first, form: firstForm }, accept, signal, met) => {
     // A limit for the whole request: a server that sends a byte now and then never exceeds a limit for a pause.
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
+    let form = firstForm;
     for (let hop = 0; ; hop++) {
       // Credentials are for the first server only, even if another one is configured.
       const sent = headers.of(hop === 0 || url.origin === first.origin, accept);
       const question = {
-        method: "GET",
-        headers: sent,
+        ...(form === undefined
+          ? ({ method: "GET", headers: sent } as const)
+          : ({ method: "POST", headers: { ...sent, "content-type": FORM_TYPE }, body: form } as const)),
         untilMs,
         limit: BODY_LIMIT,
         server: kindOf(url, first),
@@ -131,6 +144,7 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
         throw new SourceError("http_status", `status ${status}: redirected to no address`);
       met.push(next);
       url = next;
+      if (!KEEPING.has(status)) form = undefined;
     }
   };
 }

@@ -4,6 +4,7 @@ import { Failover } from "./failover.ts";
 import { shownRequest } from "./hide-secrets.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
+import { asForm, type FormRequest } from "./query.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
 /** Called when one of several servers goes down and when it is back, as far as this source has seen. */
@@ -12,6 +13,8 @@ export type ReportHealth = (origin: string, isUp: boolean) => void;
 /** The addresses of requests for a kind of source. A SourceError here fails a request before it is sent. */
 export interface HttpAddresses {
   picture(address: string, request: RenderRequest): URL;
+  /** Returns whether requests are sent as forms. Absent: they are not. */
+  readonly areForms?: boolean;
   /** Absent for a source that can only render images. */
   question?(address: string, question: Question): URL;
 }
@@ -34,8 +37,10 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     failover.run((address) => {
       // The render has been cancelled, so the next address is not tried.
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
-      return http.request(url(address), signal, understand, accept);
+      return http.request(requestTo(url(address), address), signal, understand, accept);
     });
+  const requestTo = (url: URL, address: string): FormRequest =>
+    addresses.areForms === true ? asForm(url, address) : { url, form: undefined };
   const { question: questionAddress } = addresses;
   return {
     async render(request, signal, watch) {

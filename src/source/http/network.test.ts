@@ -48,7 +48,7 @@ async function proxyOf(credentials?: string): Promise<ForwardProxy> {
 async function read(url: URL, options: Partial<UpstreamOptions> = {}): Promise<string> {
   await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 2, vendorParameters: {}, ...options }, [url]);
   return await upstream.request(
-    url,
+    { url, form: undefined },
     new AbortController().signal,
     ({ status, body }) => `${status} ${Buffer.from(body)}`,
   );
@@ -150,7 +150,7 @@ describe("a proxy", () => {
       { timeoutMs: 5000, connections: 1, vendorParameters: {}, proxy: proxy.url },
       [url],
     );
-    const failing = upstream.request(url, new AbortController().signal, ({ body }) => {
+    const failing = upstream.request({ url, form: undefined }, new AbortController().signal, ({ body }) => {
       throw new SourceError(
         "server_error",
         Buffer.from(body)
@@ -192,7 +192,9 @@ describe("a proxy", () => {
       [url],
     );
     const never = new AbortController().signal;
-    await Promise.all(Array.from({ length: 8 }, () => upstream.request(url, never, () => undefined)));
+    await Promise.all(
+      Array.from({ length: 8 }, () => upstream.request({ url, form: undefined }, never, () => undefined)),
+    );
     expect(most).toBe(2);
   });
 });

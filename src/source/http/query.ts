@@ -15,6 +15,27 @@ export function withQuery(address: URL | string, ...wanted: readonly Readonly<Re
   return url;
 }
 
+/** A request whose parameters are sent as a form. */
+export interface FormRequest {
+  readonly url: URL;
+  /** Undefined: the request is a GET. */
+  readonly form: string | undefined;
+}
+
+/**
+ * Returns a request with the parameters in a form, except those of the configured address: many servers choose the map
+ * by them.
+ */
+export function asForm(url: URL, address: string): FormRequest {
+  const configured = new URL(address).searchParams;
+  const form = new URLSearchParams();
+  const posted = new URL(url);
+  posted.search = "";
+  for (const [key, value] of url.searchParams)
+    (configured.getAll(key).includes(value) ? posted.searchParams : form).append(key, value);
+  return { url: posted, form: form.toString() };
+}
+
 /** Returns the parameters that are not empty. */
 export const setParameters = (parameters: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ""));

@@ -196,3 +196,28 @@ test("a legend is requested by layer, style and format, with the keys that 1.3.0
   });
   expect(legend({ version: "1.3.0" }, "wide")).toMatchObject({ STYLE: "wide", SLD_VERSION: "1.1.0" });
 });
+
+test("the requests of a format have its modifier, and the source's own colours where it has none", () => {
+  const mercator = grid("EPSG:900913");
+  const source = { bgColor: "0x000000", palette: "safe", queryLayers: ["q"] } as const;
+  expect(requested(source, { gridSet: mercator })).toMatchObject({
+    FORMAT: "image/png",
+    TRANSPARENT: "TRUE",
+    BGCOLOR: "0x000000",
+    PALETTE: "safe",
+  });
+  const modifier = {
+    format: "image/jpeg",
+    requestFormat: "image/tiff",
+    transparent: false,
+    bgColor: "0xFFFFFF",
+    palette: "p",
+  };
+  expect(requested(source, { gridSet: mercator, format: format("image/jpeg"), modifier })).toMatchObject({
+    FORMAT: "image/tiff",
+    TRANSPARENT: "FALSE",
+    BGCOLOR: "0xFFFFFF",
+    PALETTE: "p",
+  });
+  expect(Object.keys(requested({}, { gridSet: mercator }))).not.toEqual(expect.arrayContaining(["BGCOLOR"]));
+});

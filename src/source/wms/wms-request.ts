@@ -23,7 +23,7 @@ export class WmsAddresses {
   }
 
   picture(address: string, request: RenderRequest): URL {
-    const { gridSet, width, height, format, parameters } = request;
+    const { gridSet, width, height, format, modifier, parameters } = request;
     const like = this.#like;
     if (
       like === undefined ||
@@ -32,9 +32,10 @@ export class WmsAddresses {
       like.width !== width ||
       like.height !== height ||
       like.format !== format ||
+      like.modifier !== modifier ||
       !isSame(like.parameters, parameters)
     ) {
-      this.#like = { address, gridSet, width, height, format, parameters };
+      this.#like = { address, gridSet, width, height, format, modifier, parameters };
       const { href } = wmsUrl(address, this.#options, request, BOX_MARK);
       const [before, after, more] = href.split(BOX_MARK);
       this.#written = before === undefined || after === undefined || more !== undefined ? undefined : [before, after];
@@ -64,12 +65,17 @@ export function wmsUrl(
   request: RenderRequest,
   box = boxOf(options, request),
 ): URL {
-  const { format } = request;
+  const { format, modifier = { format: format.mimeType } } = request;
+  const { requestFormat = format.upstreamType, transparent = options.transparent } = modifier;
   return urlOf(address, options, request, box, {
     REQUEST: "GetMap",
-    FORMAT: format.upstreamType,
+    FORMAT: requestFormat,
     // MapServer renders a JPEG that shall be transparent on black.
-    TRANSPARENT: options.transparent && format.upstreamType !== "image/jpeg" ? "TRUE" : "FALSE",
+    TRANSPARENT: transparent && requestFormat !== "image/jpeg" ? "TRUE" : "FALSE",
+    ...setParameters({
+      BGCOLOR: modifier.bgColor ?? options.bgColor ?? "",
+      PALETTE: modifier.palette ?? options.palette ?? "",
+    }),
   });
 }
 
@@ -106,7 +112,7 @@ function featureInfoUrl(address: string, options: WmsSourceOptions, request: Fea
   return urlOf(address, options, request, boxOf(options, request), {
     REQUEST: "GetFeatureInfo",
     FORMAT: "image/png",
-    QUERY_LAYERS: options.layers.join(","),
+    QUERY_LAYERS: (options.queryLayers ?? options.layers).join(","),
     INFO_FORMAT: request.infoFormat,
     [x ?? "X"]: String(request.i),
     [y ?? "Y"]: String(request.j),

@@ -199,8 +199,8 @@ describe("an answer that is no picture fails with the upstream's own words:", ()
 test("an empty answer and bytes of an unknown kind are different failures", async () => {
   expect((await failure(answer(200, "image/png", ""))).failure).toBe("empty");
   expect((await failure(answer(204, "image/png", ""))).failure).toBe("empty");
-  const tiff = await failure(answer(200, "image/tiff", Buffer.from("II*\0\x08")));
-  expect([tiff.failure, tiff.message]).toEqual(["wrong_type", "the answer is no picture (image/tiff)"]);
+  const bitmap = await failure(answer(200, "image/bmp", Buffer.from("BM\x08")));
+  expect([bitmap.failure, bitmap.message]).toEqual(["wrong_type", "the answer is no picture (image/bmp)"]);
 });
 
 test.each([
@@ -515,4 +515,52 @@ test("keys among the parameters and in the address are in no message either", as
   const { message } = await failureAt(source);
   expect(message).toMatch(/^status 400: bad request \/wms/);
   expect(message).not.toMatch(/abcdefgh1234|k3y-of-the-house/);
+});
+
+test("method post sends the parameters as a form, but not those of the configured address", async () => {
+  const seen: {
+    method: string | undefined;
+    url: string | undefined;
+    type: string | undefined;
+    form: URLSearchParams;
+  }[] = [];
+  const url = await serve((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const form = new URLSearchParams(Buffer.concat(parts).toString());
+      seen.push({ method: request.method, url: request.url, type: request.headers["content-type"], form });
+      if (form.get("REQUEST") === "GetFeatureInfo") response.end("info");
+      else response.end(TILE);
+    });
+  });
+  const source = sourceAt(`${url}?map=/srv/a.map`, { method: "post", username: "u", password: "p" });
+  expect((await source.render(REQUEST, never())).kind).toBe("encoded");
+  expect(seen[0]).toMatchObject({
+    method: "POST",
+    url: "/wms?map=%2Fsrv%2Fa.map",
+    type: "application/x-www-form-urlencoded",
+  });
+  expect(seen[0]?.form.get("LAYERS")).toBe("roads");
+  expect(seen[0]?.form.get("BBOX")).toBe("-180,-90,0,90");
+  expect(seen[0]?.form.has("map")).toBe(false);
+  expect(Buffer.from((await source.query?.(INFO, never()))?.bytes ?? []).toString()).toBe("info");
+  expect(seen[1]).toMatchObject({ method: "POST" });
+});
+
+test.each([
+  [302, "GET", false],
+  [307, "POST", true],
+])("a form that is redirected by %i is sent as %s", async (status, method, hasForm) => {
+  const seen: (readonly [string | undefined, boolean])[] = [];
+  const target = await serve((request, response) => {
+    seen.push([request.method, request.headers["content-length"] !== undefined]);
+    request.resume().on("end", () => response.end(TILE));
+  });
+  const url = await serve((request, response) => {
+    request.resume().on("end", () => response.writeHead(status, { Location: target }).end());
+  });
+  const source = sourceAt([url, target], { method: "post" });
+  expect((await source.render(REQUEST, never())).kind).toBe("encoded");
+  expect(seen).toEqual([[method, hasForm]]);
 });

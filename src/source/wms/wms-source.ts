@@ -9,6 +9,7 @@ export function createWmsSource(options: WmsSourceOptions, report?: ReportHealth
   return createHttpSource(
     options,
     {
+      areForms: options.method === "post",
       picture: (address, request) => addresses.picture(address, request),
       question: (address, question) => questionUrl(address, options, question),
     },

@@ -6,6 +6,7 @@ import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
 import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
+import { ServiceInformationSchema } from "./service-schema.ts";
 import { StoreItemSchema } from "./stores-schema.ts";
 
 const JobsSchema = map({
@@ -62,6 +63,7 @@ export const ConfigurationSchema = map({
   eviction: EvictionSchema.prefault({}),
   jobs: JobsSchema.prefault({}),
   compat: CompatSchema.prefault({}),
+  serviceInformation: ServiceInformationSchema.prefault({}).describe("The description of the server in capabilities."),
   state: StateSchema.prefault({}),
   store: StoreSchema.prefault({}),
   stores: optional(list(StoreItemSchema)).describe("Where tiles are stored; without it in a directory of dataDir."),

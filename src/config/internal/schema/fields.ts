@@ -90,6 +90,17 @@ export function wrong(context: z.RefinementCtx, path: Path, message: string, par
   context.addIssue({ code: "custom", path: [...path], message, params, continue: true });
 }
 
+/** Describes a colour. The value is `0xRRGGBB`, as a WMS expects it. */
+export const colour = text
+  .refine((value) => /^(?:0x|#)[0-9a-f]{6}$/i.test(value), unlessUnfit("a colour such as 0xFFFFFF"))
+  .transform((value) => `0x${value.replace(/^(?:0x|#)/i, "")}`);
+
+/** Describes a MIME type; parameters are allowed. */
+export const mimeType = text.refine(
+  (value) => /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(value),
+  unlessUnfit("a MIME type"),
+);
+
 export const hasControlCharacter = (value: string): boolean => /\p{Cc}/u.test(value);
 
 /** Returns the URL of an address with http:// or https://; undefined for every other text. */

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../../layer/by-zoom.ts";
-import { DEFAULT_ENCODING, PNG_COMPRESSIONS, rendersLegends, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
-import { styleName } from "../../../layer/legend.ts";
+import { DEFAULT_ENCODING, INFO_FORMATS, PNG_COMPRESSIONS, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
 import {
   CASE_RULES,
   compileRegex,
@@ -9,19 +8,19 @@ import {
   legalValuesText,
   type NumberFilter,
   numberText,
-  stylesFilter,
 } from "../../../layer/parameter-filter.ts";
+import { NOT_STORED } from "../../../layer/stored-levels.ts";
 import {
   anyText,
   either,
   expected,
   extent,
   flag,
-  httpUrl,
   kinds,
   list,
   MAX_SECONDS,
   map,
+  mimeType,
   number,
   oneOf,
   optional,
@@ -29,10 +28,16 @@ import {
   sentence,
   someOf,
   text,
-  unlessUnfit,
   whole,
   wrong,
 } from "./fields.ts";
+import {
+  checkLegends,
+  checkModifiers,
+  FormatModifierSchema,
+  LegendSchema,
+  MetadataUrlSchema,
+} from "./layer-parts-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
 
 /** The greatest number of single precision (IEEE 754). */
@@ -73,6 +78,11 @@ const GridSubsetSchema = map({
   extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; its whole extent."),
   zoomStart: level.describe("The first level that is offered; 0."),
   zoomStop: level.describe("The last level that is offered; the last of the grid set."),
+  minCachedLevel: level.describe("The first level whose tiles are stored; the others are rendered for each request."),
+  maxCachedLevel: level.describe("The last level whose tiles are stored."),
+}).superRefine(({ minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }, context) => {
+  if (minCachedLevel > maxCachedLevel)
+    expected(context, ["minCachedLevel"], `at most maxCachedLevel (${maxCachedLevel})`);
 });
 
 /** The key of a filter. Requests name it in any case. */
@@ -117,27 +127,6 @@ const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters,
       wrong(context, [i, "key"], `two filters have the key ${key}`);
 });
 
-const side = whole(1, 9999).default(20);
-/** The address of a legend. It must not contain secrets: capabilities show it to everybody. */
-const legendUrl = text
-  .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
-  .refine(
-    (url) => httpUrl(url)?.username === "" && httpUrl(url)?.password === "",
-    sentence("expected no credentials in the address: capabilities show it to everybody"),
-  );
-const LegendSchema = map({
-  style: anyText.default("").describe("The style that the legend is for."),
-  width: side.describe("In pixels; 20 is the default of map servers and GWC."),
-  height: side,
-  format: text.refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type")).default("image/png"),
-  url: optional(legendUrl).describe("The address of a picture; a source of type wms has legends itself."),
-  minScaleDenominator: optional(number({ least: 0 })),
-  maxScaleDenominator: optional(number({ above: 0 })),
-}).superRefine(({ minScaleDenominator = 0, maxScaleDenominator = Number.POSITIVE_INFINITY }, context) => {
-  if (minScaleDenominator >= maxScaleDenominator)
-    wrong(context, [], "minScaleDenominator is not below maxScaleDenominator");
-});
-
 const percent = optional(number({ above: 0, most: 100 }));
 const SeedGuardSchema = map({
   tiles: whole(10, 1_000_000).default(1000).describe("The number of last tiles that are judged."),
@@ -157,8 +146,12 @@ const LayerJobsSchema = map({
 
 export const LayerSchema = map({
   name: text.describe("The name of the layer in all addresses."),
+  enabled: flag.default(true).describe("Serve its tiles. A layer that is not enabled keeps them, and can be seeded."),
+  advertised: flag.default(true).describe("Have the layer in capabilities. Its tiles are served in any case."),
   title: optional(anyText).describe("The name of the layer."),
   description: anyText.default(""),
+  keywords: list(text).default([]).describe("For the capabilities."),
+  metadataUrls: list(MetadataUrlSchema).default([]).describe("Documents that describe the data, for the capabilities."),
   source: SourceSchema.describe("Where missing tiles come from."),
   store: optional(text).describe("The id of the store of its tiles; the first store."),
   gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
@@ -170,9 +163,12 @@ export const LayerSchema = map({
   legends: list(LegendSchema).default([]),
   jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality),
   pngCompression: oneOf(PNG_COMPRESSIONS).default(DEFAULT_ENCODING.pngCompression),
-  expireCacheSeconds: expiry(0, (seconds) => seconds)
+  formatModifiers: list(FormatModifierSchema)
+    .default([])
+    .describe("Other requests for tiles of some formats; only for a source of type wms."),
+  expireCacheSeconds: expiry(NOT_STORED, (seconds) => seconds)
     .prefault(0)
-    .describe("The time after which a tile is rendered again; 0: never."),
+    .describe("The time after which a tile is rendered again; 0: never; -1: tiles are not stored."),
   staleWhileRevalidateSeconds: whole(0, MAX_SECONDS)
     .default(0)
     .describe("The time after the expiry in which the old tile is answered while a new one is rendered."),
@@ -185,9 +181,22 @@ export const LayerSchema = map({
     .prefault(7200)
     .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),
   queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
+  infoFormats: someOf(mimeType)
+    .default([...INFO_FORMATS])
+    .describe("The formats of GetFeatureInfo in capabilities."),
   fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
   secured: flag.default(false).describe("Only users may read the tiles."),
-}).superRefine(({ name, source, parameterFilters, legends }, context) => {
+}).superRefine((layer, context) => {
+  checkFilters(layer, context);
+  checkLegends(layer, context);
+  checkModifiers(layer, context);
+});
+
+/** Checks that RE2 can match the patterns of the filters. */
+function checkFilters(
+  { name, parameterFilters }: Pick<LayerDocument, "name" | "parameterFilters">,
+  context: z.RefinementCtx,
+): void {
   for (const [i, filter] of parameterFilters.entries()) {
     const compiled = filter.type === "regex" ? compileRegex(filter) : undefined;
     if (compiled === undefined || compiled.ok) continue;
@@ -196,18 +205,7 @@ export const LayerSchema = map({
     const what = `a regular expression of RE2 for ${whose} (${compiled.error}; ${remedy})`;
     expected(context, ["parameterFilters", i, "regex"], what);
   }
-  const filter = stylesFilter(parameterFilters);
-  const names = legends.map(({ style }) => styleName(style, filter) ?? style);
-  for (const [i, { style, url }] of legends.entries()) {
-    const name = styleName(style, filter);
-    const legal = filter === undefined ? '"", as the layer has no parameter filter STYLES' : legalValuesText(filter);
-    if (name === undefined) expected(context, ["legends", i, "style"], legal);
-    else if (names.indexOf(name) < i)
-      wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
-    if (url === undefined && !rendersLegends(source))
-      wrong(context, ["legends", i], "url is missing: only a source of type wms has legends of its own");
-  }
-});
+}
 
 export type LayerDocument = z.output<typeof LayerSchema>;
 export type GridSubsetDocument = z.output<typeof GridSubsetSchema>;

@@ -2,7 +2,19 @@ import { isIP } from "node:net";
 import * as z from "zod";
 import { isUserName, ROLES } from "../../../account/user.ts";
 import { trimEndOf } from "../../../lib/trim-end.ts";
-import { either, expected, hasControlCharacter, list, map, oneOf, optional, someOf, text, whole } from "./fields.ts";
+import {
+  either,
+  expected,
+  flag,
+  hasControlCharacter,
+  list,
+  map,
+  oneOf,
+  optional,
+  someOf,
+  text,
+  whole,
+} from "./fields.ts";
 
 const host = text
   .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
@@ -79,4 +91,7 @@ export const CompatSchema = map({
     .default("cacheQuotaConfiguration")
     .describe("The root element of the quota's document."),
   quotaForm: oneOf(["value-units", "bytes"]).default("value-units").describe("The form of a quota in its document."),
+  wmtsCiteCompliant: flag
+    .default(false)
+    .describe("WMTS by key and value refuses what the conformance tests of the OGC want refused."),
 });

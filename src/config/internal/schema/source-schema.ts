@@ -3,6 +3,7 @@ import { addressesOf, withSubdomains } from "../../../source/http/servers.ts";
 import { placeholdersOf } from "../../../source/tiles/tile-template.ts";
 import {
   anyText,
+  colour,
   either,
   expected,
   flag,
@@ -136,6 +137,10 @@ const WmsSourceSchema = map({
   layers: optional(someOf(text)).describe("The layers of the upstream; the name of the layer."),
   styles: list(anyText).default([]).describe("At most one style for each layer."),
   transparent: flag.default(true),
+  queryLayers: optional(someOf(text)).describe("The layers of GetFeatureInfo; `layers`."),
+  bgColor: optional(colour).describe("The colour behind the map, such as 0xFFFFFF."),
+  palette: optional(text).describe("The parameter PALETTE of each request."),
+  method: optional(oneOf(["get", "post"])).describe("Send the parameters in the address, or as a form; get."),
   ...upstream,
 }).superRefine((source, context) => {
   checkAddresses(source, () => undefined, context);

@@ -3,7 +3,17 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { newToken, token } from "./account-documents.ts";
 import { moment, text } from "./fields.ts";
 import { batch, estimate, estimates, failures, job, jobArea, jobLevels, jobs, jobTimeline } from "./job-documents.ts";
-import { layer, layerSummaries, layers, layerTest } from "./layer-documents.ts";
+import {
+  configurationEffect,
+  gridSetDetails,
+  gridSetList,
+  layer,
+  layerSummaries,
+  layers,
+  layerTest,
+  storeDetails,
+  storeList,
+} from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
   activity,
@@ -59,6 +69,11 @@ export const documents = {
   Layer: layer,
   LayerTest: layerTest,
   Nodes: nodes,
+  ConfigurationEffect: configurationEffect,
+  GridSet: gridSetDetails,
+  GridSets: gridSetList,
+  Store: storeDetails,
+  Stores: storeList,
   Status: status,
   Server: server,
   Stats: stats,

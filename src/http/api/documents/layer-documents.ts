@@ -86,6 +86,66 @@ export const layerTest = z.object({
   problem: z.object({ class: text, message: text }).nullable().meta({ description: "Why there is no tile" }),
 });
 
+/** The keys of the configuration file, which the reference of the configuration describes. */
+const configuration = z.record(z.string(), z.unknown());
+
+/** The effect of a change that was not made. */
+export const configurationEffect = z.object({
+  result: z.enum(["created", "changed", "unchanged", "removed"]),
+  layers: z.array(text).meta({ description: "The layers that the change adds, changes or removes" }),
+  invalid: z
+    .array(
+      z.object({
+        layer: text,
+        gridSet: text,
+        format: text,
+        parametersId: text,
+        tiles: bigint64,
+        bytes: bigint64,
+        bytesOnDisk: bigint64,
+      }),
+    )
+    .meta({ description: "The tile sets whose tiles the change removes" }),
+  tiles: bigint64,
+  bytes: bigint64,
+  bytesOnDisk: bigint64,
+});
+
+const gridSetFields = {
+  id: text,
+  title: text.exactOptional(),
+  srs: whole,
+  extent: numbers4,
+  resolutions: z.array(z.number()),
+  scaleNames: z.array(text),
+  metersPerUnit: z.number(),
+  tileSize: z.tuple([whole, whole]),
+  alignTopLeft: z.boolean(),
+  yCoordinateFirst: z.boolean(),
+};
+
+export const gridSetDetails = z.object({
+  ...gridSetFields,
+  origin: z.enum(["built-in", "file", "http"]).meta({ description: "Where it is defined" }),
+  editable: z.boolean().meta({ description: "Whether it was made over HTTP, and can be changed there" }),
+  layers: z.array(text).meta({ description: "The layers that use it" }),
+});
+
+export const gridSetList = z.object({
+  gridSets: z.array(
+    z.object({ id: text, title: textOrNull, srs: whole, origin: z.enum(["built-in", "file", "http"]), layers: whole }),
+  ),
+});
+
+export const storeDetails = z.object({
+  id: text,
+  type: text,
+  isDefault: z.boolean().meta({ description: "The store of layers that name none" }),
+  layers: z.array(text).meta({ description: "The layers whose tiles it has" }),
+});
+
+export const storeList = z.object({ stores: z.array(storeDetails) });
+
 const point = z.tuple([z.number(), z.number()]);
 
 const gridSubset = z.object({
@@ -100,6 +160,8 @@ const gridSubset = z.object({
   bounds: numbers4.meta({ description: "minx, miny, maxx, maxy that the layer offers" }),
   zoomStart: whole,
   zoomStop: whole,
+  minCachedLevel: whole.nullable().meta({ description: "The first level whose tiles are stored; null: no limit" }),
+  maxCachedLevel: whole.nullable().meta({ description: "The last level whose tiles are stored; null: no limit" }),
   levels: z
     .array(
       z.object({
@@ -127,6 +189,9 @@ const template = text.meta({ description: "The client replaces the names in brac
 export const layer = z.object({
   ...summary,
   abstract: text,
+  advertised: z.boolean().meta({ description: "Whether capabilities have the layer" }),
+  keywords: z.array(text),
+  metadataUrls: z.array(z.object({ type: text, format: text, url: text })),
   defaultGridSet: textOrNull,
   source: z.object({
     address: text.meta({ description: "Without credentials, query and keys; of an archive its file" }),
@@ -141,9 +206,21 @@ export const layer = z.object({
   formatsTogether: z.boolean(),
   jpegQuality: whole,
   pngCompression: z.enum(PNG_COMPRESSIONS),
+  formatModifiers: z
+    .array(
+      z.object({
+        format: text,
+        requestFormat: text.exactOptional(),
+        transparent: z.boolean().exactOptional(),
+        bgColor: text.exactOptional(),
+        palette: text.exactOptional(),
+        jpegQuality: whole.exactOptional(),
+      }),
+    )
+    .meta({ description: "Other requests for the tiles of some formats" }),
   parameters: parameterFilters,
   expiry: z.object({
-    cache: rules(whole).meta({ description: "0: never" }),
+    cache: rules(z.int()).meta({ description: "0: never; -1: tiles are not stored" }),
     client: rules(z.union([whole, z.literal("no-cache")])).meta({ description: "0: no header" }),
     staleWhileRevalidateSeconds: whole,
     negativeCacheSeconds: whole,
@@ -178,6 +255,11 @@ export const layer = z.object({
     .nullable(),
   jobs,
   queryable: z.boolean(),
+  editable: z.boolean().meta({ description: "Whether it was made over HTTP, and can be changed there" }),
+  configuration: configuration.meta({
+    description: "What PUT takes: the keys of the configuration file, secrets masked",
+  }),
+  infoFormats: z.array(text).meta({ description: "The formats of GetFeatureInfo in capabilities" }),
   fullWms: z.boolean(),
   secured: z.boolean(),
   configuredAt: z.object({ file: text, line: whole.nullable() }).nullable().meta({ description: "null: a demo layer" }),

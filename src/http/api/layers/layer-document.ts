@@ -16,7 +16,8 @@ import { legendAddress } from "../../tiles/wms/legend-address.ts";
 import type { Documents } from "../documents/documents.ts";
 import { layerAddresses } from "./layer-addresses.ts";
 
-type LayerDocument = Documents["Layer"];
+/** A layer, without the parts that tell how it is changed. */
+type LayerDocument = Omit<Documents["Layer"], "editable" | "configuration">;
 
 /** Returns the document of one layer. It holds no credentials, no keys of the upstream and no vendor parameters. */
 export function layerDocument(
@@ -28,6 +29,9 @@ export function layerDocument(
   return {
     ...layerSummary(layer),
     abstract: layer.description,
+    advertised: layer.advertised,
+    keywords: layer.keywords,
+    metadataUrls: layer.metadataUrls,
     defaultGridSet: defaultSubset(layer)?.gridSet.id ?? null,
     source: sourceDocument(layer.source),
     gridSubsets: layer.gridSubsets.map(subsetDocument),
@@ -36,6 +40,7 @@ export function layerDocument(
     formatsTogether: layer.formatsTogether,
     jpegQuality: layer.jpegQuality,
     pngCompression: layer.pngCompression,
+    formatModifiers: layer.formatModifiers,
     parameters: layer.parameterFilters,
     expiry: {
       cache: rulesOf(layer.expireCacheSeconds),
@@ -54,6 +59,7 @@ export function layerDocument(
     quota: own === undefined ? null : { expirationPolicyName: own.expirationPolicyName, quota: own.quota },
     jobs: { weight: layer.jobs.weight, maxTasks: layer.jobs.maxTasks ?? null },
     queryable: layer.queryable,
+    infoFormats: layer.infoFormats,
     fullWms: layer.fullWms,
     secured: layer.secured,
     configuredAt: origin === undefined ? null : { file: origin.file, line: origin.line ?? null },
@@ -68,7 +74,7 @@ export const layerSummary = (layer: Layer): Documents["LayerSummaries"]["layers"
   upstream: upstreamIdOf(layer.source),
   gridSets: layer.gridSubsets.map(({ gridSet }) => gridSet.id),
   formats: layer.formats.map(({ mimeType }) => mimeType),
-  enabled: true,
+  enabled: layer.enabled,
 });
 
 const rulesOf = <T>(rules: ByZoom<T>) => rules.map(({ minZoom, value }) => ({ minZoom, seconds: value }));
@@ -101,7 +107,7 @@ function requestedLayers(source: SourceOptions): readonly string[] {
 }
 
 function subsetDocument(subset: GridSubset): LayerDocument["gridSubsets"][number] {
-  const { gridSet, zoomStart, zoomStop } = subset;
+  const { gridSet, zoomStart, zoomStop, minCachedLevel = null, maxCachedLevel = null } = subset;
   return {
     gridSet: gridSet.id,
     title: gridSet.title ?? null,
@@ -114,6 +120,8 @@ function subsetDocument(subset: GridSubset): LayerDocument["gridSubsets"][number
     bounds: corners(subsetExtent(subset)),
     zoomStart,
     zoomStop,
+    minCachedLevel,
+    maxCachedLevel,
     levels: gridSet.matrices.map((matrix, z) => {
       const { minX, minY } = rectExtent(gridSet, matrixRect(gridSet, z));
       const { x, y } = topLeftCorner(gridSet, z);

@@ -1,12 +1,18 @@
 import * as z from "zod";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
+import { objectOf } from "../../../gwc/configured-object.ts";
+import { layerContent } from "../../../gwc/layer-content.ts";
+import { layerTag } from "../../../layer/configuration-tag.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { layerConfiguration } from "../../../layer/layer-configuration.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
-import { documentAnswer, queryReader, reader } from "../api-answer.ts";
+import { fixedLayer } from "../../configuration/layers-route.ts";
+import { type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { documentAnswer, queryReader } from "../api-answer.ts";
+import { type ChangedKind, objectChanges } from "../configured/object-changes.ts";
 import { text } from "../documents/fields.ts";
-import { wholeNumber } from "../query-fields.ts";
+import { wholeNumber, withoutQuery } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
 
 /** The limit of a request without one: more layers than any configuration has. */
@@ -39,14 +45,44 @@ export const layersResource = (): Resource =>
     });
   });
 
-/** `layers/NAME`: GET returns one layer. */
-export const layerResource = ({ operations, layerOrigin }: RouteOptions, name: string): Resource =>
-  reader(async ({ catalogue, base }) => {
-    const layer = catalogue.layers.get(name);
-    if (layer === undefined) return refuse(unknownLayer(name, catalogue.layers));
-    const context = { base, quota: await operations.quota(), origin: layerOrigin(name) };
-    return documentAnswer("Layer", layerDocument(layer, context));
-  });
+/** `layers/NAME`: GET returns one layer; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+export function layerResource(parts: RouteOptions, name: string): Resource {
+  const { operations, layerOrigin, configured } = parts;
+  const kind: ChangedKind = {
+    kind: "layer",
+    what: "layer",
+    nameKey: "name",
+    present: (_, of) => {
+      const layer = configured().layers.find((one) => one.name === of);
+      if (layer === undefined) return undefined;
+      const made = objectOf(configured().objects, "layer", of);
+      return {
+        shown: layerConfiguration(layer),
+        made: made === undefined ? undefined : layerContent(made.document),
+        tag: layerTag(layer),
+        fixed: fixedLayer(parts, of),
+      };
+    },
+    unknown: (of) => unknownLayer(of, new Map(configured().layers.map((layer) => [layer.name, layer]))),
+    answer: async ({ base }, of, status) => {
+      const { layers } = configured();
+      const layer = layers.find((one) => one.name === of);
+      if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
+      const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
+      const isMade = objectOf(configured().objects, "layer", of) !== undefined;
+      const location = status === 201 ? { Location: `${base}/api/v1/layers/${encodeURIComponent(of)}` } : {};
+      const document = { ...layerDocument(layer, context), editable: isMade, configuration: layerConfiguration(layer) };
+      return documentAnswer("Layer", document, status, { ETag: layerTag(layer), ...location });
+    },
+    inUse: () => undefined,
+  };
+  return {
+    methods: {
+      GET: reading(withoutQuery((exchange) => kind.answer(exchange, name, 200))),
+      ...objectChanges(parts, kind, name),
+    },
+  };
+}
 
 interface Page {
   readonly layers: readonly Layer[];

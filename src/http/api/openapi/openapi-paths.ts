@@ -1,5 +1,6 @@
 import { EXPIRATION_POLICIES } from "../../../quota/quota-validation.ts";
 import { activityQuery } from "../activity/activity-route.ts";
+import { changeQuery } from "../configured/object-changes.ts";
 import { coverageQuery, levelsQuery } from "../coverage/coverage-route.ts";
 import { int64Json } from "../documents/fields.ts";
 import { eventsQuery } from "../events/events-route.ts";
@@ -65,6 +66,44 @@ const quotaChange = (operationId: string, summary: string) =>
     answers: { 200: answer("Quota", "QuotaPreview") },
     failures: [400, 404, 413],
   });
+const ifMatch = {
+  name: "If-Match",
+  in: "header",
+  description: "The ETag of the state that the change is meant for; another state is a 412.",
+  schema: { type: "string" },
+};
+const content = { required: true, content: { "application/json": { schema: { type: "object" } } } };
+
+/** Returns the operations that change an object, such as a layer. */
+function changesOf(document: string, parameter: object) {
+  const query = queryParameters(changeQuery);
+  const failures = [400, 404, 409, 412, 413];
+  const changed = answer(document, "ConfigurationEffect");
+  const parameters = [parameter, ifMatch, ...query];
+  const put = operation(
+    `put${document}`,
+    "Creates or replaces what was made over HTTP: the keys of the configuration",
+    {
+      parameters,
+      answers: { 200: changed, 201: created(document) },
+      failures,
+    },
+  );
+  const patch = operation(`change${document}`, "Changes single keys of what was made over HTTP (RFC 7396)", {
+    parameters,
+    answers: { 200: changed },
+    failures,
+  });
+  return {
+    put: { ...put, requestBody: content },
+    patch: { ...patch, requestBody: content },
+    delete: operation(`remove${document}`, "Removes what was made over HTTP, and the tiles of a layer", {
+      parameters: [parameter, ifMatch, ...queryParameters(changeQuery.pick({ dryRun: true }))],
+      answers: { 200: answer("ConfigurationEffect"), ...gone },
+      failures: [400, 404, 409, 412],
+    }),
+  };
+}
 const onTruncation = action("Truncation", id, [404, 409]);
 
 export const paths = {
@@ -278,6 +317,32 @@ export const paths = {
     get: operation("getLayer", "Returns one layer, without its secrets", {
       parameters: [nameOfLayer],
       answers: { 200: answer("Layer") },
+      failures: [404],
+    }),
+    ...changesOf("Layer", nameOfLayer),
+  },
+  "/grid-sets": {
+    get: operation("listGridSets", "Lists the configured grid sets, then the built-in ones", {
+      answers: { 200: answer("GridSets") },
+    }),
+  },
+  "/grid-sets/{name}": {
+    get: operation("getGridSet", "Returns one grid set, as the configuration file has it", {
+      parameters: [name],
+      answers: { 200: answer("GridSet") },
+      failures: [404],
+    }),
+    ...changesOf("GridSet", name),
+  },
+  "/stores": {
+    get: operation("listStores", "Lists the stores in the order of the configuration", {
+      answers: { 200: answer("Stores") },
+    }),
+  },
+  "/stores/{name}": {
+    get: operation("getStore", "Returns one store", {
+      parameters: [name],
+      answers: { 200: answer("Store") },
       failures: [404],
     }),
   },

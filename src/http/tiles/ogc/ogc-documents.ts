@@ -1,6 +1,6 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
 import { canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
-import type { Catalogue } from "../../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
 import { geographicBox } from "../geographic-box.ts";
@@ -39,7 +39,7 @@ export function namedGrids(layer: Layer): readonly NamedGrid[] {
 /** Returns every grid set that a layer offers, by name. */
 export function allGrids(catalogue: Catalogue): ReadonlyMap<string, NamedGrid> {
   const found = new Map<string, NamedGrid>();
-  for (const layer of catalogue.layers.values())
+  for (const layer of advertisedLayers(catalogue))
     for (const grid of namedGrids(layer)) if (!found.has(grid.id)) found.set(grid.id, grid);
   return found;
 }
@@ -64,7 +64,7 @@ export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] 
 
 /** Returns the layers that have tiles of a kind. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
-  [...catalogue.layers.values()].filter((layer) => formatsOf(layer, kind).length > 0);
+  advertisedLayers(catalogue).filter((layer) => formatsOf(layer, kind).length > 0);
 
 const tilesUrl = (base: string, layer: Layer, kind: TilesKind): string =>
   `${collectionUrl(base, layer)}/${TILES_PATHS[kind]}`;
@@ -150,7 +150,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
 
 export const collections = (catalogue: Catalogue, base: string): unknown => ({
   links: [link("self", `${base}/collections`)],
-  collections: [...catalogue.layers.values()].map((layer) => collection(layer, base)),
+  collections: advertisedLayers(catalogue).map((layer) => collection(layer, base)),
 });
 
 export function collection(layer: Layer, base: string): unknown {

@@ -32,7 +32,7 @@ function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refus
   for (const given of [0, 1, 2]) {
     if (parts.length <= given) break;
     const layer = catalogue.layers.get(parts.slice(0, parts.length - given).join("@"));
-    if (layer !== undefined) return tileMapOf(layer, parts.slice(parts.length - given));
+    if (layer?.enabled === true) return tileMapOf(layer, parts.slice(parts.length - given));
   }
   const name = parts.length > 2 ? parts.slice(0, -2).join("@") : (parts[0] ?? "");
   const layer = findLayer(catalogue, name);

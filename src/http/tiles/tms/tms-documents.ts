@@ -1,5 +1,5 @@
 import { canonicalSrs, type GridSet, plainNumber, tileExtent } from "../../../grid/grid-set.ts";
-import type { Catalogue } from "../../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/escape.ts";
@@ -32,7 +32,10 @@ function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: st
 /** Returns the document of the TMS 1.0.0 service: every layer in every grid set and format. */
 export function tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): string {
   const maps: string[] = [];
-  for (const layer of catalogue.layers.values()) {
+  const { title, description, keywords = [] } = catalogue.service.information;
+  // TMS 1.0.0 has the keywords as one text.
+  const words = keywords.length === 0 ? "" : `  <KeywordList>${escapeXml(keywords.join(" "))}</KeywordList>\n`;
+  for (const layer of advertisedLayers(catalogue)) {
     for (const { gridSet } of layer.gridSubsets) {
       for (const format of layer.formats) {
         maps.push(
@@ -42,9 +45,9 @@ export function tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): s
     }
   }
   return `${HEAD}<TileMapService version="1.0.0" services="${escapeXml(baseUrl)}/service/tms">
-  <Title>Tile Map Service</Title>
-  <Abstract>A Tile Map Service served by Nuthatch</Abstract>
-  <TileMaps>
+  <Title>${escapeXml(title || "Tile Map Service")}</Title>
+  <Abstract>${escapeXml(description || "A Tile Map Service served by Nuthatch")}</Abstract>
+${words}  <TileMaps>
 ${maps.join("\n")}
   </TileMaps>
 </TileMapService>

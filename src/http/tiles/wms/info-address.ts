@@ -1,19 +1,11 @@
 import type { TileRequest } from "../../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../../cache/upstream-question.ts";
 import { tileExtent } from "../../../grid/grid-set.ts";
-import type { Layer } from "../../../layer/layer.ts";
+import { INFO_FORMATS, type Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { FeatureInfoRequest } from "../../../source/source.ts";
 import type { Query } from "../../query.ts";
-
-/** The formats of most map servers, for the capabilities. Requests may name others. */
-export const INFO_FORMATS: readonly string[] = [
-  "text/plain",
-  "text/html",
-  "application/vnd.ogc.gml",
-  "application/json",
-];
 
 /** Returns whether a layer supports GetFeatureInfo: its source is a WMS. */
 export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "wms";

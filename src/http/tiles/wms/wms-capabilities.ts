@@ -1,13 +1,14 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
-import type { Catalogue } from "../../../layer/catalogue.ts";
-import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { type GridSubset, type Layer, type MetadataUrl, subsetExtent } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { geographicBox, WORLD } from "../geographic-box.ts";
+import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
-import { INFO_FORMATS, isQueryable } from "./info-address.ts";
+import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
 
 const formatsOf = (layers: readonly Layer[]): readonly string[] => [
@@ -67,7 +68,7 @@ function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
  * (`TILED=true`).
  */
 export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string {
-  const listed = tileSets === "listed" ? [...catalogue.layers.values()].flatMap(tileSetElements) : [];
+  const listed = tileSets === "listed" ? advertisedLayers(catalogue).flatMap(tileSetElements) : [];
   const vendor =
     listed.length === 0
       ? ""
@@ -126,20 +127,20 @@ const V130: Version = {
 };
 
 function serviceAndLayers(catalogue: Catalogue, baseUrl: string, version: Version, vendor = ""): string {
-  const layers = [...catalogue.layers.values()];
+  const layers = advertisedLayers(catalogue);
+  const infoFormats = [...new Set(layers.filter(isQueryable).flatMap((layer) => layer.infoFormats))];
   const base = escapeXml(baseUrl);
   const operations = [
     operation("GetCapabilities", [version.type], base),
     operation("GetMap", formatsOf(layers), base),
-    ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", INFO_FORMATS, base)] : []),
+    ...(infoFormats.length > 0 ? [operation("GetFeatureInfo", infoFormats, base)] : []),
     ...(version.hasLegends && layers.some(offersLegendGraphic)
       ? [operation("GetLegendGraphic", ["image/png"], base)]
       : []),
   ];
   return `  <Service>
     <Name>${version.name}</Name>
-    <Title>Web Map Service - Nuthatch</Title>
-    ${online(base)}
+    ${wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base))}
   </Service>
   <Capability>
     <Request>
@@ -149,7 +150,7 @@ ${operations.join("\n")}
       <Format>${version.exceptions}</Format>
     </Exception>${vendor}
     <Layer>
-      <Title>Nuthatch</Title>
+      <Title>${escapeXml(catalogue.service.information.title || "Nuthatch")}</Title>
       ${version.geographic(WORLD)}
 ${layers.map((layer) => layerElement(layer, baseUrl, version)).join("\n")}
     </Layer>
@@ -158,18 +159,24 @@ ${layers.map((layer) => layerElement(layer, baseUrl, version)).join("\n")}
 
 function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: Version): string {
   const boxes = [...boxesOf(layer)];
+  const keywords = keywordElements("KeywordList", "Keyword", layer.keywords);
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
     `        <Name>${escapeXml(layer.name)}</Name>`,
     `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
     `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
+    ...(keywords === "" ? [] : [`        ${keywords}`]),
     ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
     ...boxes.map(([code, subset]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(subset))}/>`),
+    ...layer.metadataUrls.map(metadataElement),
     ...styleElements(layer, baseUrl),
     "      </Layer>",
   ].join("\n");
 }
+
+const metadataElement = ({ type, format, url }: MetadataUrl): string =>
+  `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/></MetadataURL>`;
 
 /** Returns the box of a subset in the axis order of its CRS. */
 function inAxisOrder(subset: GridSubset): Extent {

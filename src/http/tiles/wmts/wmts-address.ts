@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { splitExtension, wholeNumber } from "../address.ts";
@@ -39,7 +39,7 @@ export function parseWmtsRest(
   catalogue: Catalogue,
   rest: readonly string[],
   query: Query,
-): Result<RequestedTile, Refusal> {
+): Result<RequestedTile, ProtocolRefusal> {
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
     const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");
@@ -51,7 +51,11 @@ export function parseWmtsRest(
     : parseTileRest(catalogue, rest, query);
 }
 
-function parseInfoRest(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+function parseInfoRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: Query,
+): Result<RequestedTile, ProtocolRefusal> {
   const [jText = "", iText = ""] = rest.slice(-2);
   const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
   if (!infoFormat.ok) return infoFormat;
@@ -73,7 +77,11 @@ function parseInfoRest(catalogue: Catalogue, rest: readonly string[], query: Que
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
 }
 
-function parseTileRest(catalogue: Catalogue, rest: readonly string[], query: Query): Result<RequestedTile, Refusal> {
+function parseTileRest(
+  catalogue: Catalogue,
+  rest: readonly string[],
+  query: Query,
+): Result<RequestedTile, ProtocolRefusal> {
   if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
   if (rest.length !== 5 && rest.length !== 6) {
     return notFound(
@@ -118,7 +126,7 @@ const missing = (locator: string): Failed =>
     exception: { code: "MissingParameterValue", locator },
   });
 const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
-  refuse({ ...refusal, exception: { code, locator } });
+  refuse(refusal.code === "layer_disabled" ? refusal : { ...refusal, exception: { code, locator } });
 const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /**
@@ -131,6 +139,8 @@ export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<Request
     return invalid("service", badField("service", "WMTS", service));
   const request = query.get("REQUEST") ?? "";
   if (request === "") return missing("request");
+  const lacking = catalogue.service.isCiteCompliant ? lackOfCite(request.toLowerCase(), query) : undefined;
+  if (lacking !== undefined) return lacking;
   // GetCapabilities has no VERSION: its client learns the version from the answer (OGC 06-121r3, 7.3.2).
   if (request.toLowerCase() === "getcapabilities") return ok(capabilities(catalogue));
   const version = query.get("VERSION") ?? "";
@@ -148,6 +158,17 @@ export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<Request
         badField("request", "GetCapabilities, GetTile, GetFeatureInfo or GetTileJSON", request),
       );
   }
+}
+
+/** Returns the refusal of a request that the conformance tests want refused, in the order of GeoWebCache's checks. */
+function lackOfCite(request: string, query: Query): Failed | undefined {
+  if ((query.get("SERVICE") ?? "") === "") return missing("service");
+  const versions = query.get("ACCEPTVERSIONS") ?? "";
+  if (versions !== "" && !versions.split(",").some((version) => version.trim() === "1.0.0"))
+    return as(badField("acceptVersions", "1.0.0 among them", versions), "VersionNegotiationFailed", "acceptVersions");
+  if (request === "gettile" && !query.has("STYLE")) return missing("STYLE");
+  if (request === "getfeatureinfo" && (query.get("FORMAT") ?? "") === "") return missing("FORMAT");
+  return undefined;
 }
 
 /**

@@ -6,36 +6,33 @@ import {
   plainNumber,
   topLeftCorner,
 } from "../../../grid/grid-set.ts";
-import type { Catalogue } from "../../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { geographicBox } from "../geographic-box.ts";
+import { keywordElements, owsService } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";
-import { INFO_FORMATS, isQueryable } from "../wms/info-address.ts";
+import { isQueryable } from "../wms/info-address.ts";
 import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
 
 /** WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile services). */
 export function wmtsCapabilities(catalogue: Catalogue, baseUrl: string): string {
-  const layers = [...catalogue.layers.values()];
+  const layers = advertisedLayers(catalogue);
   const grids = new Map<string, GridSet>();
   for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
   const sorted = [...grids.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const base = escapeXml(baseUrl);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0">
-<ows:ServiceIdentification>
-  <ows:Title>Web Map Tile Service - Nuthatch</ows:Title>
-  <ows:ServiceType>OGC WMTS</ows:ServiceType>
-  <ows:ServiceTypeVersion>1.0.0</ows:ServiceTypeVersion>
-</ows:ServiceIdentification>
-<ows:ServiceProvider>
-  <ows:ProviderName>${base}/service/wmts</ows:ProviderName>
-  <ows:ProviderSite xlink:href="${base}"/>
-  <ows:ServiceContact/>
-</ows:ServiceProvider>
+${owsService(catalogue.service.information, {
+  title: "Web Map Tile Service - Nuthatch",
+  type: "OGC WMTS",
+  name: `${baseUrl}/service/wmts`,
+  site: baseUrl,
+})}
 <ows:OperationsMetadata>
 ${operation("GetCapabilities", base)}
 ${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
@@ -72,14 +69,20 @@ const operation = (name: string, base: string): string => `  <ows:Operation name
 function layerElement(layer: Layer, base: string, baseUrl: string): string {
   const box = geographicBox(layer);
   const dimensions = layer.parameterFilters.filter((f) => listedValues(f) !== undefined && f.key !== "STYLES");
-  const infoFormats = isQueryable(layer) ? INFO_FORMATS : [];
+  const infoFormats = isQueryable(layer) ? layer.infoFormats : [];
+  const keywords = keywordElements("ows:Keywords", "ows:Keyword", layer.keywords);
   return [
     "  <Layer>",
     `    <ows:Title>${escapeXml(layer.title || layer.name)}</ows:Title>`,
     layer.description === "" ? undefined : `    <ows:Abstract>${escapeXml(layer.description)}</ows:Abstract>`,
+    keywords === "" ? undefined : `    ${keywords}`,
     box === undefined ? undefined : boxElement(box),
     `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
     ...layer.gridSubsets.map(crsBoxElement),
+    ...layer.metadataUrls.map(
+      ({ url, type }) =>
+        `    <ows:Metadata xlink:type="simple" xlink:href="${escapeXml(url)}" about="${escapeXml(type)}"/>`,
+    ),
     ...styleNames(layer).map((name, position) => styleElement(layer, name, position, baseUrl)),
     ...layer.formats.map((f) => `    <Format>${escapeXml(f.mimeType)}</Format>`),
     ...infoFormats.map((f) => `    <InfoFormat>${escapeXml(f)}</InfoFormat>`),

@@ -1,0 +1,71 @@
+import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import type { Content } from "../gwc/content.ts";
+import { layerContent } from "../gwc/layer-content.ts";
+import type { Layer } from "../layer/layer.ts";
+import { withDigest } from "../layer/layer-digest.ts";
+import { isMap } from "../lib/is-map.ts";
+import { onceEach } from "../lib/once-each.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+import { directoryName } from "../store/file/file-layout.ts";
+import { DEFAULT_STORE } from "../store/store-options.ts";
+import type { Configuration } from "./configuration.ts";
+import { buildOneLayer } from "./internal/build-layers.ts";
+import { checkLayerStores } from "./internal/build-stores.ts";
+import { type Origins, Problems } from "./internal/problems.ts";
+import { readLayer } from "./internal/read-document.ts";
+import { originOfObject } from "./internal/with-objects.ts";
+import type { LayerUpdate } from "./layer-update.ts";
+import type { ConfigurationProblem } from "./problem.ts";
+
+const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
+
+/**
+ * Checks the change of a layer that was made over HTTP: decodes this layer alone and checks it against the rest of the
+ * configuration in force, which has been checked. Returns undefined if only a load of the whole configuration can check
+ * the change: another part names the layer, or the layer needs files.
+ */
+export async function changeLayer(
+  current: Configuration,
+  { kind, name, document }: ObjectChange,
+): Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined> {
+  if (kind !== "layer" || isNamedElsewhere(current, name)) return undefined;
+  if (document === undefined) return ok({ name, made: undefined });
+  const content = layerContent(document);
+  if (needsFiles(content)) return undefined;
+  const object: ConfiguredObject = { kind, name, document };
+  const at = current.layers.findIndex((layer) => layer.name === name);
+  const path = ["layers", at < 0 ? current.layers.length : at] as const;
+  const origin = { file: originOfObject(object) };
+  const origins: Origins = { originOf: () => origin, writtenAs: () => undefined };
+  const problems = new Problems(origins);
+  const read = readLayer(content, path, { problems, cameAsText: () => false });
+  if (read === undefined) return refuse(problems.list);
+  const directories = new Map(
+    current.layers.flatMap((layer, i) => (i === at ? [] : [[directoryOf(layer), layer.name] as const])),
+  );
+  const layer = await buildOneLayer(read, path, directories, {
+    gridSets: new Map(current.gridSets.map((gridSet) => [gridSet.id, gridSet])),
+    declared: new Set(),
+    // The source has no files.
+    inspectArchive: undefined,
+    problems,
+    warnings: [],
+  });
+  const ids = current.stores.map(({ id }) => id);
+  checkLayerStores([read], ids.includes(DEFAULT_STORE) ? undefined : ids, current.stores, problems);
+  return problems.list.length > 0
+    ? refuse(problems.list)
+    : ok({ name, made: { layer: withDigest(layer), object, origin } });
+}
+
+/** Returns whether the source of a layer is an archive, or has files with certificates. */
+function needsFiles({ source }: Content): boolean {
+  if (!isMap(source)) return false;
+  const { type } = source;
+  return type === "mbtiles" || type === "pmtiles" || ["ca", "cert", "key"].some((key) => source[key] !== undefined);
+}
+
+/** Returns whether another section of the configuration names a layer. */
+const isNamedElsewhere = ({ diskQuota, eviction, webhooks }: Configuration, name: string): boolean =>
+  [...diskQuota.layerQuotas, ...eviction.pins, ...eviction.floors].some(({ layer }) => layer === name) ||
+  webhooks.some(({ layers }) => layers?.includes(name) === true);

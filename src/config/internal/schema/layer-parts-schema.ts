@@ -1,0 +1,104 @@
+import type * as z from "zod";
+import { formatOf } from "../../../layer/format.ts";
+import type { FormatModifier } from "../../../layer/format-modifier.ts";
+import { rendersLegends, type SourceOptions } from "../../../layer/layer.ts";
+import { styleName } from "../../../layer/legend.ts";
+import { legalValuesText, type ParameterFilter, stylesFilter } from "../../../layer/parameter-filter.ts";
+import {
+  anyText,
+  colour,
+  expected,
+  flag,
+  httpUrl,
+  map,
+  mimeType,
+  number,
+  optional,
+  sentence,
+  text,
+  unlessUnfit,
+  whole,
+  wrong,
+} from "./fields.ts";
+
+const side = whole(1, 9999).default(20);
+/** A public address. It must not contain secrets: capabilities show it to everybody. */
+const publicUrl = text
+  .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
+  .refine(
+    (url) => httpUrl(url)?.username === "" && httpUrl(url)?.password === "",
+    sentence("expected no credentials in the address: capabilities show it to everybody"),
+  );
+export const LegendSchema = map({
+  style: anyText.default("").describe("The style that the legend is for."),
+  width: side.describe("In pixels; 20 is the default of map servers and GWC."),
+  height: side,
+  format: text.refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type")).default("image/png"),
+  url: optional(publicUrl).describe("The address of a picture; a source of type wms has legends itself."),
+  minScaleDenominator: optional(number({ least: 0 })),
+  maxScaleDenominator: optional(number({ above: 0 })),
+}).superRefine(({ minScaleDenominator = 0, maxScaleDenominator = Number.POSITIVE_INFINITY }, context) => {
+  if (minScaleDenominator >= maxScaleDenominator)
+    wrong(context, [], "minScaleDenominator is not below maxScaleDenominator");
+});
+
+export const MetadataUrlSchema = map({
+  type: text.describe("The standard of the document, such as ISO19115:2003."),
+  format: mimeType.describe("The MIME type of the document."),
+  url: publicUrl,
+});
+
+export const FormatModifierSchema = map({
+  format: text
+    .transform((given) => formatOf(given)?.mimeType ?? given)
+    .describe("The format of the tiles, one of the layer's."),
+  requestFormat: optional(mimeType).describe("The format that is requested instead."),
+  transparent: optional(flag),
+  bgColor: optional(colour),
+  palette: optional(text),
+  jpegQuality: optional(whole(1, 100)),
+});
+
+/** Checks that each legend is for a style of its own, and has a picture. */
+export function checkLegends(
+  {
+    source,
+    parameterFilters,
+    legends,
+  }: {
+    readonly source: { readonly type: SourceOptions["type"]; readonly dataset?: string };
+    readonly parameterFilters: readonly ParameterFilter[];
+    readonly legends: readonly z.output<typeof LegendSchema>[];
+  },
+  context: z.RefinementCtx,
+): void {
+  const filter = stylesFilter(parameterFilters);
+  const names = legends.map(({ style }) => styleName(style, filter) ?? style);
+  for (const [i, { style, url }] of legends.entries()) {
+    const name = styleName(style, filter);
+    const legal = filter === undefined ? '"", as the layer has no parameter filter STYLES' : legalValuesText(filter);
+    if (name === undefined) expected(context, ["legends", i, "style"], legal);
+    else if (names.indexOf(name) < i)
+      wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
+    if (url === undefined && !rendersLegends(source))
+      wrong(context, ["legends", i], "url is missing: only a source of type wms has legends of its own");
+  }
+}
+
+/** Checks that each modifier is of another format, and that the source obeys it. */
+export function checkModifiers(
+  {
+    source,
+    formatModifiers,
+  }: { readonly source: { readonly type: string }; readonly formatModifiers: readonly FormatModifier[] },
+  context: z.RefinementCtx,
+): void {
+  for (const [i, { format, requestFormat, transparent, bgColor, palette }] of formatModifiers.entries()) {
+    if (formatOf(format) === undefined) expected(context, ["formatModifiers", i, "format"], "a format of the layer");
+    else if (formatModifiers.findIndex((other) => other.format === format) < i)
+      wrong(context, ["formatModifiers", i, "format"], `two modifiers are for ${format}`);
+    const isOfRequest = [requestFormat, transparent, bgColor, palette].some((value) => value !== undefined);
+    if (isOfRequest && source.type !== "wms")
+      wrong(context, ["formatModifiers", i], "only jpegQuality is of use where the source is not of type wms");
+  }
+}

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import { builtInGridSet } from "../grid/built-in.ts";
+import type { GridSet } from "../grid/grid-set.ts";
+import { type ConfiguredObject, changedObjects } from "../gwc/configured-object.ts";
+import { findSubset, type Layer } from "../layer/layer.ts";
+import type { Configuration } from "./configuration.ts";
+import type { Origin } from "./problem.ts";
+
+/**
+ * The change of one layer of the configuration in force. Each process makes the same change to its own copy of the
+ * configuration: with thousands of layers, sending the whole configuration takes far longer than the change.
+ */
+export interface LayerUpdate {
+  readonly name: string;
+  /** Undefined: the layer is removed. */
+  readonly made: MadeLayer | undefined;
+}
+
+export interface MadeLayer {
+  readonly layer: Layer;
+  readonly object: ConfiguredObject;
+  readonly origin: Origin;
+}
+
+/** Returns a configuration after a change of one layer. A new layer comes last. */
+export function withLayer(configuration: Configuration, { name, made }: LayerUpdate): Configuration {
+  const at = configuration.layers.findIndex((layer) => layer.name === name);
+  const layerOrigins = new Map(configuration.layerOrigins);
+  const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.object.document });
+  if (made === undefined) {
+    layerOrigins.delete(name);
+    return { ...configuration, objects, layers: configuration.layers.filter((_, i) => i !== at), layerOrigins };
+  }
+  layerOrigins.set(name, made.origin);
+  const layer = withSharedGridSets(made.layer, configuration, configuration.layers[at]);
+  const layers = at < 0 ? [...configuration.layers, layer] : configuration.layers.with(at, layer);
+  return { ...configuration, objects, layers, layerOrigins };
+}
+
+/** Replaces copies of grid sets by those that this process has: a layer that came from another process has copies. */
+function withSharedGridSets(layer: Layer, { gridSets }: Configuration, before: Layer | undefined): Layer {
+  const shared = (gridSet: GridSet): GridSet => {
+    const known = [
+      gridSets.find(({ id }) => id === gridSet.id),
+      before && findSubset(before, gridSet.id)?.gridSet,
+      builtInGridSet(gridSet.id),
+    ];
+    return known.find((one) => one === gridSet || (one !== undefined && isDeepStrictEqual(one, gridSet))) ?? gridSet;
+  };
+  return { ...layer, gridSubsets: layer.gridSubsets.map((subset) => ({ ...subset, gridSet: shared(subset.gridSet) })) };
+}

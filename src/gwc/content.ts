@@ -1,0 +1,21 @@
+import { type DocumentNode, fieldOf, itemsOf, type MapNode, numberOf } from "./document-node.ts";
+
+/** A part of the configuration file: the value of `layers[i]` or `gridSets[i]`. */
+export type Content = Readonly<Record<string, unknown>>;
+
+export const isMapNode = (node: DocumentNode): node is MapNode => typeof node === "object" && node.kind === "map";
+
+/** Returns a map without the members that are undefined. */
+export const withoutUndefined = (members: Content): Content =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+export function numberField(node: MapNode, name: string): number | undefined {
+  const value = fieldOf(node, name);
+  return value === undefined ? undefined : numberOf(value);
+}
+
+/** Returns the texts of a list; undefined: there are none. */
+export function texts(node: MapNode, name: string): readonly string[] | undefined {
+  const given = itemsOf(node, name).map(String);
+  return given.length === 0 ? undefined : given;
+}

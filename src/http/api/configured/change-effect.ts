@@ -1,0 +1,41 @@
+import type { ObjectEffect } from "../../../gwc/configured-object.ts";
+import type { RouteOptions } from "../../resource.ts";
+import type { Documents } from "../documents/documents.ts";
+
+type Effect = Documents["ConfigurationEffect"];
+type Invalid = Effect["invalid"][number];
+
+/** Which tile sets of a layer a change makes invalid: all, or those of some grid sets. */
+type Scope = "all" | ReadonlySet<string>;
+
+/**
+ * Returns the document of a change that was checked and not made.
+ * @param truncated a layer whose tiles the change removes
+ */
+export async function effectDocument(
+  operations: RouteOptions["operations"],
+  result: Effect["result"],
+  { layers, moved }: ObjectEffect,
+  truncated: string | undefined,
+): Promise<Effect> {
+  const scopes = new Map<string, Scope>();
+  for (const { layer } of moved)
+    scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
+  if (truncated !== undefined) scopes.set(truncated, "all");
+  const invalid: Invalid[] = [];
+  for (const [layer, scope] of scopes) {
+    const { tileSets = [] } = await operations.usage({ tileSets: true, layer });
+    for (const { gridSet, format, parametersId, tiles, bytes, bytesOnDisk } of tileSets)
+      if (scope === "all" || scope.has(gridSet))
+        invalid.push({ layer, gridSet, format, parametersId, tiles, bytes, bytesOnDisk });
+  }
+  const sum = (of: (one: Invalid) => bigint): bigint => invalid.reduce((total, one) => total + of(one), 0n);
+  return {
+    result,
+    layers: [...layers],
+    invalid,
+    tiles: sum(({ tiles }) => tiles),
+    bytes: sum(({ bytes }) => bytes),
+    bytesOnDisk: sum(({ bytesOnDisk }) => bytesOnDisk),
+  };
+}

@@ -1,0 +1,87 @@
+import { builtInGridSetIds } from "../../../grid/built-in.ts";
+import type { GridSet } from "../../../grid/grid-set.ts";
+import { gridSetDocument } from "../../../grid/grid-set-document.ts";
+import { objectOf } from "../../../gwc/configured-object.ts";
+import { gridSetContent } from "../../../gwc/layer-content.ts";
+import { gridSetTag } from "../../../layer/configuration-tag.ts";
+import { findSubset } from "../../../layer/layer.ts";
+import { conflict, type Refusal } from "../../../lib/refusal.ts";
+import { refuse } from "../../../lib/result.ts";
+import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts";
+import { type Resource, type RouteOptions, reading } from "../../resource.ts";
+import { documentAnswer, reader } from "../api-answer.ts";
+import { withoutQuery } from "../query-fields.ts";
+import { type ChangedKind, objectChanges } from "./object-changes.ts";
+
+type Configured = Pick<RouteOptions, "configured">;
+
+const unknownGridSet = (id: string): Refusal => ({ code: "not_found", message: `Unknown grid set: ${id}` });
+
+/** Returns the names of the layers that use a grid set. */
+const usersOf = ({ configured }: Configured, id: string): readonly string[] =>
+  configured().layers.flatMap((layer) => (findSubset(layer, id) === undefined ? [] : [layer.name]));
+
+function originOf({ configured }: Configured, id: string): "built-in" | "file" | "http" {
+  if (objectOf(configured().objects, "gridSet", id) !== undefined) return "http";
+  return configured().gridSets.some((gridSet) => gridSet.id === id) ? "file" : "built-in";
+}
+
+/** `grid-sets`: GET lists the configured grid sets, then the built-in ones. */
+export const gridSetsResource = (parts: Configured): Resource =>
+  reader(async () => {
+    const own = parts.configured().gridSets.map(({ id }) => id);
+    const ids = [...own, ...builtInGridSetIds.filter((id) => !own.includes(id))];
+    const counts = new Map<string, number>();
+    for (const { gridSubsets } of parts.configured().layers)
+      for (const { gridSet } of gridSubsets) counts.set(gridSet.id, (counts.get(gridSet.id) ?? 0) + 1);
+    const gridSets = ids.flatMap((id) => {
+      const found = gridSetOf(parts, id);
+      if (found === undefined) return [];
+      const { title = null, srs } = found;
+      return [{ id, title, srs, origin: originOf(parts, id), layers: counts.get(id) ?? 0 }];
+    });
+    return documentAnswer("GridSets", { gridSets });
+  });
+
+/** `grid-sets/ID`: GET returns a grid set; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+export function gridSetResource(parts: RouteOptions, id: string): Resource {
+  const { configured } = parts;
+  const answer = (gridSet: GridSet, base: string, status: number) => {
+    const origin = originOf(parts, gridSet.id);
+    const location = status === 201 ? { Location: `${base}/api/v1/grid-sets/${encodeURIComponent(gridSet.id)}` } : {};
+    const users = [...usersOf(parts, gridSet.id)];
+    const document = { ...gridSetDocument(gridSet), origin, editable: origin === "http", layers: users };
+    return documentAnswer("GridSet", document, status, { ETag: gridSetTag(gridSet), ...location });
+  };
+  const kind: ChangedKind = {
+    kind: "gridSet",
+    what: "grid set",
+    nameKey: "id",
+    present: (_, of) => {
+      const found = gridSetOf(parts, of);
+      if (found === undefined) return undefined;
+      const made = objectOf(configured().objects, "gridSet", of);
+      return {
+        shown: { ...gridSetDocument(found) },
+        made: made === undefined ? undefined : gridSetContent(made.document),
+        tag: gridSetTag(found),
+        fixed: fixedGridSet(parts, of),
+      };
+    },
+    unknown: unknownGridSet,
+    answer: async ({ base }, of, status) => {
+      const found = gridSetOf(parts, of);
+      return found === undefined ? refuse(unknownGridSet(of)) : answer(found, base, status);
+    },
+    inUse: (_, of) => {
+      const users = usersOf(parts, of);
+      return users.length === 0 ? undefined : conflict(`The grid set ${of} is in use by ${users.join(", ")}.`);
+    },
+  };
+  return {
+    methods: {
+      GET: reading(withoutQuery((exchange) => kind.answer(exchange, id, 200))),
+      ...objectChanges(parts, kind, id),
+    },
+  };
+}

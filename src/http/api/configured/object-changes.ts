@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import type { ObjectEffect, ObjectKind } from "../../../gwc/configured-object.ts";
+import type { Content } from "../../../gwc/content.ts";
+import { ownDocument } from "../../../gwc/own-document.ts";
+import { badField, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
+import { documentAnswer } from "../api-answer.ts";
+import { isObject, parseObject, withoutNulls } from "../json-body.ts";
+import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
+import { effectDocument } from "./change-effect.ts";
+import { expectedTag } from "./preconditions.ts";
+import { mergePatch, withSecrets } from "./secrets.ts";
+
+export const changeQuery = z.object({
+  dryRun: yesOrNo
+    .default(false)
+    .meta({ default: false, description: "true: changes nothing, and returns what the change would do" }),
+  truncate: yesOrNo
+    .default(false)
+    .meta({ default: false, description: "true: truncates the layer after the change, as its tiles are outdated" }),
+});
+
+/** The present state of an object. */
+export interface PresentObject {
+  /** As the configuration file has it, secrets masked. */
+  readonly shown: Content;
+  /** As it was made over HTTP, with its secrets; undefined: it was not. */
+  readonly made: Content | undefined;
+  readonly tag: string;
+  /** Why it cannot be changed here; undefined: it can. */
+  readonly fixed: Refusal | undefined;
+}
+
+/** A kind of objects that PUT, PATCH and DELETE change. */
+export interface ChangedKind {
+  readonly kind: ObjectKind;
+  /** The name in messages. */
+  readonly what: string;
+  /** The key of the content that has the name. */
+  readonly nameKey: "name" | "id";
+  readonly present: (exchange: Exchange, name: string) => PresentObject | undefined;
+  readonly unknown: (name: string) => Refusal;
+  /** Returns the answer with the object as it is now. */
+  readonly answer: (exchange: Exchange, name: string, status: number) => Promise<Reply>;
+  /** Returns why the object cannot be removed; undefined: it can. */
+  readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
+}
+
+type Parts = Pick<RouteOptions, "changeObject" | "previewObject" | "operations">;
+
+/** Returns the handlers of PUT, PATCH and DELETE of one object. */
+export function objectChanges(
+  parts: Parts,
+  kind: ChangedKind,
+  name: string,
+): Record<"PUT" | "PATCH" | "DELETE", Handler> {
+  return {
+    PUT: administering((exchange) => changed(parts, kind, exchange, name, "PUT")),
+    PATCH: administering((exchange) => changed(parts, kind, exchange, name, "PATCH")),
+    DELETE: administering((exchange) => removed(parts, kind, exchange, name)),
+  };
+}
+
+/** Returns a content as JSON has it, without undefined members. */
+const plain = (content: Content): unknown => JSON.parse(JSON.stringify(content));
+
+async function changed(
+  parts: Parts,
+  kind: ChangedKind,
+  exchange: Exchange,
+  name: string,
+  method: "PUT" | "PATCH",
+): Promise<Reply> {
+  const query = decodeStrictQuery(changeQuery, exchange);
+  if (!query.ok) return query;
+  const present = kind.present(exchange, name);
+  const isPatch = method === "PATCH";
+  if (isPatch && present === undefined) return refuse(kind.unknown(name));
+  const body = await exchange.body((bytes) => parseObject(bytes, kind.what));
+  if (!body.ok) return body;
+  const before = present?.made ?? (present && plain(present.shown));
+  const content = named(kind, isPatch ? mergePatch(before, body.value) : withoutNulls(body.value), name);
+  if (!content.ok) return content;
+  const expected = expectedTag(exchange.headers, present?.tag ?? null);
+  if (!expected.ok) return expected;
+  const { dryRun, truncate } = query.value;
+  const effect = async (result: "created" | "changed" | "unchanged", of = NO_EFFECT): Promise<Reply> => ({
+    ...documentAnswer("ConfigurationEffect", await effectDocument(parts.operations, result, of, truncatedLayer())),
+    isPreview: true,
+  });
+  const truncatedLayer = () => (truncate && kind.kind === "layer" && present !== undefined ? name : undefined);
+  if (present !== undefined && isDeepStrictEqual(content.value, plain(present.shown)))
+    return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
+  if (present?.fixed !== undefined) return refuse(present.fixed);
+  const whole = withSecrets(content.value, present?.made);
+  if (!whole.ok) return whole;
+  const document = ownDocument(isObject(whole.value) ? whole.value : {});
+  // A patch is meant for the state that it was merged with.
+  const tag = isPatch ? (present?.tag ?? null) : expected.value;
+  const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };
+  const result = present === undefined ? "created" : "changed";
+  if (dryRun) {
+    const preview = await parts.previewObject(change);
+    return preview.ok ? effect(result, preview.value) : refuse(inBody(preview.error));
+  }
+  const done = await parts.changeObject(change);
+  if (!done.ok) return refuse(inBody(done.error));
+  const layer = truncatedLayer();
+  if (layer !== undefined) await parts.operations.truncate({ type: "truncateLayer", layer, mode: "hard" }, exchange.by);
+  return kind.answer(exchange, name, present === undefined ? 201 : 200);
+}
+
+const NO_EFFECT: ObjectEffect = { layers: [], moved: [] };
+
+/** Returns a content with the name of the address. */
+function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
+  const given = isObject(content) ? content : {};
+  const own = given[nameKey] ?? name;
+  return own === name
+    ? ok({ ...given, [nameKey]: name })
+    : refuse(badField(nameKey, `the name in the address, ${JSON.stringify(name)}`, own));
+}
+
+async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name: string): Promise<Reply> {
+  const query = decodeStrictQuery(changeQuery.pick({ dryRun: true }), exchange);
+  if (!query.ok) return query;
+  const present = kind.present(exchange, name);
+  if (present === undefined) return refuse(kind.unknown(name));
+  const expected = expectedTag(exchange.headers, present.tag);
+  if (!expected.ok) return expected;
+  const why = present.fixed ?? kind.inUse(exchange, name);
+  if (why !== undefined) return refuse(why);
+  const tag = expected.value === undefined ? {} : { expected: expected.value };
+  const change = { kind: kind.kind, name, document: undefined, ...tag };
+  const layer = kind.kind === "layer" ? name : undefined;
+  if (query.value.dryRun) {
+    const preview = await parts.previewObject(change);
+    if (!preview.ok) return refuse(inBody(preview.error));
+    const document = await effectDocument(parts.operations, "removed", preview.value, layer);
+    return { ...documentAnswer("ConfigurationEffect", document), isPreview: true };
+  }
+  const done = await parts.changeObject(change);
+  if (!done.ok) return refuse(inBody(done.error));
+  if (layer !== undefined) await parts.operations.truncate({ type: "truncateLayer", layer, mode: "hard" }, exchange.by);
+  return { status: 204, body: "" };
+}
+
+/** Returns a refusal of a configuration with the paths of the body. */
+function inBody(refusal: Refusal): Refusal {
+  if (refusal.problems === undefined) return refusal;
+  const problems = refusal.problems.map((problem): PlacedProblem => {
+    const own = /^(?:layers|gridSets)\[\d+\]\.?/.exec(problem.path)?.[0];
+    if (own === undefined || !problem.file.includes("made over HTTP")) return problem;
+    const path = problem.path.slice(own.length);
+    const { message } = problem;
+    const text = message.startsWith(problem.path) ? `${path}${message.slice(problem.path.length)}` : message;
+    return { ...problem, file: "body", path, message: text.replace(/^: /, "") };
+  });
+  const [first, ...others] = problems.map(({ message }) => message);
+  return { code: "bad_field", message: first ?? "the body is not valid", details: others, problems };
+}

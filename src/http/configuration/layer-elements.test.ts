@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import type { RootedDocument } from "../../gwc/document-node.ts";
+import { LAYER_ROOTS } from "../../gwc/field-types.ts";
+import { elementPath, layerContent } from "../../gwc/layer-content.ts";
+import { decodeDocument } from "./decode-document.ts";
+
+function decoded(elements: string, form: "xml" | "json" = "xml"): RootedDocument {
+  const body = form === "json" ? elements : `<wmsLayer><name>a</name>${elements}</wmsLayer>`;
+  const read = decodeDocument(Buffer.from(body), form, "a layer", LAYER_ROOTS, undefined);
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  return read.value;
+}
+
+test("elements that describe a layer become keys of the configuration", () => {
+  const content = layerContent(
+    decoded(`<enabled>false</enabled><advertised>false</advertised>
+      <metaInformation><title>T</title><description>D</description><keywords><string>x</string><string>y z</string></keywords></metaInformation>
+      <metadataURLs><org.geowebcache.layer.meta.MetadataURL><type>FGDC</type><format>text/xml</format><url>http://m/1</url></org.geowebcache.layer.meta.MetadataURL></metadataURLs>
+      <infoMimeFormats><string>text/plain</string></infoMimeFormats>`),
+  );
+  expect(content).toMatchObject({
+    enabled: false,
+    advertised: false,
+    title: "T",
+    description: "D",
+    keywords: ["x", "y z"],
+    metadataUrls: [{ type: "FGDC", format: "text/xml", url: "http://m/1" }],
+    infoFormats: ["text/plain"],
+  });
+  expect(Object.keys(layerContent(decoded("<enabled>true</enabled>")))).not.toContain("enabled");
+});
+
+test("elements of the requests become keys of the source, and of the formats", () => {
+  const content = layerContent(
+    decoded(`<formatModifiers><formatModifier><responseFormat>image/jpeg</responseFormat><requestFormat>image/png</requestFormat><transparent>false</transparent><bgColor>0xFFFFFF</bgColor><palette>p</palette><compressionQuality>0.8</compressionQuality></formatModifier></formatModifiers>
+      <wmsUrl><string>http://u/</string></wmsUrl><wmsQueryLayers>q,r</wmsQueryLayers><bgColor>0x00FF00</bgColor><palette>safe</palette><httpRequestMode>FormPost</httpRequestMode>`),
+  );
+  expect(content).toMatchObject({
+    formatModifiers: [
+      {
+        format: "image/jpeg",
+        requestFormat: "image/png",
+        transparent: false,
+        bgColor: "0xFFFFFF",
+        palette: "p",
+        jpegQuality: 80,
+      },
+    ],
+    source: {
+      queryLayers: ["q", "r"],
+      bgColor: "0x00FF00",
+      palette: "safe",
+      method: "post",
+      transparent: true,
+      vendorParameters: {},
+    },
+  });
+  expect(layerContent(decoded("<transparent>false</transparent>"))["source"]).toMatchObject({ transparent: false });
+});
+
+test("cached levels and GeoWebCache's codes of an expiry are taken over", () => {
+  const content = layerContent(
+    decoded(`<gridSubsets><gridSubset><gridSetName>EPSG:900913</gridSetName><minCachedLevel>3</minCachedLevel><maxCachedLevel>9</maxCachedLevel></gridSubset></gridSubsets>
+      <expireCacheList><expirationRule minZoom="0" expiration="-2"/><expirationRule minZoom="4" expiration="-1"/><expirationRule minZoom="7" expiration="-4"/></expireCacheList>
+      <expireClients>-4</expireClients>`),
+  );
+  expect(content).toMatchObject({
+    gridSubsets: [{ gridSet: "EPSG:900913", minCachedLevel: 3, maxCachedLevel: 9 }],
+    expireCacheSeconds: [
+      { minZoom: 0, seconds: 0 },
+      { minZoom: 4, seconds: -1 },
+      { minZoom: 7, seconds: 7200 },
+    ],
+    expireClientSeconds: 7200,
+  });
+});
+
+test("a legend of another server has its address, and completeUrl is taken as it is", () => {
+  const { legends } = layerContent(
+    decoded(`<wmsLayers>roads</wmsLayers><legends defaultWidth="20" defaultHeight="30" defaultFormat="image/png">
+      <legend style="a"><url>http://l/wms</url><width>7</width></legend><legend style="b"><completeUrl>http://l/b.png</completeUrl></legend><legend style="c"/></legends>`),
+  );
+  expect(legends).toEqual([
+    {
+      style: "a",
+      width: 7,
+      height: 30,
+      format: "image/png",
+      url: "http://l/wms?service=WMS&version=1.1.1&request=GetLegendGraphic&layer=roads&style=a&format=image%2Fpng&width=7&height=30",
+    },
+    { style: "b", width: 20, height: 30, format: "image/png", url: "http://l/b.png" },
+    { style: "c", width: 20, height: 30, format: "image/png" },
+  ]);
+});
+
+test("a path of the configuration is told as the path of the element", () => {
+  expect(
+    [
+      "source.method",
+      "source.bgColor",
+      "source.queryLayers[0]",
+      "keywords[1]",
+      "metadataUrls[0].url",
+      "formatModifiers[0].jpegQuality",
+      "formatModifiers[1].format",
+      "gridSubsets[0].minCachedLevel",
+    ].map(elementPath),
+  ).toEqual([
+    "httpRequestMode",
+    "bgColor",
+    "wmsQueryLayers[0]",
+    "metaInformation.keywords[1]",
+    "metadataURLs[0].url",
+    "formatModifiers[0].compressionQuality",
+    "formatModifiers[1].responseFormat",
+    "gridSubsets[0].minCachedLevel",
+  ]);
+});

@@ -1,0 +1,30 @@
+import type { TileFormat } from "./format.ts";
+import type { EncodingOptions, Layer } from "./layer.ts";
+
+/** Other parameters of the requests for the tiles of one format, and another quality (GeoWebCache's `formatModifier`). */
+export interface FormatModifier {
+  /** The MIME type of the tiles. */
+  readonly format: string;
+  /** The MIME type that is requested from the WMS. */
+  readonly requestFormat?: string;
+  readonly transparent?: boolean;
+  /** `0xRRGGBB`. */
+  readonly bgColor?: string;
+  readonly palette?: string;
+  readonly jpegQuality?: number;
+}
+
+/** Returns the modifier of a format; undefined: there is none. */
+export const modifierOf = (
+  { formatModifiers }: Pick<Layer, "formatModifiers">,
+  { mimeType }: TileFormat,
+): FormatModifier | undefined => formatModifiers.find(({ format }) => format === mimeType);
+
+/** Returns how the tiles of a format are encoded. */
+export function encodingOf(
+  layer: EncodingOptions & Pick<Layer, "formatModifiers">,
+  format: TileFormat,
+): EncodingOptions {
+  const { jpegQuality = layer.jpegQuality } = modifierOf(layer, format) ?? {};
+  return { jpegQuality, pngCompression: layer.pngCompression };
+}

@@ -1,0 +1,18 @@
+import type { Zoom } from "../grid/grid-set.ts";
+import { valueAt } from "./by-zoom.ts";
+import type { GridSubset, Layer } from "./layer.ts";
+
+/** The value of `expireCacheSeconds` for levels whose tiles are not stored (GWC's code). */
+export const NOT_STORED = -1;
+
+/**
+ * Returns whether the tiles of a level are stored. Tiles of other levels are rendered for each request, and seeds leave
+ * the levels out.
+ */
+export function storesLevel(
+  { expireCacheSeconds }: Pick<Layer, "expireCacheSeconds">,
+  { minCachedLevel = 0, maxCachedLevel = Number.POSITIVE_INFINITY }: GridSubset,
+  z: Zoom,
+): boolean {
+  return z >= minCachedLevel && z <= maxCachedLevel && valueAt(expireCacheSeconds, z) !== NOT_STORED;
+}
