@@ -1,5 +1,4 @@
 import type { TileFormat } from "./format.ts";
-import type { EncodingOptions, Layer } from "./layer.ts";
 
 /** Other parameters of the requests for the tiles of one format, and another quality (GeoWebCache's `formatModifier`). */
 export interface FormatModifier {
@@ -14,17 +13,19 @@ export interface FormatModifier {
   readonly jpegQuality?: number;
 }
 
-/** Returns the modifier of a format; undefined: there is none. */
-export const modifierOf = (
-  { formatModifiers }: Pick<Layer, "formatModifiers">,
-  { mimeType }: TileFormat,
-): FormatModifier | undefined => formatModifiers.find(({ format }) => format === mimeType);
+interface Modified {
+  readonly formatModifiers: readonly FormatModifier[];
+}
 
-/** Returns how the tiles of a format are encoded. */
-export function encodingOf(
-  layer: EncodingOptions & Pick<Layer, "formatModifiers">,
+/** Returns the modifier of a format; undefined: there is none. */
+export const modifierOf = ({ formatModifiers }: Modified, { mimeType }: TileFormat): FormatModifier | undefined =>
+  formatModifiers.find(({ format }) => format === mimeType);
+
+/** Returns how the tiles of a format of a layer are encoded. */
+export function encodingOf<P>(
+  layer: Modified & { readonly jpegQuality: number; readonly pngCompression: P },
   format: TileFormat,
-): EncodingOptions {
+): { readonly jpegQuality: number; readonly pngCompression: P } {
   const { jpegQuality = layer.jpegQuality } = modifierOf(layer, format) ?? {};
   return { jpegQuality, pngCompression: layer.pngCompression };
 }
