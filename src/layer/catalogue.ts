@@ -42,6 +42,7 @@ export function changedGridSets(before: Catalogue, after: Catalogue): readonly L
 }
 
 function isSame(one: Layer, other: Layer | undefined): boolean {
+  if (one === other) return true;
   // A deep comparison of thousands of layers takes a second.
   if (one.digest !== undefined && other?.digest !== undefined) return one.digest === other.digest;
   return isDeepStrictEqual(one, other);

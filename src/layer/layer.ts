@@ -1,6 +1,7 @@
 import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
+import { onceEach } from "../lib/once-each.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { FormatModifier } from "./format-modifier.ts";
@@ -333,6 +334,31 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
 /** Returns the tiles that a level of a subset offers; undefined outside its levels. */
 export const coverageAt = (subset: GridSubset, z: Zoom): TileRect | undefined => subset.coverage[z];
 
+/** Of subsets without an extent, by grid set and levels: thousands of layers share some. */
+const wholeCoverages = onceEach((_: GridSet) => new Map<string, readonly TileRect[]>());
+
+function wholeCoverage(gridSet: GridSet, zoomStart: Zoom, zoomStop: Zoom): readonly TileRect[] {
+  const known = wholeCoverages(gridSet);
+  const key = `${zoomStart}/${zoomStop}`;
+  const coverage = known.get(key) ?? coverageOf(gridSet, zoomStart, zoomStop, undefined);
+  known.set(key, coverage);
+  return coverage;
+}
+
+function coverageOf(
+  gridSet: GridSet,
+  zoomStart: Zoom,
+  zoomStop: Zoom,
+  extent: Extent | undefined,
+): readonly TileRect[] {
+  const coverage: TileRect[] = [];
+  for (let z = zoomStart; z <= zoomStop; z++) {
+    const rect = extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, extent);
+    if (rect !== undefined) coverage[z] = rect;
+  }
+  return coverage;
+}
+
 /**
  * Creates a subset and computes its coverage. Levels outside zoomStart…zoomStop, and levels that the extent misses,
  * have no tiles.
@@ -350,16 +376,14 @@ export function gridSubset(
   const last = gridSet.matrices.length - 1;
   const zoomStart = options.zoomStart ?? 0;
   const zoomStop = Math.min(options.zoomStop ?? last, last);
-  const coverage: TileRect[] = [];
-  for (let z = zoomStart; z <= zoomStop; z++) {
-    const rect = options.extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, options.extent);
-    if (rect !== undefined) coverage[z] = rect;
-  }
   return {
     gridSet,
     zoomStart,
     zoomStop,
-    coverage,
+    coverage:
+      options.extent === undefined
+        ? wholeCoverage(gridSet, zoomStart, zoomStop)
+        : coverageOf(gridSet, zoomStart, zoomStop, options.extent),
     ...defined({
       extent: options.extent,
       minCachedLevel: options.minCachedLevel,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ObjectKind, objectOf } from "../../gwc/configured-object.ts";
 import type { Content } from "../../gwc/content.ts";
-import { map, type NamedNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
+import { map, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import type { FieldTypes } from "../../gwc/field-types.ts";
-import { asciiJson } from "../../lib/escape.ts";
+import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Answer } from "../reply.ts";
@@ -19,7 +19,7 @@ import {
 } from "../resource.ts";
 import { decodeDocument } from "./decode-document.ts";
 import { answerForm, bodyForm, type DocumentForm, encodeDocument, splitForm } from "./document-form.ts";
-import { encodeXml } from "./encode-document.ts";
+import { DECLARATION, encodeXml } from "./encode-document.ts";
 
 type Change = "PUT" | "POST" | "DELETE";
 
@@ -67,16 +67,16 @@ const listResource = (configured: Configured, ofAddress: DocumentForm | undefine
 
 function listXml({ segment, elements }: Configured, { base }: Exchange, names: readonly string[]): string {
   const [around, one] = elements;
-  const items = names.map((name): NamedNode => {
-    const href = `${base}/rest/${segment}/${encodeURIComponent(name)}.xml`;
-    const attributes = { "xmlns:atom": "http://www.w3.org/2005/Atom", rel: "alternate", href, type: "text/xml" };
-    const node = map([
-      ["name", name],
-      ["atom:link", map([], attributes)],
-    ]);
-    return [one, node];
-  });
-  return encodeXml(around, { kind: "list", items });
+  const prefix = escapeXml(`${base}/rest/${segment}/`);
+  // Written directly: a document of ten thousand layers takes half a second.
+  const items = names.map(
+    (name) => `  <${one}>
+    <name>${escapeXml(name)}</name>
+    <atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="alternate" href="${prefix}${escapeXml(encodeURIComponent(name))}.xml" type="text/xml"/>
+  </${one}>
+`,
+  );
+  return items.length === 0 ? encodeXml(around, map([])) : `${DECLARATION}<${around}>\n${items.join("")}</${around}>\n`;
 }
 
 function objectResource(configured: Configured, segment: string): Resource {

@@ -2,7 +2,7 @@ import type { DocumentNode } from "../../gwc/document-node.ts";
 import { doubleText } from "../../layer/float-text.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 
-const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
+export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Encodes a document as XML in ASCII, indented by two blanks a level as GeoWebCache does. */
 export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${element(root, node, "")}\n`;

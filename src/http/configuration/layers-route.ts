@@ -31,7 +31,8 @@ export function layersRoute(parts: LayerParts): Route {
   const { configured } = parts;
   const namesOf = ({ catalogue }: Exchange): readonly string[] => {
     const made = configured().objects.flatMap(({ kind, name }) => (kind === "layer" ? [name] : []));
-    return [...[...catalogue.layers.keys()].filter((name) => !made.includes(name)), ...made];
+    const isMade = new Set(made);
+    return [...[...catalogue.layers.keys()].filter((name) => !isMade.has(name)), ...made];
   };
   return configuredRoute({
     segment: "layers",

@@ -7,6 +7,8 @@ import { isAbsent, storeError } from "./faults.ts";
 
 /** Returns the names in a directory; none when there is no such directory. @throws StoreError */
 export function namesIn(directory: string): string[] {
+  // Most layers of a large configuration have no directory, and an error takes far longer than a look.
+  if (statOf(directory, "a directory cannot be listed") === undefined) return [];
   try {
     return readdirSync(directory);
   } catch (error) {
