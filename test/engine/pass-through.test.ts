@@ -51,7 +51,7 @@ layers:
   const job = { layer: "some", type: "seed", gridSet: "EPSG:900913", zoomStart: 0, zoomStop: 2 };
   const made = await post("/api/v1/jobs", job);
   const { id } = JSON.parse(made.text);
-  const ended = await (await fetch(`${server.url}/api/v1/jobs/${id}?wait=30`)).json();
+  const ended = await (await fetch(`${server.url}/api/v1/jobs/${id}?wait=100`)).json();
   expect(ended).toMatchObject({ outcome: "done", tiles: { total: 4, stored: 3, skipped: 1 } });
   expect(await tilesOf("some")).toBe(4);
   const none = await post("/api/v1/jobs", { ...job, layer: "never" });
