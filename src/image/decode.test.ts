@@ -312,3 +312,13 @@ test("a PNG that something else follows is none", async () => {
   const error = "<html><body>Fatal error: out of memory in /srv/wms/map.php on line 217</body></html>";
   expect(await reasonOf(Buffer.concat([whole, Buffer.from(error)]))).toBe("not_a_picture");
 });
+
+test("a TIFF is decoded to its pixels", async () => {
+  const pixels = Uint8Array.from({ length: 4 * 3 * 3 }, (_, i) => (i * 7) % 256);
+  const tiff = await sharp(pixels, { raw: { width: 4, height: 3, channels: 3 } })
+    .tiff({ compression: "lzw" })
+    .toBuffer();
+  const raster = await decodePicture(tiff, { width: 4, height: 3 });
+  expect([raster.width, raster.height, raster.channels]).toEqual([4, 3, 3]);
+  expect([...raster.data]).toEqual([...pixels]);
+});
