@@ -17,10 +17,13 @@ export interface ClaimedState {
   readonly db: Database;
   /** Connects to the database, if it is not in a file. @throws StateError */
   connect(): void;
-  /** Returns why the state or the store cannot be used; undefined: they can. Called on a timer. */
+  /** Returns why the state or the store cannot be used; undefined: they can. */
   trouble(): Promise<string | undefined>;
-  /** Whether the disk has too little space for the database, by the last call of `trouble`. */
-  readonly isDiskFull: boolean;
+  /**
+   * Makes the reserve of the database's disk again when there is space for it. Returns whether the disk has too little
+   * space for the database. Called on a timer.
+   */
+  lookAtDisk(): boolean;
   /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
   /**
@@ -47,7 +50,6 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
-  let isDiskFull = false;
   const probes = [probeOf(file, "the state database"), ...storeProbes(stores)];
   return {
     db,
@@ -64,14 +66,11 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
       const found = await Promise.all(probes.map((probe) => probe()));
       const lost = found.find((reason) => reason !== undefined);
       // A lost disk cannot report its free space.
-      if (lost !== undefined) return lost;
-      reserve.look();
-      const { shortage } = reserve;
-      isDiskFull = shortage !== undefined;
-      return shortage;
+      return lost ?? reserve.shortage;
     },
-    get isDiskFull() {
-      return isDiskFull;
+    lookAtDisk() {
+      reserve.look();
+      return reserve.shortage !== undefined;
     },
     release() {
       try {
@@ -124,7 +123,8 @@ export async function claimPostgres(
     db,
     // A database that lacks tiles of the store has no record of their tile sets: they are counted as an older cache.
     loss: undefined,
-    isDiskFull: false,
+    // The disk of PostgreSQL is not this machine's to look after.
+    lookAtDisk: () => false,
     connect: () => db.connect(),
     adopted() {},
     begun() {},

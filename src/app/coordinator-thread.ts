@@ -191,6 +191,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           undoSeconds: () => configuration.store.undoSeconds,
           storeLocations: () => storeLocations(configuration),
           sharedStore: () => configuration.store.shared,
+          lookAtStateDisk: claimed.lookAtDisk,
           webhooks: () => configuration.webhooks,
           configuredUsers: () => configuration.users,
           accountsChanged,
@@ -228,12 +229,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
       }
     },
     used: (report) => opened?.used(report),
-    async health() {
-      const reason = opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look());
-      // Otherwise only misses reclaim the space of truncations, and a server that is not ready may get none.
-      if (claimed?.isDiskFull === true) opened?.services.truncations.giveUp(undefined);
-      return reason;
-    },
+    health: async () => opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look()),
     rest: collectGarbage,
     async changeObject(change) {
       coordinator();

@@ -37,6 +37,8 @@ export interface CoordinatorParts {
   readonly storeLocations?: () => ReadonlyMap<string, string>;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
+  /** Looks after the disk of the state database. Returns whether it has too little space. Absent: there is none. */
+  readonly lookAtStateDisk?: () => boolean;
   /** Changes with every boot of the machine; undefined where the boot is unknown. */
   readonly boot: string | undefined;
   /** The time by `monotonicNow` at which the writes of the lead before have ended; absent: they have. */

@@ -3,6 +3,7 @@ import { FreeSpace } from "../state/free-space.ts";
 import type { ServiceContext } from "./build-services.ts";
 
 const FLUSH_MS = 250;
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const TRUNCATIONS_TRIMMED_AT_ONCE = 500;
@@ -28,6 +29,7 @@ export class PeriodicWork {
    */
   #notMarked: { readonly error: string; attempts: number } | undefined;
   #lastTrimMs = 0;
+  #lastLookMs = 0;
   #moreToTrim = false;
   readonly #diskFull: DiskFullLog;
 
@@ -67,6 +69,7 @@ export class PeriodicWork {
     truncations.service.tick();
     if (accesses.isDue(nowMs)) state.write(() => accesses.write(nowMs));
     const steadyMs = this.#parts.monotonicNow();
+    this.#lookAtStateDisk(steadyMs);
     const isDue = steadyMs - this.#lastTrimMs >= MINUTE_MS;
     if (isDue) {
       this.#lastTrimMs = steadyMs;
@@ -77,6 +80,22 @@ export class PeriodicWork {
     if (isDue || this.#moreToTrim) this.#trim(nowMs);
     if (isDue || this.#freeSpace.hasMore) this.#freeSpace.giveBackSome();
     jobs.history.compressNext();
+  }
+
+  /**
+   * Reclaims the space of truncations while the state database has too little. Misses do so too, but a server that is
+   * not ready may get none.
+   */
+  #lookAtStateDisk(steadyMs: number): void {
+    const { lookAtStateDisk, truncations, state } = this.#parts;
+    if (lookAtStateDisk === undefined || steadyMs - this.#lastLookMs < SECOND_MS) return;
+    this.#lastLookMs = steadyMs;
+    try {
+      if (lookAtStateDisk()) truncations.service.giveUp(undefined);
+    } catch (error) {
+      // The files are discarded even if the disk has no space for their records, which a later look writes.
+      state.fault(error);
+    }
   }
 
   /** Begins work, unless the same work is still under way. Returns the end of the work, which never rejects. */
