@@ -117,7 +117,7 @@ test("values are numbered outside of texts and names, and an address is parsed o
     "http://a",
     "postgres://u:secret@h",
     "postgres://u:secret@h/d?sslmode=prefer",
-    "postgres://u:secret@h/d?service=x",
+    "postgres://u:secret@h/d?passfile=x",
   ]) {
     const parsed = parsePostgresUrl(wrong);
     expect(parsed.ok ? "" : parsed.error, wrong).toMatch(/expected/);

@@ -1,4 +1,5 @@
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { findService, type Service } from "./service-file.ts";
 
 /** How TLS is used, as libpq means these words. */
 export const SSL_MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
@@ -26,13 +27,29 @@ export interface PostgresTarget {
 }
 
 const DEFAULT_PORT = 5432;
-const PARAMETERS = ["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options"] as const;
+const PARAMETERS = ["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "service"] as const;
+/** The keys of a service beside those of the parameters. */
+const SERVICE_KEYS = [
+  "host",
+  "port",
+  "dbname",
+  "user",
+  "password",
+  "sslmode",
+  "sslrootcert",
+  "sslcert",
+  "sslkey",
+  "options",
+];
 
 /**
- * Parses the address of a database. The refusal is a sentence that does not show the address, because it may contain a
- * password.
+ * Parses the address of a database. A service (`?service=NAME`, else `PGSERVICE`) supplies what the address leaves out, as
+ * with libpq. The refusal is a sentence that does not show the address, because it may contain a password.
  */
-export function parsePostgresUrl(text: string): Result<PostgresTarget, string> {
+export function parsePostgresUrl(
+  text: string,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): Result<PostgresTarget, string> {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return refuse("expected an address that begins with postgres://");
   // The parser of addresses knows no empty host, which stands for a Unix socket.
   const withHost = text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?@]*@)?)(?=[/?]|$)/, "$1localhost");
@@ -41,20 +58,24 @@ export function parsePostgresUrl(text: string): Result<PostgresTarget, string> {
   const unknown = [...url.searchParams.keys()].find((key) => !PARAMETERS.some((known) => known === key));
   if (unknown !== undefined)
     return refuse(`the parameter ${JSON.stringify(unknown)} is not known: expected ${PARAMETERS.join(", ")}`);
-  const parameter = (name: (typeof PARAMETERS)[number]): string | undefined => url.searchParams.get(name) ?? undefined;
-  const given = parameter("sslmode");
-  const sslRootCert = parameter("sslrootcert");
-  const sslMode = SSL_MODES.find((mode) => mode === (given ?? (sslRootCert === undefined ? "disable" : "verify-full")));
-  if (sslMode === undefined) return refuse(`sslmode: expected ${SSL_MODES.join(", ")}, got ${JSON.stringify(given)}`);
-  if (sslMode === "verify-ca" && sslRootCert === undefined)
-    return refuse("sslmode=verify-ca needs sslrootcert, the file of the authority's certificate");
-  const database = decoded(url.pathname.slice(1));
-  const [user, password] = [decoded(url.username), decoded(url.password)];
-  if (database === undefined || user === undefined || password === undefined)
-    return refuse("a % in an address must be written as %25");
-  if (database === "") return refuse("expected the name of a database at the end of the address");
-  const host = parameter("host") ?? url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const port = url.port === "" ? DEFAULT_PORT : Number(url.port);
+  const service = serviceOf(url.searchParams.get("service") ?? env["PGSERVICE"], env);
+  if (!service.ok) return service;
+  const parameter = (name: string): string | undefined => url.searchParams.get(name) ?? service.value.get(name);
+  const tls = tlsOf(parameter);
+  if (!tls.ok) return tls;
+  const written = [url.pathname.slice(1), url.username, url.password].map(decoded);
+  if (written.includes(undefined)) return refuse("a % in an address must be written as %25");
+  const [database, user, password] = written.map(
+    (part, n) => part || service.value.get(["dbname", "user", "password"][n] ?? ""),
+  );
+  if (database === undefined || database === "")
+    return refuse("expected the name of a database at the end of the address");
+  const hasHost = url.searchParams.has("host") || withHost === text;
+  const own = url.searchParams.get("host") ?? url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const host = hasHost ? own : (service.value.get("host") ?? own);
+  const port = url.port === "" ? Number(service.value.get("port") ?? DEFAULT_PORT) : Number(url.port);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return refuse("the port of the service: expected 1 to 65535");
   return ok({
     name: `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`,
     host,
@@ -62,12 +83,34 @@ export function parsePostgresUrl(text: string): Result<PostgresTarget, string> {
     user: user === "" ? undefined : user,
     password: password === "" ? undefined : password,
     database,
-    sslMode,
-    sslRootCert,
-    sslCert: parameter("sslcert"),
-    sslKey: parameter("sslkey"),
+    ...tls.value,
     options: parameter("options"),
   });
+}
+
+/** Returns the values of a service; without a name none. */
+function serviceOf(name: string | undefined, env: Readonly<NodeJS.ProcessEnv>): Result<Service, string> {
+  if (name === undefined || name === "") return ok(new Map());
+  const service = findService(name, env);
+  if (!service.ok) return service;
+  const unknown = [...service.value.keys()].find((key) => !SERVICE_KEYS.includes(key));
+  return unknown === undefined
+    ? service
+    : refuse(
+        `the key ${JSON.stringify(unknown)} of the service ${JSON.stringify(name)} is not known: expected ${SERVICE_KEYS.join(", ")}`,
+      );
+}
+
+type Tls = Pick<PostgresTarget, "sslMode" | "sslRootCert" | "sslCert" | "sslKey">;
+
+function tlsOf(parameter: (name: string) => string | undefined): Result<Tls, string> {
+  const given = parameter("sslmode");
+  const sslRootCert = parameter("sslrootcert");
+  const sslMode = SSL_MODES.find((mode) => mode === (given ?? (sslRootCert === undefined ? "disable" : "verify-full")));
+  if (sslMode === undefined) return refuse(`sslmode: expected ${SSL_MODES.join(", ")}, got ${JSON.stringify(given)}`);
+  if (sslMode === "verify-ca" && sslRootCert === undefined)
+    return refuse("sslmode=verify-ca needs sslrootcert, the file of the authority's certificate");
+  return ok({ sslMode, sslRootCert, sslCert: parameter("sslcert"), sslKey: parameter("sslkey") });
 }
 
 function decoded(text: string): string | undefined {
