@@ -11,21 +11,16 @@ import { metatileFor } from "../layer/layer.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { badField, conflict, type Refusal, unknownJob, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { Slices } from "../lib/slices.ts";
 import { countPlanned, unconfirmed } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job-counter.ts";
 import type {
   IdempotencyKey,
-  JobFilter,
-  JobKindCounts,
   JobOrigin,
-  JobPage,
   JobRequest,
   JobView,
   KilledTask,
   KillScope,
   SubmittedJob,
-  TaskRow,
 } from "../plan/job-request.ts";
 import { type JobChange, STANDARD_TERMS } from "../plan/job-terms.ts";
 import { withMostUsedRanges } from "../plan/most-used-ranges.ts";
@@ -47,11 +42,6 @@ export interface JobServiceParts {
   readonly monotonicNow: () => number;
 }
 
-/** The most jobs that are listed in one turn of the event loop: each takes about 0.15 ms. */
-const LISTED_AT_ONCE = 32;
-/** The most ids of jobs that one query searches. */
-const SEARCHED_AT_ONCE = 2_000;
-
 const hasEnded = ({ id, outcome, state }: JobView): Refusal => conflict(`Job ${id} has ended: ${outcome ?? state}.`);
 
 /** The operations on jobs. `by` is the account that sends a request; null: the interface is open. */
@@ -62,57 +52,16 @@ export class JobService {
     this.#parts = parts;
   }
 
-  /** Returns the pending and running tasks of one layer or of all, ascending by id. */
-  async rows(layer: string | undefined): Promise<readonly TaskRow[]> {
-    const { runner, state } = this.#parts;
-    return await state.readSaved(() => runner.active.rows(layer));
-  }
-
-  /**
-   * Returns jobs, the newest first. Other work runs between the parts of the list. The counts are saved before each
-   * part, so that each job has the state that the filter requests when it is listed.
-   */
-  async jobs(page: JobPage): Promise<readonly JobView[]> {
-    const { jobs, runner, state } = this.#parts;
-    const { first, last } = jobs.idRange();
-    const slices = new Slices();
-    const listed: JobView[] = [];
-    let after = Math.min(page.after ?? Number.POSITIVE_INFINITY, last + 1);
-    while (after > first && listed.length < page.limit) {
-      if (slices.isOver) await slices.next();
-      const from = Math.max(first, after - SEARCHED_AT_ONCE);
-      const limit = Math.min(LISTED_AT_ONCE, page.limit - listed.length);
-      const part = await state.readSaved(() => runner.active.list({ ...page, from, after, limit }));
-      listed.push(...part);
-      after = part.length < limit ? from : (part.at(-1)?.id ?? from);
-    }
-    return listed;
-  }
-
-  /** Counts the jobs that match a filter. Other work runs between the parts of the count. */
-  async countJobs(filter: JobFilter): Promise<JobKindCounts> {
-    const { jobs, state } = this.#parts;
-    const { first, last } = jobs.idRange();
-    const slices = new Slices();
-    const counts = { running: 0, pending: 0, paused: 0, done: 0, done_with_failures: 0, failed: 0, aborted: 0 };
-    for (let from = first; from <= last; from += SEARCHED_AT_ONCE) {
-      if (slices.isOver) await slices.next();
-      const ids = { from, after: from + SEARCHED_AT_ONCE };
-      for (const [kind, number] of await state.readSaved(() => jobs.count({ ...filter, ...ids })))
-        counts[kind] += number;
-    }
-    return counts;
-  }
-
   /** Returns a job with its area, which lists leave out. */
   async job(id: number): Promise<JobView | undefined> {
     const { jobs, runner, state } = this.#parts;
     const view = await state.readSaved(() => runner.active.view(id));
     if (view === undefined) return undefined;
     const { zooms = [], ...rest } = view;
-    // An unfinished job without an area is answered while the database is away, as its reason says that.
-    const hasArea = runner.active.get(id)?.selection !== undefined || rest.outcome !== null;
-    return { ...rest, area: areaView(hasArea ? jobs.selections.find(id) : undefined), zooms };
+    // A job that has not ended is answered from memory, also while the database is away.
+    const active = runner.active.get(id);
+    const selection = active === undefined ? jobs.selections.find(id) : active.request.selection;
+    return { ...rest, area: areaView(selection), zooms };
   }
 
   /** Returns the counts of a job by zoom, without its area, which may be large; undefined: no such job. */

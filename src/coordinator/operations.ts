@@ -8,6 +8,7 @@ import type { CoverageService } from "./coverage-service.ts";
 import type { EstimateService } from "./estimate-service.ts";
 import type { ExportService } from "./export-service.ts";
 import type { ImportService } from "./import-service.ts";
+import type { JobLists } from "./job-lists.ts";
 import type { JobService } from "./job-service.ts";
 import type { MetricsService } from "./metrics-service.ts";
 import type { QuotaService } from "./quota-service.ts";
@@ -18,6 +19,7 @@ import type { UsageService } from "./usage-service.ts";
 /** The services of the coordinator. */
 export interface Services {
   readonly jobs: JobService;
+  readonly jobLists: JobLists;
   readonly estimates: EstimateService;
   readonly schedules: ScheduleService;
   readonly truncations: MassTruncationService;
@@ -53,7 +55,6 @@ const UNTIL = { sending: "until" } as const;
  */
 export const OPERATIONS = {
   jobs: {
-    rows: CALL,
     submit: CALL_READS_FIRST,
     submitAll: CALL_READS_FIRST,
     keyed: CALL,
@@ -65,13 +66,12 @@ export const OPERATIONS = {
     change: CALL,
     retry: CALL_READS_FIRST,
     deleteJob: CALL,
-    jobs: CALL,
-    countJobs: CALL,
     job: CALL,
     failedTiles: CALL,
     jobTimeline: CALL,
     jobZooms: CALL,
   },
+  jobLists: { rows: CALL, jobs: CALL, jobList: CALL, countJobs: CALL },
   estimates: { estimate: UNTIL, estimateAll: UNTIL },
   schedules: {
     schedules: CALL,
@@ -130,6 +130,7 @@ type Offered<S extends keyof Services> = Pick<Services[S], keyof (typeof OPERATI
 /** The operations of all services, by their names in the table. */
 export interface Operations
   extends Offered<"jobs">,
+    Offered<"jobLists">,
     Offered<"estimates">,
     Offered<"schedules">,
     Offered<"truncations">,

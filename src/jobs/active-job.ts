@@ -34,6 +34,8 @@ export class ActiveJob {
   readonly createdMs: number;
   readonly createdBy: string | null;
   readonly schedule: string | null;
+  /** The id of the first job of its batch; null: it was requested alone. */
+  readonly requestedWith: number | null;
   /** The area or list of tiles that limits the job. Undefined: no limit. */
   readonly selection: TileSelection | undefined;
   /** The combinations of parameters that a seed or reseed renders. Empty: a truncate of all stored combinations. */
@@ -73,6 +75,7 @@ export class ActiveJob {
     this.createdMs = stored.createdMs;
     this.createdBy = stored.createdBy;
     this.schedule = stored.schedule;
+    this.requestedWith = stored.requestedWith;
     this.#accepted = accepted;
     this.selection = request.selection === undefined ? undefined : indexOf(request.selection);
     this.combinations = combinationsOf(request) ?? [];

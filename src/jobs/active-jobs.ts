@@ -1,6 +1,6 @@
 import { type Layer, metatileFor } from "../layer/layer.ts";
 import { combinationsOf } from "../plan/combination.ts";
-import type { JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
+import type { JobFilter, JobIds, JobPage, JobRequest, JobView, TaskRow } from "../plan/job-request.ts";
 import type { SeedRange } from "../quota/eviction.ts";
 import type { ActiveJob } from "./active-job.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
@@ -64,6 +64,45 @@ export class ActiveJobs {
     const nowMs = this.#parts.monotonicNow();
     return this.#parts.jobs.list(page).map((stored) => listed(this.get(stored.id)?.view(nowMs) ?? viewOf(stored)));
   }
+
+  /** Returns a page of the jobs that have not ended, newest first, without the database. */
+  listActive(page: JobPage): JobView[] {
+    const nowMs = this.#parts.monotonicNow();
+    const batch = page.requestedWith === undefined ? undefined : this.#firstOfBatch(page.requestedWith);
+    return this.all()
+      .filter((job) => matches(job, page, batch))
+      .sort((a, b) => b.id - a.id)
+      .slice(0, page.limit)
+      .map((job) => listed(job.view(nowMs)));
+  }
+
+  /** Returns the id by which the jobs of a batch know each other. */
+  #firstOfBatch(id: number): number {
+    return this.get(id)?.requestedWith ?? id;
+  }
+}
+
+/** Returns whether a job that has not ended matches a filter, as the query of `JobStore.list` decides. */
+function matches(job: ActiveJob, filter: JobFilter & JobIds, batch: number | undefined): boolean {
+  const { id, request, schedule, createdBy, createdMs } = job;
+  const { layer, state, outcome, paused, type, sinceMs, untilMs, text, ids, from, after } = filter;
+  const searched = [request.layer, schedule, createdBy, id].map((one) => String(one ?? "").toLowerCase()).join("\n");
+  return (
+    outcome === undefined &&
+    (layer === undefined || request.layer === layer) &&
+    (state === undefined || job.state === state) &&
+    (paused === undefined || job.paused === paused) &&
+    (type === undefined || request.type === type) &&
+    (filter.schedule === undefined || schedule === filter.schedule) &&
+    (filter.createdBy === undefined || createdBy === filter.createdBy) &&
+    (sinceMs === undefined || createdMs >= sinceMs) &&
+    (untilMs === undefined || createdMs < untilMs) &&
+    (text === undefined || searched.includes(text.toLowerCase())) &&
+    (ids === undefined || ids.includes(id)) &&
+    (batch === undefined || id === batch || job.requestedWith === batch) &&
+    (from === undefined || id >= from) &&
+    (after === undefined || id < after)
+  );
 }
 
 /** Returns the ranges that a seed stores or counts as stored, which eviction spares. Empty for a truncate. */

@@ -4,13 +4,15 @@ import { jobRequest } from "../../test/support/job-request.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { nothingStored } from "../../test/support/nothing-kept.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
+import { JobLists } from "../coordinator/job-lists.ts";
 import { JobService } from "../coordinator/job-service.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { countRanges } from "../plan/count-tiles.ts";
 import { emptyProgress } from "../plan/job-progress.ts";
-import type { JobRequest } from "../plan/job-request.ts";
+import type { JobPage, JobRequest } from "../plan/job-request.ts";
 import { STANDARD_TERMS } from "../plan/job-terms.ts";
 import { RunWindows } from "../schedule/run-windows.ts";
+import { StateError } from "../state/data-directory.ts";
 import { ActiveJob } from "./active-job.ts";
 import { JobRunner } from "./job-runner.ts";
 import { jobMigrations } from "./record/job-migrations.ts";
@@ -63,6 +65,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
     deleted: () => undefined,
     monotonicNow,
   });
+  const lists = new JobLists({ jobs, runner, state: { readSaved: async (read) => read() } });
   const submit = (request: JobRequest): number =>
     runner.submitAll([
       {
@@ -74,7 +77,7 @@ function live(work: Work, maxRunningTasks = 4, now = Date.now, monotonicNow = no
         hold: null,
       },
     ]).jobId;
-  return { jobs, runner, windows, service, submit, persist };
+  return { jobs, runner, windows, service, lists, submit, persist };
 }
 
 /** Work that stops only when the test lets it, even after several aborts. */
@@ -260,7 +263,7 @@ test("a list of the jobs of a state has none of another state, also while jobs g
 });
 
 test("a long list of jobs is read in parts, and a job that ends or begins meanwhile is in it at most once", async () => {
-  const { jobs, service, submit } = live(stubborn().work, 0);
+  const { jobs, service, lists, submit } = live(stubborn().work, 0);
   const ids = Array.from({ length: 100 }, () => submit(seed)).reverse();
   const [newest = 0] = ids;
   const parts: number[] = [];
@@ -270,16 +273,55 @@ test("a long list of jobs is read in parts, and a job that ends or begins meanwh
     parts.push(part.length);
     return part;
   });
-  const all = service.jobs({ limit: 1_000 });
-  const pending = service.jobs({ limit: 90, state: "pending" });
+  const all = lists.jobs({ limit: 1_000 });
+  const pending = lists.jobs({ limit: 90, state: "pending" });
   await service.cancel(newest, null);
   const late = submit(seed);
   expect(await service.cancel(1, null)).toMatchObject({ ok: true });
   expect((await all).map(({ id }) => id)).toEqual(ids);
   expect((await pending).map(({ id }) => id)).toEqual(ids.slice(0, 90));
   expect(Math.max(...parts)).toBeLessThan(50);
-  const left = await service.jobs({ limit: 1_000, state: "pending" });
+  const left = await lists.jobs({ limit: 1_000, state: "pending" });
   expect(left.map(({ id }) => id)).toEqual([late, ...ids.slice(1, -1)]);
+});
+
+test("while the database is away, lists have the same jobs that have not ended, whatever the filter, and say so", async () => {
+  const { jobs, service, lists, submit } = live(stubborn().work, 0);
+  const [first = 0, second = 0, third = 0] = [seed, { ...seed, type: "truncate" as const }, seed].map(submit);
+  await service.cancel(first, null);
+  await service.pause(third, null);
+  const filters: Omit<JobPage, "limit">[] = [
+    {},
+    { state: "pending" },
+    { state: "running" },
+    { type: "truncate" },
+    { layer: "none" },
+    { paused: true },
+    { paused: false },
+    { text: seed.layer.toUpperCase() },
+    { text: String(second) },
+    { schedule: "nightly" },
+    { createdBy: "ann" },
+    { sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER },
+    { untilMs: 1 },
+    { requestedWith: second },
+    { ids: [third, first] },
+    { after: third },
+  ];
+  const listed = await Promise.all(filters.map((filter) => lists.jobs({ ...filter, limit: 2 })));
+  const away = new StateError("unavailable", "the database is away");
+  vi.spyOn(jobs, "idRange").mockImplementation(() => {
+    throw away;
+  });
+  for (const [n, filter] of filters.entries()) {
+    const expected = listed[n]?.filter(({ outcome }) => outcome === null);
+    const list = await lists.jobList({ ...filter, limit: 2 });
+    expect(list, JSON.stringify(filter)).toEqual({ jobs: expected, endedMissing: "the database is away" });
+    if (filter.state === undefined) await expect(lists.jobs({ ...filter, limit: 2 })).rejects.toBe(away);
+    else expect(await lists.jobs({ ...filter, limit: 2 })).toEqual(expected);
+  }
+  for (const filter of [{ outcome: "done" }, { state: "done" }, { state: "aborted" }] as const)
+    await expect(lists.jobList({ ...filter, limit: 2 })).rejects.toBe(away);
 });
 
 test("a job with a rate limit goes on, however much time passes between two looks at the clock", async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { giveToPostgres, hasPostgres, removePostgres, startStandby } from "../support/postgres.ts";
 import { clientOf, type Ended } from "../support/run-program.ts";
-import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";
 import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -81,6 +81,53 @@ async function expectSurvived(on: TestServer, { begin, end, reason }: Outage): P
   expect(await (await fetch(`${server.url}/api/v1/jobs`)).text()).toBe(history);
   await expectExact(server);
 }
+
+test.skipIf(!hasPostgres)(
+  "while PostgreSQL is away, lists have the jobs that have not ended, and say that others are missing",
+  async () => {
+    const on = await start();
+    await ended(on, await seed(on, LAYER, { ...request, zoomStop: 1 }));
+    upstream.behaviour = renderAfter(100);
+    const area = "POLYGON((-20000000 -20000000,0 -20000000,0 20000000,-20000000 -20000000))";
+    const made = await fetch(`${on.url}/api/v1/jobs`, {
+      method: "POST",
+      body: JSON.stringify({ layer: LAYER, gridSet: "EPSG:900913", zoomStart: 5, zoomStop: 7, area }),
+    });
+    const { id } = JSON.parse(await made.text());
+    state.postgres.stop("immediate");
+    await readiness(on, "not ready");
+    const get = async (path: string) => {
+      const response = await fetch(on.url + path);
+      return { status: response.status, json: JSON.parse((await response.text()) || "{}") };
+    };
+    for (const query of [
+      "",
+      "?counts=true",
+      "?state=running",
+      `?q=${id}`,
+      `?layer=${LAYER}&type=seed`,
+      `?requestedWith=${id}`,
+    ]) {
+      const { status, json } = await get(`/api/v1/jobs${query}`);
+      expect([status, json.jobs.map((one: { id: number }) => one.id), json.counts], query).toEqual([
+        200,
+        [id],
+        undefined,
+      ]);
+      expect(json.endedMissing, query).toContain("the state database in PostgreSQL");
+    }
+    expect((await get("/api/v1/jobs?type=truncate")).json.jobs).toEqual([]);
+    for (const query of ["?outcome=done", "?state=done"])
+      expect((await get(`/api/v1/jobs${query}`)).status, query).toBe(503);
+    expect((await get(`/api/v1/jobs/${id}`)).json).toMatchObject({ id, area: { type: "MultiPolygon" } });
+    expect(await rows(on)).toHaveLength(1);
+    expect(await rows(on, LAYER)).toHaveLength(1);
+    state.postgres.start();
+    await readiness(on, "ready");
+    const { json } = await get("/api/v1/jobs?counts=true");
+    expect([json.jobs.length, json.counts.done, json.endedMissing]).toEqual([2, 1, undefined]);
+  },
+);
 
 test.skipIf(!hasPostgres)("PostgreSQL is killed, and started again", async () => {
   const on = await start();

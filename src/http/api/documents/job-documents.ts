@@ -133,6 +133,10 @@ export const jobs = z.object({
     })
     .exactOptional()
     .meta({ description: "Only with counts=true: the jobs by outcome, or by state and pause while they have none" }),
+  endedMissing: z.string().exactOptional().meta({
+    description:
+      "Why the list has only jobs that have not ended, and no counts: the state database is away. Absent: it has all",
+  }),
 });
 
 export const jobTimeline = z.object({

@@ -81,8 +81,10 @@ async function listJobs(
 ): Promise<Documents["Jobs"]> {
   const counted = { ...rest, ...defined({ sinceMs: since, untilMs: until, text: q }) };
   const filter = { ...counted, ...defined({ state, outcome, paused, after }), limit };
-  const jobs = await operations.jobs(filter);
-  return counts ? { jobs, counts: await operations.countJobs(counted) } : { jobs };
+  const list = await operations.jobList(filter);
+  // Without the jobs that have ended the counts would be wrong.
+  if (!counts || list.endedMissing !== undefined) return list;
+  return { ...list, counts: await operations.countJobs(counted) };
 }
 
 /**
