@@ -55,7 +55,7 @@ export class CellEviction {
     }
   }
 
-  /** Returns the cells of the selected layers in the order of eviction. */
+  /** Returns the cells of the selected layers in the order of eviction, without those of barred layers. */
   coldest(choice: {
     readonly order: CellOrder;
     readonly ofLayer: (layer: string) => boolean;
@@ -63,7 +63,9 @@ export class CellEviction {
     readonly colderThan: number;
   }): EvictionOrder {
     const isTruncated = (at: ZoomAddress): boolean => this.#in.tileSets.ofBlock(at) === undefined;
-    const records = [...this.#in.tileSets.all()].filter(({ tileSet }) => choice.ofLayer(tileSet.layer));
+    const records = [...this.#in.tileSets.all()].filter(
+      ({ tileSet: { layer } }) => choice.ofLayer(layer) && !this.#writers.isBarred(layer),
+    );
     return new EvictionOrder({ ...choice, blocks: this.#in.blocks, records, isTruncated });
   }
 
@@ -71,7 +73,8 @@ export class CellEviction {
   evict(cells: readonly ColdCell[]): readonly EvictedCell[] {
     const free = cells.flatMap(({ at, cell }) => {
       const record = this.#in.tileSets.ofBlock(at);
-      if (record === undefined) return [];
+      // An undo that was interrupted may have brought back tiles that the records do not have yet.
+      if (record === undefined || this.#writers.isBarred(record.tileSet.layer)) return [];
       const block = this.#in.blocks.at(at);
       return block.writers[cell] === 0 ? [{ record, block, cell }] : [];
     });

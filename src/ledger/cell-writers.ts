@@ -101,7 +101,7 @@ export class CellWriters {
   }
 
   /**
-   * Bars a layer, of which a truncation was interrupted: writers that open cells must have it completed first, and those
+   * Bars a layer, of which a truncation or an undo was interrupted: writers that open cells must have it completed first, and those
    * that wait with open cells end.
    */
   bar(layer: string): void {
@@ -111,6 +111,11 @@ export class CellWriters {
 
   unbar(layer: string): void {
     this.#barred.delete(layer);
+  }
+
+  /** Whether a layer is barred. Its records and its tiles may differ. */
+  isBarred(layer: string): boolean {
+    return this.#barred.has(layer);
   }
 
   /** Has a function called when a layer is barred. Returns the function that ends this. */

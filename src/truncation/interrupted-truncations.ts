@@ -3,42 +3,48 @@ import type { Logger } from "../lib/logger.ts";
 import type { RenderGate } from "../render/render-order.ts";
 import { StateError } from "../state/data-directory.ts";
 
-export interface InterruptedTruncationParts<T> {
+/** A truncation, or an undo of one, that is recorded and not complete. */
+export interface Interrupted {
+  readonly kind: "truncation" | "undo";
+  /** Carries it out, whichever part of it was done before. */
+  carryOut(): void;
+}
+
+export interface InterruptedTruncationParts {
   readonly writers: Pick<CellWriters, "bar" | "unbar">;
   readonly gate: Pick<RenderGate, "truncated" | "renew">;
   readonly log: Logger;
-  /** Carries out a truncation, whichever part of it was done before. */
-  readonly carryOut: (truncation: T) => void;
 }
 
 /**
- * The truncations of this process that are recorded and not complete. No tile is stored in their layers meanwhile:
- * their completion would remove it.
+ * The truncations and undos of this process that are recorded and not complete. No tile is stored in their layers
+ * meanwhile: their completion would remove it.
  */
-export class InterruptedTruncations<T> {
-  readonly #parts: InterruptedTruncationParts<T>;
+export class InterruptedTruncations {
+  readonly #parts: InterruptedTruncationParts;
   /** By layer, in the order of their records. */
-  readonly #byLayer = new Map<string, T[]>();
+  readonly #byLayer = new Map<string, Interrupted[]>();
 
-  constructor(parts: InterruptedTruncationParts<T>) {
+  constructor(parts: InterruptedTruncationParts) {
     this.#parts = parts;
   }
 
-  /** Adds a truncation. Called before its layer is unblocked: jobs wait with open cells for the end of the block. */
-  add(layer: string, truncation: T, fault: unknown): void {
-    this.#byLayer.set(layer, [...(this.#byLayer.get(layer) ?? []), truncation]);
+  /** Adds one. Called before its layer is unblocked: jobs wait with open cells for the end of the block. */
+  add(layer: string, interrupted: Interrupted, fault: unknown): void {
+    this.#byLayer.set(layer, [...(this.#byLayer.get(layer) ?? []), interrupted]);
     this.#parts.writers.bar(layer);
-    this.#parts.log.error("a truncation was interrupted", { layer, error: String(fault) });
+    const { kind } = interrupted;
+    this.#parts.log.error("a truncation was interrupted", { layer, kind, error: String(fault) });
   }
 
-  /** Completes the truncations of a layer, if there are any. @throws StateError when this is not possible yet */
+  /** Completes those of a layer, if there are any. @throws StateError when this is not possible yet */
   complete(layer: string): void {
-    const { writers, gate, log, carryOut } = this.#parts;
+    const { writers, gate, log } = this.#parts;
     const left = this.#byLayer.get(layer);
     if (left === undefined) return;
     try {
       for (let [next] = left; next !== undefined; [next] = left) {
-        carryOut(next);
+        next.carryOut();
         left.shift();
       }
     } catch (error) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-set-record.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -46,9 +45,6 @@ export interface MassTruncationParts extends TruncationTargetSources {
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
 }
-
-/** The pause between two attempts of an undo, ms. */
-const RETRY_MS = 1_000;
 
 interface Undoable {
   readonly layer: string;
@@ -263,7 +259,7 @@ export class MassTruncationService {
   }
 
   async #bringBack({ id, layer }: MassTruncationView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { db, truncations, ledgerTruncations, restored, now, log, closing } = this.#parts;
+    const { db, truncations, ledgerTruncations, restored, now, closing } = this.#parts;
     let pyramids: readonly AsidePyramid[] = [];
     const refused = await ledgerTruncations.undo(
       layer,
@@ -280,16 +276,14 @@ export class MassTruncationService {
           truncations.beginUndo(id, this.#contentOf(discarded).tiles);
         },
         ended: () => truncations.end(id, "undone", now(), by),
-        failed: async (error) => {
-          log.error("an undo has failed and is tried again", { layer, id, error: String(error) });
-          await sleep(RETRY_MS, undefined, { signal: closing });
+        completed: () => {
+          restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
+          this.#undone(id, by);
         },
       },
       closing,
     );
-    if (refused !== undefined) return refuse(refused);
-    restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
-    return ok(this.#undone(id, by));
+    return refused === undefined ? ok(this.#view(id)) : refuse(refused);
   }
 
   /** Logs an undo that has ended, and returns its truncation. */

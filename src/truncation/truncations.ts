@@ -5,10 +5,12 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Result } from "../lib/result.ts";
 import type { RenderGate } from "../render/render-order.ts";
+import { StateError } from "../state/data-directory.ts";
 import { type Database, newId } from "../state/database.ts";
+import { isStateAway } from "../state/state-wait.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
-import { InterruptedTruncations } from "./interrupted-truncations.ts";
+import { type Interrupted, InterruptedTruncations } from "./interrupted-truncations.ts";
 import {
   type BegunTruncation,
   rename,
@@ -42,8 +44,8 @@ export interface UndoHooks<R> {
   readonly begun: (discarded: readonly TruncationTarget[]) => void;
   /** Records that the undo has ended, in the transaction that brings back the records of the ledger. */
   readonly ended: () => void;
-  /** Called when an attempt has failed. Resolves when the next one is due, and rejects if the server shuts down. */
-  readonly failed: (error: unknown) => Promise<void>;
+  /** Called when the undo is complete, perhaps later than it was requested. Called again if it throws. */
+  readonly completed: () => void;
 }
 
 /**
@@ -55,8 +57,8 @@ export interface UndoHooks<R> {
  * layer or looks for one there: a later completion would remove newer tiles.
  *
  * An undo truncates what was stored since, and then brings back the names and the records that were set aside. Its
- * record is in the transaction that records the truncation, so the next start completes both. Only one truncation or
- * undo runs at a time in each layer.
+ * record is in the transaction that records the truncation, so the next start completes both, and the same process as it
+ * completes a truncation. Only one truncation or undo runs at a time in each layer.
  */
 export class LedgerTruncations {
   readonly #db: Database;
@@ -65,15 +67,14 @@ export class LedgerTruncations {
   readonly #gate: RenderGate;
   readonly #turns = new Map<string, PQueue>();
   /** The interrupted ones. Writers have those of their layer completed before they write, jobs before they look for tiles. */
-  readonly interrupted: InterruptedTruncations<BegunTruncation>;
+  readonly interrupted: InterruptedTruncations;
 
   constructor(db: Database, store: TruncationStore, ledger: Ledger, gate: RenderGate, log: Logger) {
     this.#db = db;
     this.#store = store;
     this.#ledger = ledger;
     this.#gate = gate;
-    const carryOut = (truncation: BegunTruncation): void => this.#carryOut(truncation);
-    this.interrupted = new InterruptedTruncations({ writers: ledger.writers, gate, log, carryOut });
+    this.interrupted = new InterruptedTruncations({ writers: ledger.writers, gate, log });
     for (const truncation of unfinished(db)) this.#carryOut(truncation);
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
@@ -100,7 +101,8 @@ export class LedgerTruncations {
       try {
         this.interrupted.complete(layer);
         const begun = this.#begin(plan, record);
-        if (begun !== undefined) this.#carryOutNow(layer, begun);
+        if (begun !== undefined)
+          this.#carryOutNow(layer, { kind: "truncation", carryOut: () => this.#carryOut(begun) });
         this.#gate.truncated(layer);
       } finally {
         if (isWritten) this.#gate.unblock(layer);
@@ -109,13 +111,13 @@ export class LedgerTruncations {
     });
   }
 
-  /** Carries out a truncation. If it is interrupted, no tile is stored in the layer before it is complete. */
-  #carryOutNow(layer: string, truncation: BegunTruncation): void {
+  /** Carries out a truncation or an undo. If it is interrupted, no tile is stored in the layer before it is complete. */
+  #carryOutNow(layer: string, recorded: Interrupted): void {
     try {
-      this.#carryOut(truncation);
+      recorded.carryOut();
     } catch (error) {
-      this.interrupted.add(layer, truncation, error);
-      throw error instanceof StoreError ? carriedOutLater(error) : error;
+      this.interrupted.add(layer, recorded, error);
+      throw carriedOutLater(recorded, error);
     }
   }
 
@@ -155,15 +157,13 @@ export class LedgerTruncations {
   }
 
   /**
-   * Undoes a truncation. Returns the reason if the undo was refused. Once begun, the undo is tried until it succeeds,
-   * and the layer stays blocked: a tile stored in between would have no record. At a shutdown the next start completes
-   * the undo.
+   * Undoes a truncation. Returns the reason if the undo was refused. An undo that is interrupted after its record is
+   * completed later, like a truncation.
    */
   undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
       // Starts a new generation: a render that began before the undo is not stored over a restored tile.
       await this.#gate.block(layer);
-      let isBegun = false;
       try {
         const stretch = new Stretch(signal);
         for (const _ of this.#ledger.countDoubted(layer)) {
@@ -175,36 +175,31 @@ export class LedgerTruncations {
         const planned = hooks.plan();
         if (!planned.ok) return planned.error;
         const { aside, discarded } = planned.value;
-        const truncation = this.#begin(
+        const begun = this.#begin(
           () => discarded,
           (targets) => void hooks.begun(targets),
         );
-        isBegun = true;
-        await this.#finish(aside, truncation, hooks);
-        isBegun = false;
+        this.#carryOutNow(layer, { kind: "undo", carryOut: this.#undoSteps(aside, begun, hooks) });
         return undefined;
       } finally {
-        if (!isBegun) this.#gate.unblock(layer);
+        this.#gate.unblock(layer);
       }
     });
   }
 
-  async #finish<R>(
-    aside: Aside,
-    truncation: BegunTruncation | undefined,
-    { ended, failed }: UndoHooks<R>,
-  ): Promise<void> {
-    let left = truncation;
-    for (;;) {
-      try {
-        if (left !== undefined) this.#carryOut(left);
-        left = undefined;
-        this.finishUndo(aside, ended);
-        return;
-      } catch (error) {
-        await failed(error);
+  /** Returns the function that carries out an undo. After a failure it goes on with the step that has failed. */
+  #undoSteps<R>(aside: Aside, truncation: BegunTruncation | undefined, hooks: UndoHooks<R>): () => void {
+    const steps = [
+      () => truncation !== undefined && this.#carryOut(truncation),
+      () => this.finishUndo(aside, hooks.ended),
+      () => hooks.completed(),
+    ];
+    return () => {
+      for (let [step] = steps; step !== undefined; [step] = steps) {
+        step();
+        steps.shift();
       }
-    }
+    };
   }
 
   /** Completes an undo whose discarded tiles have been truncated. `ended` as in the hooks. */
@@ -266,9 +261,10 @@ export class LedgerTruncations {
   }
 }
 
-const carriedOutLater = (error: StoreError): StoreError =>
-  new StoreError(
-    "unavailable",
-    `${error.message}; the truncation is recorded, and is carried out when the store can be used`,
-    error,
-  );
+/** Returns the error with the sentence that the request is not lost. */
+function carriedOutLater({ kind }: Interrupted, error: unknown): unknown {
+  const later = (what: string): string => `; the ${kind} is recorded, and is carried out when ${what} can be used`;
+  if (error instanceof StoreError) return new StoreError("unavailable", error.message + later("the store"), error);
+  if (!isStateAway(error)) return error;
+  return new StateError("unavailable", error.message + later("the state database"), { cause: error });
+}

@@ -4,6 +4,7 @@ import { hasPostgres } from "../support/postgres.ts";
 import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { truncation, truncations } from "../support/truncations.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -152,3 +153,39 @@ test.skipIf(!hasPostgres).each([
     await server.close();
   }
 });
+
+test.skipIf(!hasPostgres)(
+  "an undo that an outage interrupts unblocks its layer, and is completed when PostgreSQL is back",
+  async () => {
+    let server = await start("undoing", 600);
+    try {
+      await ended(server, await seed(server, LAYER, request));
+      expect((await massTruncate(server, LAYER)).status).toBe(200);
+      const [made] = await truncations(server);
+      if (made === undefined) throw new Error("no truncation");
+      await ended(server, await seed(server, LAYER, { ...request, zoomStop: 2 }));
+      const killed = killAt("UPDATE mass_truncation SET state = $1");
+      const refused = await fetch(`${server.url}/api/v1/truncations/${made.id}/undo`, { method: "POST" });
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+      expect(await refused.text()).toContain(
+        "the undo is recorded, and is carried out when the state database can be used",
+      );
+      await killed;
+      await readiness(server, "not ready");
+      // The layer is not blocked. What is rendered now is not stored.
+      const tile = await fetch(`${server.url}/xyz/${LAYER}/5/0/0.png`);
+      expect([tile.status, tile.headers.get("geowebcache-cache-result")]).toEqual([200, "MISS"]);
+      await backAgain(server);
+      await until("the undo is complete", async () =>
+        (await truncation(server, made.id)).state === "undone" ? true : undefined,
+      );
+      expect((await usage(server)).total.tiles).toBe(TILES);
+      expect([await read(server, "4/0/0"), await read(server, "5/0/0")]).toEqual(["HIT", "MISS"]);
+      server = await server.restart("SIGKILL");
+      await readiness(server, "ready");
+      await expectExact(server);
+    } finally {
+      await server.close();
+    }
+  },
+);
