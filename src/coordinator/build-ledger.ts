@@ -20,7 +20,7 @@ import { truncationMigrations } from "../truncation/recorded-truncation.ts";
 import { webhookMigrations } from "../webhook/webhook-outbox.ts";
 import { configuredObjectMigrations } from "./configured-objects.ts";
 import type { CoordinatorParts } from "./coordinator-parts.ts";
-import { storeCopyMigrations } from "./store-copies.ts";
+import { storeCopyMigrations } from "./store-copy.ts";
 
 /** Creates the tables of all modules. */
 export function migrate(db: Database): void {

@@ -8,6 +8,7 @@ import { CoverageService } from "./coverage-service.ts";
 import { EstimateService } from "./estimate-service.ts";
 import { ExportService } from "./export-service.ts";
 import { ImportService } from "./import-service.ts";
+import { JobLists } from "./job-lists.ts";
 import { JobService } from "./job-service.ts";
 import { MetricsService } from "./metrics-service.ts";
 import type { Services } from "./operations.ts";
@@ -39,6 +40,7 @@ export function buildServices(context: ServiceContext): {
     counter,
     deleted: (id) => publish({ kind: "forgotten", id }),
   });
+  const jobLists = new JobLists({ ...context, ...jobs });
   const answered = {
     ...context,
     ...counted,
@@ -46,9 +48,16 @@ export function buildServices(context: ServiceContext): {
     diskSpace: () => quota.disks.all.last(),
   };
   const sessions = new SessionService(context);
+  const copies = new StoreCopies({
+    ...context,
+    ...counted,
+    truncations: truncations.ledgerTruncations,
+    expire: (layer) => truncations.service.truncate({ type: "truncateLayer", mode: "soft", layer }, null),
+  });
   const services: Services = {
     jobs: jobService,
-    estimates: new EstimateService({ ...answered, counter, jobs: (filter) => jobService.jobs(filter) }),
+    jobLists,
+    estimates: new EstimateService({ ...answered, counter, jobs: (filter) => jobLists.jobs(filter) }),
     schedules: schedules.service,
     truncations: truncations.service,
     usage: new UsageService({
@@ -67,8 +76,13 @@ export function buildServices(context: ServiceContext): {
     }),
     tiles: new TileChanges({ writers: ledger.writers, store: context.store }),
     exports: new ExportService({ ...context, ...counted }),
-    imports: new ImportService({ ...context, ...quota, truncations: truncations.ledgerTruncations }),
-    copies: new StoreCopies({ ...context, ...counted, truncations: truncations.ledgerTruncations }),
+    imports: new ImportService({
+      ...context,
+      ...quota,
+      truncations: truncations.ledgerTruncations,
+      move: (layer) => copies.move(layer),
+    }),
+    copies,
     sessions,
     activity: new ActivityService({
       ...context,

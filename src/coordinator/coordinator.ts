@@ -113,15 +113,18 @@ export class Coordinator {
     await adoption.close();
     await this.services.usage.cancelVerification();
     this.#closing.abort();
-    await this.services.copies.close();
     await jobs.runner.close(graceMs);
     await truncations.reclaim.ended();
   }
 
   /** Writes all remaining state. Called after `stop` and after the last write. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.services.activity.flush();
-    return this.#parts.periodicWork.close();
+    try {
+      await this.services.copies.close();
+    } finally {
+      await this.#parts.periodicWork.close();
+    }
   }
 }
 

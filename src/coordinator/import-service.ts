@@ -49,6 +49,8 @@ export interface ImportServiceParts
   readonly disks: Pick<Disks, "of">;
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly userWrites: Pick<UserWrites, "wrote">;
+  /** Returns a promise that resolves when a layer has its new store; undefined: it does not move at the moment. */
+  readonly move: (layer: string) => Promise<void> | undefined;
 }
 
 /** Tiles between two looks at the clock. With `store.fsync` each takes milliseconds. */
@@ -76,9 +78,17 @@ export class ImportService {
 
   /** Stores tiles. Tiles that were stored before a refusal stay, so the same request may be sent again. */
   async importTiles(request: ImportRequest): Promise<Result<ImportCounts, Refusal>> {
+    const { truncations, move } = this.#parts;
     const { layer } = request.tileSet;
-    // A truncation changes directories and records: it comes before these tiles or after them.
-    return this.#parts.truncations.withoutTruncation(layer, () => this.#import(request));
+    for (;;) {
+      await move(layer);
+      // A truncation changes directories and records: it comes before these tiles or after them.
+      const imported = await truncations.withoutTruncation(layer, async () =>
+        // The old store would get tiles that are not copied any more. Waits outside: the move needs the layer's turn.
+        move(layer) === undefined ? await this.#import(request) : undefined,
+      );
+      if (imported !== undefined) return imported;
+    }
   }
 
   async #import(request: ImportRequest): Promise<Result<ImportCounts, Refusal>> {

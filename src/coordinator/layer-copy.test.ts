@@ -47,7 +47,7 @@ function slow(store: Store): Store {
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function open(from: Store, to: Store) {
+function open(from: Store, to: Store, resumedFromMs?: number) {
   const db = openTestDatabase(join(directory, `${made++}.db`));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const router = new StoreRouter([
@@ -69,6 +69,7 @@ function open(from: Store, to: Store) {
     hasRoom: async () => hasRoom,
     now: Date.now,
     retryMs: 20,
+    ...(resumedFromMs === undefined ? {} : { resumedFromMs }),
   });
   const put = async (format: string, x: number, y: number, z: number, size: number): Promise<void> => {
     const tileSet = { ...pyramid, format };
@@ -176,4 +177,25 @@ test("a copy waits while its target is full or away, tells why, and goes on by i
     .toMatchObject({ state: "complete", reason: null, tiles: 1 });
   stop.abort();
   await copying;
+});
+
+test("a copy that goes on after a kill copies what was written since it was begun, also with the same size in the same second", async () => {
+  const [from, to] = [createMemoryStore(1), createMemoryStore(1)];
+  const at = (x: number) => ({ tileSet: { ...pyramid, format: "image/png" }, x, y: 0, z: 7 });
+  const startedMs = Date.now();
+  const first = open(from, to);
+  await first.put("image/png", 1, 0, 7, 5);
+  // The copies of the last server: one is right, and one was replaced right after it was made.
+  await to.put(at(1), new Uint8Array(5).fill(5), () => true);
+  await to.put(at(2), new Uint8Array(5).fill(9), () => true);
+  const second = open(from, to, startedMs);
+  await second.put("image/png", 2, 0, 7, 5);
+  const stop = new AbortController();
+  const copying = second.copy.run(stop.signal);
+  expect(second.copy.isDoubtful).toBe(true);
+  await expect.poll(() => second.copy.isComplete, { timeout: 20_000, interval: 2 }).toBe(true);
+  expect(second.copy.isDoubtful).toBe(false);
+  stop.abort();
+  await copying;
+  expect((await to.get(at(2)))?.bytes).toEqual(new Uint8Array(5).fill(5));
 });

@@ -9,6 +9,7 @@ import type { FoundTile } from "../store/inventory-store.ts";
 import type { Store } from "../store/store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { LedgerTruncations } from "../truncation/truncations.ts";
+import type { CopyProgress, CopyState } from "./store-copy.ts";
 
 export interface LayerCopyParts {
   readonly layer: string;
@@ -22,32 +23,20 @@ export interface LayerCopyParts {
   readonly renames: () => number;
   /** Returns whether the disk of the target has its reserve. */
   readonly hasRoom: () => Promise<boolean>;
+  /**
+   * When a copy that the last server has not ended was begun, ms since 1970; absent: this one begins. Tiles written since
+   * then are copied again: a tile of the same size and a time within the same second may be another one.
+   */
+  readonly resumedFromMs?: number;
   readonly now: () => number;
   /** The pause after a fault of a store. */
   readonly retryMs: number;
 }
 
-/** `copying`: the first comparison is not over. `complete`: the target has all tiles, and follows each change. */
-export type CopyState = "copying" | "complete" | "waiting";
-
-export interface CopyProgress {
-  readonly state: CopyState;
-  /** Why the copy waits; null: it does not. */
-  readonly reason: string | null;
-  /** Tiles that the ledger has of the layer. */
-  readonly total: number;
-  /** Tiles that this comparison, or the last one, has found equal or copied; their bytes. */
-  readonly tiles: number;
-  readonly bytes: number;
-  /** Tiles that were written, read back and found equal since the server took the copy up. */
-  readonly copied: number;
-  readonly copiedBytes: number;
-  /** Tiles that were removed from the target, as the source has none there. */
-  readonly removed: number;
-}
-
 /** A writer may store a tile again within the resolution of a store's times. */
 const CLOCK_STEP_MS = 2_000;
+/** The clock of a remote store may differ from this machine's by so much. */
+const CLOCK_ERROR_MS = 300_000;
 const COUNTED_MS = 250;
 /** Cells between two looks at the space of the target. */
 const CELLS_PER_LOOK = 64;
@@ -66,7 +55,7 @@ interface DirtyCell {
  * Makes a store hold the same tiles of a layer as another one, and keeps it so while both are in use. Cells are compared
  * one after the other: what differs is copied with its time and read back, what the source lacks is removed. Cells that
  * writers open or close meanwhile are compared again. A copy has no progress to save: after a restart it compares again,
- * and finds most tiles there.
+ * and finds most tiles there, by their sizes and times.
  */
 export class LayerCopy {
   readonly #parts: LayerCopyParts;
@@ -114,11 +103,18 @@ export class LayerCopy {
     }
   }
 
-  /** Compares the cells that have changed. The caller has blocked the layer, so that no writer changes others. */
+  /** Compares the cells that have changed. The caller lets no further writer begin. */
   async catchUp(signal: AbortSignal): Promise<void> {
-    await this.#compareDirty(signal);
-    // `run` may be comparing a cell that it has taken from the list.
-    await this.#parts.truncations.withoutTruncation(this.#parts.layer, async () => {});
+    do {
+      await this.#compareDirty(signal);
+      // `run` may be comparing a cell that it has taken from the list, and an import may be at work.
+      await this.#parts.truncations.withoutTruncation(this.#parts.layer, async () => {});
+    } while (this.#dirty.size > 0);
+  }
+
+  /** Whether the target may have tiles that the source has replaced before this server took the copy up. */
+  get isDoubtful(): boolean {
+    return this.#parts.resumedFromMs !== undefined && !this.#wasComplete;
   }
 
   /** Whether all tiles have been compared since the last truncation. */
@@ -178,11 +174,14 @@ export class LayerCopy {
     while (!isCounted()) await sleep(COUNTED_MS, undefined, { signal });
     [this.#tiles, this.#bytes] = [0, 0];
     const slices = new Slices(signal);
+    const { resumedFromMs } = this.#parts;
+    const changedSinceMs =
+      resumedFromMs === undefined || this.#wasComplete ? Number.POSITIVE_INFINITY : resumedFromMs - CLOCK_ERROR_MS;
     const known = [...ledger.tileSets()].filter(({ tileSet }) => tileSet.layer === layer);
     for (const { tileSet, sums } of known)
       for (const z of sums.keys())
         for (const page of ledger.storedCells(tileSet, { ...EVERYWHERE, z }))
-          for (const { rect } of page) await this.#compare(tileSet, rect, Number.POSITIVE_INFINITY, slices, signal);
+          for (const { rect } of page) await this.#compare(tileSet, rect, changedSinceMs, slices, signal);
     const gridSets = known.map(({ tileSet }) => tileSet.gridSet);
     for (const pyramid of to.pyramids(layer, gridSets))
       for (const z of to.levels(pyramid))

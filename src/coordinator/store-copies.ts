@@ -2,39 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { badField, conflict, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { leftOnDisk } from "../quota/disk-reserve.ts";
-import { bigInt, type Migrations, text } from "../state/database.ts";
+import { bigInt, int, text } from "../state/database.ts";
 import type { OpenedStores } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import type { LedgerTruncations } from "../truncation/truncations.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
-import { type CopyProgress, LayerCopy } from "./layer-copy.ts";
-
-export const storeCopyMigrations: Migrations = {
-  module: "store_copies",
-  steps: [
-    "CREATE TABLE store_copy (layer TEXT PRIMARY KEY, from_store TEXT NOT NULL, to_store TEXT NOT NULL, started_ms INTEGER NOT NULL);",
-  ],
-};
-
-export interface CopyRequest {
-  readonly from: string;
-  readonly to: string;
-  /** Undefined: all layers whose tiles are in the store `from`. */
-  readonly layers: readonly string[] | undefined;
-}
-
-/** `moved`: the layer has the other store now. The last two and `moved` are ends. */
-export type CopyOutcome = CopyProgress["state"] | "moved" | "cancelled" | "failed";
-
-export interface StoreCopyView extends Omit<CopyProgress, "state"> {
-  readonly layer: string;
-  readonly from: string;
-  readonly to: string;
-  readonly state: CopyOutcome;
-  /** ms since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number | null;
-}
+import { LayerCopy } from "./layer-copy.ts";
+import type { CopyOutcome, CopyRequest, StoreCopyView } from "./store-copy.ts";
 
 export interface StoreCopiesParts
   extends Pick<BuildContext, "db" | "ledger" | "gate" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
@@ -42,6 +16,8 @@ export interface StoreCopiesParts
   readonly stores?: OpenedStores["several"];
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
   readonly isCounted: (layer: string) => boolean;
+  /** Makes all tiles of a layer expire that were written before now. */
+  readonly expire: (layer: string) => Promise<unknown>;
 }
 
 interface Running {
@@ -55,19 +31,26 @@ interface Running {
 const WRITERS_MS = 10_000;
 const LOOK_MS = 5;
 const RETRY_MS = 5_000;
+/** How long the end of the server waits for the last changes. */
+const LAST_CHANGES_MS = 1_500;
 /** Copies that have ended and are still shown. */
 const MOST_ENDED = 1_000;
 
 /**
  * Copies of layers from one store to another, while both are in use. The database has which layers are copied, so that
  * the next start goes on. A layer moves when a reload gives it the other store: its last changes are copied before, while
- * no render of it begins.
+ * no render and no import of it begins. If a start gives it the other store, the last changes were copied when the server
+ * ended. After a kill they may be missing, so the tiles there expire.
  */
 export class StoreCopies {
   readonly #parts: StoreCopiesParts;
   readonly #running = new Map<string, Running>();
   readonly #ended = new Map<string, StoreCopyView>();
   readonly #blocked = new Set<string>();
+  /** The layers that get another store at the moment, and what resolves when they have it. */
+  readonly #moves = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
+  /** The layers that move, and whose copies may be older than the tiles that they had. */
+  readonly #doubtful = new Set<string>();
 
   constructor(parts: StoreCopiesParts) {
     this.#parts = parts;
@@ -75,19 +58,39 @@ export class StoreCopies {
 
   /** Goes on with the copies that the last server has not ended. */
   start(): void {
-    const rows = this.#parts.db.prepare("SELECT layer, from_store, to_store, started_ms FROM store_copy").all();
+    const { db, stores } = this.#parts;
+    const rows = db.prepare("SELECT layer, from_store, to_store, started_ms, caught_up FROM store_copy").all();
+    if (rows.length > 0) db.exec("UPDATE store_copy SET caught_up = 0");
     for (const row of rows) {
       const layer = text(row, "layer");
       const [from, to] = [text(row, "from_store"), text(row, "to_store")];
       const request = { layer, from, to, startedMs: Number(bigInt(row, "started_ms")) };
-      if (this.#parts.stores?.idOf(layer) === from && this.#begin(request)) continue;
+      const isCaughtUp = int(row, "caught_up") === 1;
+      if (stores?.idOf(layer) === from && this.#begin(request, isCaughtUp ? undefined : request.startedMs)) continue;
       this.#forget(layer);
-      this.#parts.log.warn("a copy of a layer has ended: the layer or the stores are others since the start", {
-        layer,
-        from,
-        to,
-      });
+      this.#leftBehind(request, isCaughtUp);
     }
+  }
+
+  /** Ends a copy of which the start has changed the layer or the stores. */
+  #leftBehind({ layer, from, to }: Running["request"], isCaughtUp: boolean): void {
+    const { stores, log } = this.#parts;
+    if (stores?.idOf(layer) !== to)
+      log.warn("a copy of a layer has ended: the layer or the stores are others since the start", { layer, from, to });
+    else if (isCaughtUp) log.info("a copy of a layer has ended", { layer, from, to, outcome: "moved" });
+    else this.#expire(layer);
+  }
+
+  /** Makes the tiles of a layer expire that has moved: a reseed or a render may have replaced them in its old store. */
+  #expire(layer: string): void {
+    const { expire, log } = this.#parts;
+    log.warn("a layer has another store before the last changes were copied: its tiles expire", { layer });
+    expire(layer).catch((error: unknown) =>
+      log.error("the tiles of a layer that has another store could not be made to expire", {
+        layer,
+        error: String(error),
+      }),
+    );
   }
 
   async copyStore({ from, to, layers }: CopyRequest): Promise<Result<readonly StoreCopyView[], Refusal>> {
@@ -136,8 +139,7 @@ export class StoreCopies {
     for (const [layer, { request, copy }] of [...this.#running]) {
       const next = storeOf(layer);
       if (next === request.from) continue;
-      if (next === request.to && copy.isComplete) await this.#catchUp(layer, copy);
-      else
+      if (!copy.isComplete || next !== request.to)
         this.#parts.log.warn(
           "a layer gets another store before its copy is complete: missing tiles are rendered again",
           {
@@ -145,24 +147,66 @@ export class StoreCopies {
             store: next,
           },
         );
+      if (next === request.to) {
+        await this.#catchUp(layer, copy);
+        if (copy.isDoubtful) this.#doubtful.add(layer);
+      }
       // Stopped before the layer is written in its new store, where the copy would remove what the old one lacks.
       await this.#end(layer, next === request.to ? "moved" : "cancelled", null);
     }
+  }
+
+  /** Returns a promise that resolves when a layer has its new store; undefined: it does not move at the moment. */
+  move(layer: string): Promise<void> | undefined {
+    return this.#moves.get(layer)?.ended;
   }
 
   /** Ends the blocks of `moving`, after the reload or its failure. */
   moved(): void {
     for (const layer of this.#blocked) this.#parts.gate.unblock(layer);
     this.#blocked.clear();
+    for (const { end } of this.#moves.values()) end();
+    this.#moves.clear();
+    for (const layer of this.#doubtful) this.#expire(layer);
+    this.#doubtful.clear();
   }
 
+  /** Copies the last changes, and ends. Called after the last write of a tile. */
   async close(): Promise<void> {
+    const caughtUp: string[] = [];
+    const signal = AbortSignal.timeout(LAST_CHANGES_MS);
+    for (const [layer, { copy }] of this.#running)
+      if (await this.#hasCaughtUp(layer, copy, signal)) caughtUp.push(layer);
     for (const { stop } of this.#running.values()) stop.abort();
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    if (caughtUp.length === 0) return;
+    const { db } = this.#parts;
+    db.transaction(() => {
+      for (const layer of caughtUp) db.prepare("UPDATE store_copy SET caught_up = 1 WHERE layer = ?").run(layer);
+    });
+  }
+
+  async #hasCaughtUp(layer: string, copy: LayerCopy, signal: AbortSignal): Promise<boolean> {
+    try {
+      // A store that hangs must not keep the server from ending.
+      await Promise.race([copy.catchUp(signal), aborted(signal)]);
+      return !copy.isDoubtful;
+    } catch (error) {
+      this.#parts.log.warn("the last changes of a layer could not be copied to its new store", {
+        layer,
+        error: String(error),
+      });
+      return false;
+    }
   }
 
   async #catchUp(layer: string, copy: LayerCopy): Promise<void> {
     const { gate, ledger, closing, log } = this.#parts;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#moves.set(layer, { ended, end });
     await gate.block(layer);
     this.#blocked.add(layer);
     const untilMs = performance.now() + WRITERS_MS;
@@ -170,18 +214,20 @@ export class StoreCopies {
     try {
       await copy.catchUp(closing);
     } catch (error) {
+      this.#doubtful.add(layer);
       log.warn("the last changes of a layer could not be copied to its new store", { layer, error: String(error) });
     }
   }
 
-  /** Returns false where a store is not configured any more. */
-  #begin(request: Running["request"]): boolean {
-    const { stores, closing, log } = this.#parts;
+  /** Returns false where a store is not configured any more. `resumedFromMs`: as in `LayerCopyParts`. */
+  #begin(request: Running["request"], resumedFromMs?: number): boolean {
+    const { stores, log } = this.#parts;
     const { layer } = request;
     const [from, to] = [stores?.byId(request.from), stores?.byId(request.to)];
     if (stores === undefined || from === undefined || to === undefined) return false;
     const stop = new AbortController();
-    const signal = AbortSignal.any([closing, stop.signal]);
+    // Ended by `close`: renders store tiles after the signal that the server shuts down.
+    const { signal } = stop;
     const copy = new LayerCopy({
       ...this.#parts,
       layer,
@@ -191,6 +237,7 @@ export class StoreCopies {
       isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
       hasRoom: () => this.#hasRoom(to),
       retryMs: RETRY_MS,
+      ...(resumedFromMs === undefined ? {} : { resumedFromMs }),
     });
     const ended = copy.run(signal).catch((error: unknown) => {
       log.error("a copy of a layer has failed by a fault", { layer, error: String(error) });
@@ -233,3 +280,8 @@ export class StoreCopies {
       : { ...running.request, ...running.copy.progress(), endedMs: null };
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -176,3 +176,46 @@ ${smallTiles(upstream.url, [{ name: LAYER }])}`;
     await at.close();
   }
 });
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "a layer that moves by a restart after %s serves no tile that was replaced since it was copied",
+  async (signal) => {
+    const upstream = await startUpstream();
+    upstream.behaviour = renderNoise(20, 64);
+    const own = join(directory, `restart-${signal}`);
+    const configuration = (store: string): string => `stores:
+  - { id: disk, type: file, path: ${JSON.stringify(join(own, "files"))} }
+  - { id: packed, type: compact, path: ${JSON.stringify(join(own, "bundles"))} }
+server: { memoryTierMiB: 0 }
+${smallTiles(upstream.url, [{ name: LAYER, extra: `store: ${store}` }])}`;
+    let at = await startServer({ configuration: configuration("disk") });
+    const read = async () => {
+      const answer = await fetch(`${at.url}/xyz/${encodeURIComponent(LAYER)}/3/2/2.png`);
+      return { bytes: Buffer.from(await answer.arrayBuffer()), result: answer.headers.get("geowebcache-cache-result") };
+    };
+    try {
+      await ended(at, await seed(at, LAYER, { ...world, zoomStop: 3 }));
+      expect((await post(at, { from: "disk", to: "packed" })).status).toBe(202);
+      await complete(at);
+      const old = await read();
+      upstream.behaviour = renderNoise(30, 64);
+      await ended(at, await seed(at, LAYER, { ...world, type: "reseed", zoomStart: 3, zoomStop: 3 }));
+      const { bytes: renewed } = await read();
+      expect(renewed).not.toEqual(old.bytes);
+      writeFileSync(join(at.dataDir, "nuthatch.yaml"), configuration("packed"));
+      const { dataDir } = at;
+      await at.kill(signal);
+      at = await startServer({ configuration: configuration("packed"), dataDir });
+      if (signal === "SIGTERM") {
+        expect(await read()).toEqual({ bytes: renewed, result: "HIT" });
+        expect(at.log()).not.toContain("its tiles expire");
+      } else {
+        await until("the tiles there have expired", async () => at.log().includes("its tiles expire") || undefined);
+        await until("no replaced tile is served", async () => !(await read()).bytes.equals(old.bytes) || undefined);
+      }
+    } finally {
+      await at.close();
+      await upstream.close();
+    }
+  },
+);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { StoreCopyView } from "../../../coordinator/store-copies.ts";
+import type { StoreCopyView } from "../../../coordinator/store-copy.ts";
 import { isoTime, isoTimeOrNull } from "../../../lib/iso-time.ts";
 import { type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { type Result, refuse } from "../../../lib/result.ts";
