@@ -347,6 +347,56 @@ test("a wall clock that steps does not end the time in which a truncation can be
   expect(await stateAfter(-14_400_000, 3_600_000)).toBe("reclaimed");
 });
 
+test("a truncate job of hundreds of combinations of parameters renames a few levels between two turns", async () => {
+  const memory = createMemoryStore();
+  const named = Array.from({ length: 100 }, (_, n) => ({ parameters: { STYLES: `s${n}` }, parametersId: `p${n}` }));
+  for (const { parametersId } of named)
+    for (const z of [4, 5])
+      await memory.put({ tileSet: { ...tileSet, parametersId }, x: 0, y: 0, z }, new Uint8Array(9), () => true);
+  let renamed = 0;
+  let mostPerTurn = 0;
+  const turnEnds = (): void => {
+    mostPerTurn = Math.max(mostPerTurn, renamed);
+    renamed = 0;
+  };
+  const store: Store = {
+    ...memory,
+    truncate(...[id, names, remains]) {
+      if (renamed === 0) setImmediate(turnEnds);
+      renamed += names.length;
+      memory.truncate(id, names, remains);
+    },
+  };
+  const life = live(store);
+  const rects = [LEVEL, { z: 5, minX: 0, minY: 0, maxX: 31, maxY: 31 }];
+  const id = await submit(life, {
+    ...truncate,
+    zoomStop: 5,
+    parameters: null,
+    parametersId: null,
+    combinations: named,
+    ranges: [{ gridSet: GRID_SET, rects }],
+  });
+  expect(await ended(life, id)).toMatchObject({ outcome: "done" });
+  for (const { parametersId } of named) expect(memory.levels({ ...tileSet, parametersId })).toEqual([]);
+  expect(mostPerTurn).toBeGreaterThan(1);
+  expect(mostPerTurn).toBeLessThanOrEqual(32);
+});
+
+test("while the disk of the state is full, a timer gives up what truncations have set aside, and a look at the health does not", async () => {
+  const store = createMemoryStore();
+  let isFull = false;
+  const { coordinator } = live(store, { parts: { undoSeconds: () => 3_600, lookAtStateDisk: () => isFull } });
+  const { truncations } = coordinator.services;
+  await store.put({ tileSet, x: 0, y: 0, z: 4 }, new Uint8Array(9), () => true);
+  const { id } = await truncations.truncate({ type: "truncateLayer", mode: "hard", layer: "a" }, null);
+  isFull = true;
+  expect(coordinator.health()).toBeUndefined();
+  expect((await truncations.truncation(id))?.state).toBe("kept");
+  await vi.waitFor(async () => expect((await truncations.truncation(id))?.state).toBe("reclaimed"));
+  expect(store.asideIds()).toEqual([]);
+});
+
 test("a close writes the use of all blocks, however short ago they were read and however many they are", async () => {
   const store = createMemoryStore();
   const blocks = 40;

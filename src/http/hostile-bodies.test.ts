@@ -98,7 +98,7 @@ const CASES: readonly [string, Decode, readonly [string, (text: string) => strin
   ],
   [
     "a schedule",
-    (body) => decodeSchedule(body),
+    (body) => atOnce(decodeSchedule(body)),
     ["name", "cron", "timeZone", "window", "missed"].map((field) => [
       field,
       (text) => `{"name":"a","cron":"0 0 * * *","job":{"layer":"a"},"${field}":${inJson(`${text}x`)}}`,

@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { jsonText } from "../../../lib/json-text.ts";
 import { refusalMessage } from "../../../lib/refusal.ts";
 import { ok } from "../../../lib/result.ts";
+import { atOnce } from "../../../lib/slices.ts";
 import type { SchedulePlan } from "../../../schedule/schedule.ts";
 import { decodeSchedule, decodeScheduleChange, scheduleDocument } from "./schedule-codec.ts";
 
 const decode = (document: unknown, known?: string) =>
-  decodeSchedule(new TextEncoder().encode(JSON.stringify(document)), known);
+  atOnce(decodeSchedule(new TextEncoder().encode(JSON.stringify(document)), known));
 const refusal = (document: unknown, known?: string): string => {
   const decoded = decode(document, known);
   return decoded.ok ? "accepted" : `${decoded.error.code} ${refusalMessage(decoded.error)}`;
@@ -174,7 +175,7 @@ describe("a refusal names the field and the value:", () => {
 
 describe("a change", () => {
   const change = (document: unknown) =>
-    decodeScheduleChange(new TextEncoder().encode(JSON.stringify(document)), "nightly");
+    atOnce(decodeScheduleChange(new TextEncoder().encode(JSON.stringify(document)), "nightly"));
   const refused = (document: unknown): string => {
     const decoded = change(document);
     return decoded.ok ? "accepted" : `${decoded.error.code} ${refusalMessage(decoded.error)}`;

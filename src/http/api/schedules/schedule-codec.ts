@@ -1,9 +1,8 @@
 import { defined } from "../../../lib/defined.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { ok, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
-import { atOnce } from "../../../lib/slices.ts";
 import { windowTimes } from "../../../plan/run-window.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import type {
@@ -15,6 +14,7 @@ import type {
   ScheduleView,
 } from "../../../schedule/schedule.ts";
 import type { Documents } from "../documents/documents.ts";
+import type { Decoding } from "../jobs/decoding.ts";
 import { decodeJobs, type RequestedJob, type RequestedJobs } from "../jobs/job-request-codec.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { scheduleChangeSchema, scheduleRequestSchema } from "./schedule-document.ts";
@@ -27,11 +27,12 @@ export interface RequestedSchedule {
 }
 
 /**
- * Decodes the body of a POST to `/api/v1/schedules`, or of a PUT to a schedule.
+ * Decodes the body of a POST to `/api/v1/schedules`, or of a PUT to a schedule. Yields now and then.
  * @param known the name in the path of a PUT
  */
-export function decodeSchedule(body: Uint8Array, known?: string): Result<RequestedSchedule, Refusal> {
+export function* decodeSchedule(body: Uint8Array, known?: string): Decoding<RequestedSchedule> {
   const document = parseObject(body, "schedule");
+  yield;
   if (!document.ok) return document;
   const named = known === undefined ? {} : { name: known };
   const given = decodeBy(scheduleRequestSchema, { ...named, ...defined(withoutNulls(document.value)) });
@@ -40,14 +41,16 @@ export function decodeSchedule(body: Uint8Array, known?: string): Result<Request
   if (known !== undefined && name !== known) return refuse(badField("name", `${known}, as in the path`, name));
   const time = parseCron(cron, timeZone);
   if (!time.ok) return time;
-  const job = atOnce(decodeJobs(requested));
+  yield;
+  const job = yield* decodeJobs(requested);
   if (!job.ok) return refuse(ofJob(job.error));
   return ok({ name, plan: { time: time.value, job: scheduledJob(job.value), missed, window } });
 }
 
-/** Decodes the body of a PATCH of the schedule `known`. */
-export function decodeScheduleChange(body: Uint8Array, known: string): Result<ScheduleChange, Refusal> {
+/** Decodes the body of a PATCH of the schedule `known`. Yields now and then. */
+export function* decodeScheduleChange(body: Uint8Array, known: string): Decoding<ScheduleChange> {
   const document = parseObject(body, "schedule");
+  yield;
   if (!document.ok) return document;
   const absent = ["name", "cron", "job"].filter((field) => document.value[field] === null);
   const given = Object.entries(document.value).filter(([field]) => !absent.includes(field));
@@ -63,7 +66,8 @@ export function decodeScheduleChange(body: Uint8Array, known: string): Result<Sc
   // The expression and the time zone are checked one by one: a change may leave either of them as it was.
   const time = parseCron(cron ?? "@daily", timeZone ?? "UTC");
   if (!time.ok) return time;
-  const job = requested === undefined ? undefined : atOnce(decodeJobs(requested));
+  yield;
+  const job = requested === undefined ? undefined : yield* decodeJobs(requested);
   if (job?.ok === false) return refuse(ofJob(job.error));
   return ok({
     ...change,

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { badField, type Refusal, unknownLayer, unknownSchedule } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { Slices } from "../../../lib/slices.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
+import type { Decoding } from "../jobs/decoding.ts";
 import { submittedAnswer } from "../jobs/jobs-route.ts";
 import { readingQuery, wholeNumber } from "../query-fields.ts";
 import {
@@ -64,7 +66,7 @@ export function scheduleResource({ operations }: RouteOptions, name: string): Re
         return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
       }),
       PATCH: operating(async (exchange) => {
-        const change = await exchange.body((bytes) => decodeScheduleChange(bytes, name));
+        const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, name));
         if (!change.ok) return change;
         const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
         if (unknown !== undefined) return refuse(unknown);
@@ -102,10 +104,24 @@ export function scheduleActionResource(parts: RouteOptions, name: string, action
  * at each run.
  */
 async function scheduleOf(exchange: Exchange, name?: string): Promise<Result<RequestedSchedule, Refusal>> {
-  const requested = await exchange.body((bytes) => decodeSchedule(bytes, name));
+  const requested = await decodedInSteps(exchange, (body) => decodeSchedule(body, name));
   if (!requested.ok) return requested;
   const unknown = unknownLayerOf(requested.value.plan.job, exchange);
   return unknown === undefined ? requested : refuse(unknown);
+}
+
+/** Decodes the body, in slices: an area may have 250,000 corners. */
+async function decodedInSteps<T>(
+  exchange: Exchange,
+  decode: (body: Uint8Array) => Decoding<T>,
+): Promise<Result<T, Refusal>> {
+  const body = await exchange.body(ok);
+  if (!body.ok) return body;
+  const slices = new Slices();
+  const decoded = await slices.run(decode(body.value));
+  // To send an area of tens of thousands of corners to the coordinator takes as long as a slice.
+  if (slices.isOver) await slices.next();
+  return decoded;
 }
 
 /** Returns the refusal of the first layer of a scheduled job that is not there. */
