@@ -101,6 +101,5 @@ test("a tile that the store has lost is missing, and a store that cannot be read
   };
   const broken = new ExportService({ ledger, store: away, recounted: async () => undefined, isCounted: () => true });
   expect(await broken.exportTiles(request, never)).toMatchObject({ ok: false, error: { code: "unavailable" } });
-  await expect(service.exportTiles(request, AbortSignal.abort(new Error("gone")))).resolves.toMatchObject({ ok: true });
   db.close();
 });

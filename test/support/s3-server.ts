@@ -42,6 +42,8 @@ export const isS3Service = (name: string): name is S3Service => S3_SERVICES.some
 
 export interface S3Server extends AsyncDisposable {
   readonly endpoint: string;
+  /** Where versitygw keeps the objects of the bucket, as files. */
+  readonly bucketDirectory: string;
   /** Of the process, which leads a group of its own. */
   readonly pid: number;
   /** Returns the options of a store under a prefix of its own. */
@@ -64,7 +66,8 @@ export async function startS3(service: S3Service): Promise<S3Server> {
     };
     try {
       await bucketMade(options("", { timeoutMs: 2_000 }), child);
-      return { endpoint, pid: child.pid ?? 0, options, [Symbol.asyncDispose]: end };
+      const bucketDirectory = join(directory, "data", BUCKET);
+      return { endpoint, bucketDirectory, pid: child.pid ?? 0, options, [Symbol.asyncDispose]: end };
     } catch (error) {
       await end();
       if (tries === 3) throw error;

@@ -73,7 +73,8 @@ function withStore(configuration: string, dataDir: string): string {
   if (endpoint === undefined || /^stores:/m.test(configuration)) return configuration;
   const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret";
   const place = `endpoint: ${JSON.stringify(endpoint)}, bucket: tiles, prefix: ${prefixOf(dataDir)}, pathStyle: true`;
-  return `stores: [{ id: main, type: s3, ${place}, ${account} }]\n${configuration}`;
+  // At the end: messages and documents name lines.
+  return `${configuration.trimEnd()}\nstores: [{ id: main, type: s3, ${place}, ${account} }]\n`;
 }
 
 function running(
