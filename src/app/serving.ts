@@ -171,8 +171,15 @@ export class Serving implements ServingProcesses {
       tileProtocols: this.#tileProtocols,
       readiness: () => cutOff?.() ?? this.#readiness,
       installation: () => {
-        const { file: configurationFile, dataDir, stores } = this.#configuration;
-        return { configurationFile, dataDir, tiles: stores.flatMap((one) => directoryOf(one) ?? []), workers };
+        const { file: configurationFile, dataDir, stores, state } = this.#configuration;
+        return {
+          configurationFile,
+          dataDir,
+          remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
+          tiles: stores.flatMap((one) => directoryOf(one) ?? []),
+          remoteTiles: stores.flatMap((one) => (one.type === "s3" ? `s3://${one.bucket}/${one.prefix}` : [])),
+          workers,
+        };
       },
       users: () => this.#users(),
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),

@@ -51,8 +51,12 @@ export interface Installation {
   /** The configuration file; undefined: the server has the demo layers. */
   readonly configurationFile: string | undefined;
   readonly dataDir: string;
+  /** The address of the state database without the account; undefined: it is in the data directory. */
+  readonly remoteState: string | undefined;
   /** The directories of the stores. */
   readonly tiles: readonly string[];
+  /** The addresses of the stores in buckets. */
+  readonly remoteTiles: readonly string[];
   /** The number of processes that answer requests. */
   readonly workers: number;
 }

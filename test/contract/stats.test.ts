@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Documents } from "../../src/http/api/documents/documents.ts";
+import { prefixOf, S3_OF_ALL } from "../support/s3-env.ts";
 import { startServer, type TestServer } from "../support/server.ts";
+import { inPostgres } from "../support/test-database.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
@@ -81,10 +83,14 @@ test.each([1, 2])("%i processes count hits, misses, failures, bytes and times by
   expect(about.memoryTier.tiles).toBeGreaterThanOrEqual(1);
   expect(about.places.map(({ kind, path }) => [kind, path])).toEqual([
     ["configuration", expect.stringMatching(/\.yaml$/)],
-    ["state", `${server.dataDir}/state.db`],
-    ["tiles", `${server.dataDir}/tiles`],
+    ["state", inPostgres ? expect.stringMatching(/^postgres:\/\/[^@]+$/) : `${server.dataDir}/state.db`],
+    ["tiles", S3_OF_ALL === undefined ? `${server.dataDir}/tiles` : `s3://tiles/${prefixOf(server.dataDir)}`],
   ]);
-  for (const { kind, bytes: size, freeBytes, totalBytes } of about.places.slice(1)) {
+  for (const { kind, path, bytes: size, freeBytes, totalBytes } of about.places.slice(1)) {
+    if (path.includes("://")) {
+      expect([size, freeBytes, totalBytes]).toEqual([null, null, null]);
+      continue;
+    }
     expect(Number(totalBytes)).toBeGreaterThan(Number(freeBytes));
     expect(Number(size) > 0).toBe(kind === "state");
   }

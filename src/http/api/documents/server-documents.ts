@@ -317,7 +317,7 @@ export const server = z.object({
     )
     .meta({
       description:
-        "The places of the server's data. Without a configuration file (demo layers) that of the configuration is absent",
+        "The places of the server's data; of a database or a bucket the address without the account. Without a configuration file (demo layers) that of the configuration is absent",
     }),
 });
 

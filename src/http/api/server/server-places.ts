@@ -11,7 +11,7 @@ const LONGEST_WAIT_MS = 2_000;
 const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
 
 /**
- * Returns the directories of the server's data, with the space that is left in each. Requests share one look at the
+ * Returns the places of the server's data, with the space that is left in each directory. Requests share one look at the
  * file systems: a file system that hangs occupies one thread, and delays a request by two seconds at most.
  */
 export class ServerPlaces {
@@ -23,21 +23,23 @@ export class ServerPlaces {
   }
 
   async list(): Promise<readonly Place[]> {
-    const { configurationFile, dataDir, tiles } = this.#installation();
+    const { configurationFile, dataDir, remoteState, tiles, remoteTiles } = this.#installation();
     const configuration: readonly Place[] =
       configurationFile === undefined ? [] : [{ kind: "configuration", path: configurationFile, ...UNKNOWN }];
     const state = join(dataDir, "state.db");
-    this.#looking ??= Promise.all([statePlace(state), ...tiles.map((path) => placeOf("tiles", path))]).finally(() => {
+    const unknown = (kind: Place["kind"], path: string): Place => ({ kind, path, ...UNKNOWN });
+    const remote = remoteTiles.map((address) => unknown("tiles", address));
+    this.#looking ??= Promise.all([
+      remoteState === undefined ? statePlace(state) : unknown("state", remoteState),
+      ...tiles.map((path) => placeOf("tiles", path)),
+    ]).finally(() => {
       this.#looking = undefined;
     });
-    const late: readonly Place[] = [
-      { kind: "state", path: state, ...UNKNOWN },
-      ...tiles.map((path): Place => ({ kind: "tiles", path, ...UNKNOWN })),
-    ];
+    const late = [unknown("state", remoteState ?? state), ...tiles.map((path) => unknown("tiles", path))];
     const over = new AbortController();
     try {
       const waited = sleep(LONGEST_WAIT_MS, late, { signal: over.signal, ref: false }).catch(() => late);
-      return [...configuration, ...(await Promise.race([this.#looking, waited]))];
+      return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {
       over.abort();
     }
