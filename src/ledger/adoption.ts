@@ -18,6 +18,8 @@ export const adoptionMigrations: Migrations = {
   ],
 };
 
+/** From so many layers on one look tells which of them may have tiles. */
+const MANY_LAYERS = 16;
 /** A start while the database is away is tried again after this time. */
 const START_AGAIN_MS = 1_000;
 
@@ -94,7 +96,7 @@ export class Adoption {
   check(layers: readonly AdoptedLayer[]): void {
     const configured = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
     const names = new Set([...configured.keys(), ...[...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer)]);
-    for (const name of names)
+    for (const name of this.#withTiles([...names]))
       for (const pyramid of this.#found(name, () =>
         this.#ledger.caches.countedPyramids(name, configured.get(name) ?? []),
       ))
@@ -127,8 +129,11 @@ export class Adoption {
   }
 
   #start(layers: readonly AdoptedLayer[]): void {
-    for (const { name, gridSets } of layers)
-      for (const pyramid of this.#found(name, () => this.#ledger.caches.unknownPyramids(name, gridSets)))
+    const gridSetsOf = new Map(layers.map(({ name, gridSets }) => [name, gridSets]));
+    for (const name of this.#withTiles([...gridSetsOf.keys()]))
+      for (const pyramid of this.#found(name, () =>
+        this.#ledger.caches.unknownPyramids(name, gridSetsOf.get(name) ?? []),
+      ))
         this.#left.set(pyramidKey(pyramid), pyramid);
     if (this.#running !== undefined) return;
     if (this.#left.size + this.#unchecked.size === 0) {
@@ -143,6 +148,21 @@ export class Adoption {
         this.#running = undefined;
         this.#current = null;
       });
+  }
+
+  /** Returns the layers that have records or may have tiles. A look at each of thousands of layers in a bucket takes long. */
+  #withTiles(names: readonly string[]): readonly string[] {
+    if (names.length < MANY_LAYERS) return names;
+    const recorded = new Set([...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
+    const others = names.filter((name) => !recorded.has(name));
+    try {
+      const there = new Set(this.#store.layersThere?.(others) ?? others);
+      return names.filter((name) => recorded.has(name) || there.has(name));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // The look at each layer fails, too, and logs why.
+      return names;
+    }
   }
 
   /** Returns no pyramids while the layer's part of the store is unavailable. */

@@ -52,10 +52,13 @@ export class CacheCounts {
     const pyramids = this.#storedPyramids(layer, gridSets, records);
     const names = new Set(pyramids.map(pyramidKey));
     const others = records.filter(({ tileSet }) => !names.has(pyramidKey(tileSet)));
-    const levels = store.levelsOf(
-      layer,
-      others.map(({ tileSet }) => tileSet),
-    );
+    const levels =
+      others.length === 0
+        ? []
+        : store.levelsOf(
+            layer,
+            others.map(({ tileSet }) => tileSet),
+          );
     for (const [n, record] of others.entries())
       if (levels[n]?.length !== 0 && tileSets.find(record.tileSet) === record)
         this.#records.truncate(pyramidOf(record.tileSet));

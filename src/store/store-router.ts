@@ -220,6 +220,13 @@ export class StoreRouter implements Store {
     return this.#of(layer).pyramids(layer, known);
   }
 
+  layersThere(layers: readonly string[]): readonly string[] {
+    return this.#stores.flatMap(({ store }) => {
+      const own = layers.filter((layer) => this.#byLayer.get(layer) === store);
+      return own.length === 0 ? [] : (store.layersThere?.(own) ?? own);
+    });
+  }
+
   levels(pyramid: StoredPyramid): ReturnType<InventoryStore["levels"]> {
     return this.#of(pyramid.layer).levels(pyramid);
   }

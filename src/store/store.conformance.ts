@@ -107,6 +107,15 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     for (const [i, other] of others.entries()) await store.put(at(1, 1, 3, other), of(i + 1), yes);
     for (const [i, other] of others.entries()) expect((await store.stat(at(1, 1, 3, other)))?.bytes).toBe(i + 1);
   });
+  test("the layers that may have tiles include each that has one, and at most those that were asked for", async () => {
+    const store = make();
+    for (const layer of ["ws:a", "ws:b", "group/c"]) await store.put(at(1, 1, 3, { layer }), of(1), yes);
+    const names = ["ws:a", "group/c", "none"];
+    const there = store.layersThere?.(names) ?? names;
+    expect(there).toEqual(expect.arrayContaining(["ws:a", "group/c"]));
+    expect(names).toEqual(expect.arrayContaining([...there]));
+    expect(store.layersThere?.(["none"]) ?? []).toEqual([]);
+  });
   test("a truncated layer is gone, in every grid set and format, and others stay", async () => {
     const store = make();
     await store.put(at(1, 1, 3), of(1), yes);

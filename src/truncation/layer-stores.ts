@@ -32,10 +32,19 @@ export class LayerStores {
   constructor(parts: LayerStoresParts) {
     this.#parts = parts;
     // No writer has begun yet.
-    for (const [layer, location] of this.#moved()) {
+    const moved = this.#moved();
+    const recorded = new Set([...parts.ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
+    for (const [layer, location] of moved.filter(([name]) => recorded.has(name))) {
       this.#leave(layer);
       parts.ledger.truncated.truncate({ layer }, undefined, () => this.#record(layer, location));
     }
+    // A transaction for each of thousands of layers would take long.
+    const empty = moved.filter(([name]) => !recorded.has(name));
+    if (empty.length === 0) return;
+    for (const [layer] of empty) parts.giveUp(layer);
+    parts.db.transaction(() => {
+      for (const [layer, location] of empty) this.#record(layer, location);
+    });
   }
 
   /** Compares the stores of a reloaded configuration with the recorded ones. Returns the layers that have another one. */

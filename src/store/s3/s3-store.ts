@@ -119,6 +119,10 @@ function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): Invento
   return {
     timesOf: cellTimes(bridge),
     pyramids: (layer) => bridge.call("pyramids", layer),
+    layersThere(layers) {
+      const there = new Set(bridge.call("firstSegments"));
+      return layers.filter((layer) => there.has(layer.split("/", 1)[0] ?? ""));
+    },
     levels: (pyramid) => bridge.call("levelsOf", pyramid.layer, [pyramid])[0] ?? [],
     levelsOf: (layer, pyramids) => bridge.call("levelsOf", layer, pyramids),
     recount: (tileSet, rect) => bridge.call("recount", tileSet, rect),

@@ -7,6 +7,7 @@ import { S3Client } from "../s3-client.ts";
 import { s3StoreError } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";
 import { type Named, swept } from "./generations.ts";
+import { segments } from "./levels.ts";
 import { Names, NamesDocument } from "./names.ts";
 import { S3Inventory } from "./s3-inventory.ts";
 import { S3Tiles } from "./s3-tiles.ts";
@@ -36,6 +37,11 @@ export class OwnedBucket {
     this.#truncations = new S3Truncations(this.#document, this.#inventory);
     const hasOwnEtags = serverSideEncryption !== undefined;
     this.#tiles = new S3Tiles({ id, client: this.#client, names, hasOwnEtags });
+  }
+
+  /** Returns the beginnings of all keys up to the first slash: names of layers, as far as these have none. */
+  firstSegments(): Promise<readonly string[]> {
+    return this.#reading("layers cannot be listed", () => segments(this.#client, ""));
   }
 
   plan(scope: TruncationScope): Promise<readonly string[]> {
