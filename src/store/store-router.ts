@@ -220,11 +220,14 @@ export class StoreRouter implements Store {
     return this.#of(layer).pyramids(layer, known);
   }
 
+  /** A layer that is not configured may have tiles in any store. */
   layersThere(layers: readonly string[]): readonly string[] {
-    return this.#stores.flatMap(({ store }) => {
+    const others = layers.filter((layer) => !this.#byLayer.has(layer));
+    const configured = this.#stores.flatMap(({ store }) => {
       const own = layers.filter((layer) => this.#byLayer.get(layer) === store);
       return own.length === 0 ? [] : (store.layersThere?.(own) ?? own);
     });
+    return [...configured, ...others];
   }
 
   levels(pyramid: StoredPyramid): ReturnType<InventoryStore["levels"]> {

@@ -114,7 +114,6 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     const there = store.layersThere?.(names) ?? names;
     expect(there).toEqual(expect.arrayContaining(["ws:a", "group/c"]));
     expect(names).toEqual(expect.arrayContaining([...there]));
-    expect(store.layersThere?.(["none"]) ?? []).toEqual([]);
   });
   test("a truncated layer is gone, in every grid set and format, and others stay", async () => {
     const store = make();

@@ -75,7 +75,7 @@ test("a service with a certificate of an own authority is trusted by the file of
   expect(await client.put("k", bytes, { contentType: "image/png" })).toMatchObject({ kind: "stored" });
   expect(seen).toMatchObject([{ method: "PUT", body: "a tile", headers: { "content-md5": md5(bytes) } }]);
   const { caFile: _, ...without } = options;
-  await using other = new S3Client({ ...without, timeoutMs: 300 });
+  await using other = new S3Client({ ...without, timeoutMs: 2_000 });
   await expect(other.get("k")).rejects.toMatchObject({
     status: 0,
     code: expect.stringMatching(/UNABLE_TO|SELF_SIGNED/),
