@@ -2,8 +2,9 @@ import { Stretch } from "../ledger/stretch.ts";
 import { Verification, type VerificationView } from "../ledger/verification.ts";
 import type { AccessLog } from "../quota/access-log.ts";
 import type { EnforcerCounts } from "../quota/enforcer.ts";
-import type { UsageSample, UsageTrend } from "../quota/usage-trend.ts";
+import type { Trend, UsageSample, UsageTrend } from "../quota/usage-trend.ts";
 import { type SimulationView, type WhatIf, whatIf } from "../quota/what-if.ts";
+import { LastRead } from "../state/state-wait.ts";
 import { pyramidsOf } from "../truncation/truncation-targets.ts";
 import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { tileFacts } from "./tile-facts.ts";
@@ -33,6 +34,7 @@ export class UsageService {
   readonly #parts: UsageServiceParts;
   #verification: Verification | undefined;
   #simulating = false;
+  readonly #trend = new LastRead<Trend | undefined>(undefined);
 
   constructor(parts: UsageServiceParts) {
     this.#parts = parts;
@@ -49,7 +51,7 @@ export class UsageService {
       quota: quota(),
       count,
       layers: this.#layerNames(),
-      trend: trend.view(ledger.total, count, now()),
+      trend: this.#trend.read(() => trend.view(ledger.total, count, now())),
       counts: counts(),
       diskSpace,
     };

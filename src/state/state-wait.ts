@@ -48,3 +48,22 @@ export class StateWait {
     }
   }
 }
+
+/** A value of the state database. While the database is away, it is the last one that was read. */
+export class LastRead<T> {
+  #last: T;
+
+  /** @param initial the value before the first read */
+  constructor(initial: T) {
+    this.#last = initial;
+  }
+
+  read(look: () => T): T {
+    try {
+      this.#last = look();
+    } catch (error) {
+      if (!isStateAway(error)) throw error;
+    }
+    return this.#last;
+  }
+}

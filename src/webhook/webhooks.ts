@@ -5,6 +5,7 @@ import { type BackOff, jittered, pauseAfter } from "../lib/back-off.ts";
 import { jsonText } from "../lib/json-text.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobView } from "../plan/job-request.ts";
+import { LastRead } from "../state/state-wait.ts";
 import type { Delivery, WebhookOutbox } from "./webhook-outbox.ts";
 import type { WebhookPost } from "./webhook-post.ts";
 
@@ -63,6 +64,8 @@ export class Webhooks {
   readonly #failing = new Set<string>();
   readonly #overflowing = new Set<string>();
   readonly #counts = { delivered: 0, failed: 0 };
+  /** The number of deliveries in the database. */
+  readonly #stored = new LastRead(0);
   readonly #closing = new AbortController();
 
   constructor(parts: WebhooksParts) {
@@ -201,7 +204,7 @@ export class Webhooks {
 
   /** Returns the number of deliveries by outcome since the start of the server, and the number of stored deliveries. */
   metrics() {
-    return { ...this.#counts, pending: this.#parts.outbox.count() };
+    return { ...this.#counts, pending: this.#stored.read(() => this.#parts.outbox.count()) };
   }
 
   /** Aborts the deliveries in flight. They are sent again after the next start. */

@@ -122,6 +122,9 @@ test.skipIf(!hasPostgres)(
     expect((await get(`/api/v1/jobs/${id}`)).json).toMatchObject({ id, area: { type: "MultiPolygon" } });
     expect(await rows(on)).toHaveLength(1);
     expect(await rows(on, LAYER)).toHaveLength(1);
+    expect((await get("/api/v1/status")).json).toMatchObject({ ready: false, jobs: { running: 1 } });
+    const metrics = await fetch(`${on.url}/metrics`);
+    expect([metrics.status, await metrics.text()]).toEqual([200, expect.stringContaining("nuthatch_ready 0")]);
     state.postgres.start();
     await readiness(on, "ready");
     const { json } = await get("/api/v1/jobs?counts=true");

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { deflate } from "node:zlib";
 import type { Logger } from "../../lib/logger.ts";
 import type { JobOptions } from "../../plan/job-options.ts";
+import { LastRead } from "../../state/state-wait.ts";
 import { type JobStore, TRIM_REASONS } from "./job-store.ts";
 
 export interface JobHistoryParts {
@@ -28,6 +29,7 @@ export class HistoryTrimmer {
   readonly #trimmed = { age: 0, number: 0, bytes: 0 };
   #compressing: Promise<void> | undefined;
   #nextTryMs = 0;
+  readonly #bytes = new LastRead(0);
   #isClosed = false;
 
   constructor(parts: JobHistoryParts) {
@@ -83,7 +85,7 @@ export class HistoryTrimmer {
   /** Returns the size of all jobs in the database, unfinished ones included, and the numbers of trimmed jobs. */
   metrics() {
     return {
-      bytes: this.#parts.jobs.bytes(),
+      bytes: this.#bytes.read(() => this.#parts.jobs.bytes()),
       trimmed: TRIM_REASONS.map((reason) => ({ reason, count: this.#trimmed[reason] })),
     };
   }
