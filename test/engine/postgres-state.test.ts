@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -127,3 +127,27 @@ test.skipIf(!hasPostgres)(
     }
   },
 );
+
+test.skipIf(!hasPostgres)("a server finds its database by a service of libpq", async () => {
+  postgres.sql("CREATE DATABASE by_service");
+  const file = join(directory, "services");
+  writeFileSync(file, `[tiles]\nhost=${clusterDirectory}\ndbname=by_service\nuser=nuthatch\napplication_name=psql\n`);
+  const state = { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: "postgres://?service=tiles" };
+  const server = await startServer({
+    configuration: smallTiles(upstream.url),
+    env: { ...state, PGSERVICEFILE: file },
+  });
+  try {
+    await isReady(server, true);
+    expect(Number(postgres.sql("SELECT count(*) FROM pg_tables WHERE tablename = 'job'", "by_service"))).toBe(1);
+  } finally {
+    await server.close();
+  }
+  const refused = await runProgram(["serve", "--port", "0", "--data-dir", join(directory, "no-service")], {
+    env: { ...state, PGSERVICEFILE: join(directory, "none") },
+  });
+  expect([refused.code, refused.stderr]).toEqual([
+    78,
+    expect.stringMatching(/state\.url.*none cannot be read \(ENOENT\)/s),
+  ]);
+});
