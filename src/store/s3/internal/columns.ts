@@ -8,6 +8,14 @@ export interface ListedTile extends ListedObject {
   readonly y: number;
 }
 
+/** The keys that one list returns at most. */
+const MOST_KEYS = 1_000;
+/**
+ * The keys that a list reads for a row of a span: the row, and up to eleven between it and the next one (`12`, `120` to
+ * `129`, `13`). Rows with two more digits are read by the next list.
+ */
+const KEYS_PER_ROW = 12;
+
 interface Span {
   readonly first: number;
   readonly last: number;
@@ -40,7 +48,8 @@ export async function* columnTiles(
   const isWhole = spans.length > 2;
   for (const { first, last } of isWhole ? [rows] : spans) {
     const end = `${prefix}${last}/`;
-    for await (const page of client.list({ prefix, ...(isWhole ? {} : { startAfter: `${prefix}${first}` }) })) {
+    const part = { startAfter: `${prefix}${first}`, limit: Math.min(MOST_KEYS, KEYS_PER_ROW * (last - first + 1)) };
+    for await (const page of client.list({ prefix, ...(isWhole ? {} : part) })) {
       const tiles: ListedTile[] = [];
       for (const object of page.objects) {
         const at = parseTile(level, object.key);
