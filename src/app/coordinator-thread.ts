@@ -4,9 +4,16 @@ import { type Accounts, storedAccounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { withLayer } from "../config/layer-update.ts";
 import { prepareDatabase } from "../coordinator/build-ledger.ts";
-import { storeChange, storedObjects } from "../coordinator/configured-objects.ts";
+import {
+  forgetRemovals,
+  recordRemovals,
+  storeChanges,
+  storedObjects,
+  truncateRemovedLayers,
+} from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
 import { operationsOf } from "../coordinator/operations.ts";
+import type { ObjectChange } from "../gwc/configured-object.ts";
 import { type Catalogue, catalogueOf, changedGridSets } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, localMethods, remoteMethods } from "../lib/channel.ts";
@@ -90,6 +97,16 @@ function markBegun(claimed: ClaimedState, log: Logger): void {
   }
 }
 
+/** Truncates the tiles of layers that the last server has removed. */
+async function completeRemovals(db: Database, { services }: Coordinator, log: Logger): Promise<void> {
+  try {
+    await truncateRemovedLayers(db, services.truncations, null);
+  } catch (error) {
+    // The next layer of the name, and the next start, try again.
+    log.warn("the tiles of a removed layer are not truncated yet", { error: String(error) });
+  }
+}
+
 /**
  * Returns whether stored tiles can be served although the state cannot be written. Passes on the accounts first: without
  * those of the database, a server whose configuration names no user would be open to everybody on this machine.
@@ -116,10 +133,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   let notBegun: unknown;
   let isEnding = false;
 
-  const take = (next: Configuration): void => {
+  const take = async (next: Configuration): Promise<void> => {
+    const kinds = await loadStoreKinds(next.stores);
     configuration = next;
     catalogue = catalogueOf(next.layers);
-    stores?.configure(next.layers);
+    stores?.configure(next, kinds);
   };
   const coordinator = (): Coordinator => {
     if (opened === undefined) throw notBegun ?? new Error("the coordinator has not begun");
@@ -140,6 +158,13 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
   const remoteTrouble = new RemoteTrouble(() => stores);
+  const beforeChanges = async (changes: readonly ObjectChange[]): Promise<void> => {
+    const { truncations } = coordinator().services;
+    if (claimed === undefined) return;
+    // A layer of this name may have been removed whose tiles could not be truncated.
+    for (const { kind, name } of changes)
+      if (kind === "layer") await truncateRemovedLayers(claimed.db, truncations, null, name);
+  };
   const methods: CoordinatorMethods = {
     async claim() {
       try {
@@ -177,7 +202,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         if (objects.length > 0) {
           const completed = await channel.call("withObjects", objects);
           if (!completed.ok) return { kind: "refused", message: completed.error, isConfiguration: true };
-          take(completed.value);
+          await take(completed.value);
         }
         opened = buildCoordinator({
           db,
@@ -208,6 +233,9 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         opened.services.accounts.usersChanged();
         claimed.adopted();
         markBegun(claimed, log);
+        // A removal that a file of GeoWebCache does not have was not carried out.
+        if (configuration.geowebcache !== undefined) forgetRemovals(db, [...catalogue.layers.keys()]);
+        await completeRemovals(db, opened, log);
         return { kind: "begun" };
       } catch (error) {
         notBegun = error;
@@ -231,9 +259,24 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     used: (report) => opened?.used(report),
     health: async () => opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look()),
     rest: collectGarbage,
-    async changeObject(change) {
-      coordinator();
-      if (claimed !== undefined) storeChange(claimed.db, change);
+    async storeObjects(changes) {
+      await beforeChanges(changes);
+      if (claimed !== undefined) storeChanges(claimed.db, changes);
+    },
+    async beforeChanges(changes) {
+      await beforeChanges(changes);
+      if (claimed !== undefined) recordRemovals(claimed.db, changes);
+    },
+    async notRemoved(changes) {
+      if (claimed !== undefined)
+        forgetRemovals(
+          claimed.db,
+          changes.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])),
+        );
+    },
+    async truncateRemoved(layer, by) {
+      const { truncations } = coordinator().services;
+      if (claimed !== undefined) await truncateRemovedLayers(claimed.db, truncations, by, layer);
     },
     async moving({ layers, stores: configured }) {
       const storeOf = new Map(layers.map(({ name, store }) => [name, store ?? configured[0]?.id]));
@@ -241,8 +284,9 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     moved: () => opened?.services.copies.moved(),
     async configure(next) {
-      const changed = changedGridSets(catalogue, catalogueOf(next.layers));
-      take(next);
+      const before = catalogue;
+      await take(next);
+      const changed = changedGridSets(before, catalogueOf(next.layers));
       return { abortedJobs: (await opened?.reconfigured(changed)) ?? 0 };
     },
     async configureLayer(update) {

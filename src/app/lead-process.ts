@@ -51,7 +51,7 @@ class LeadProcess {
       configuration,
       instance,
       use: "lead",
-      load: (running, objects) => loadInThread({ ...input, running, objects }),
+      load: (running, more) => loadInThread({ ...input, running, ...more }),
       log,
       buildServing: (core) => new NodePool({ configuration, cluster, instance, lease: this.#lease, core, log }),
       open: async (nodes, renderers) => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
-import type { ConfigurationInput } from "../config/load.ts";
+import type { ConfigurationInput } from "../config/configuration-input.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import type { Result } from "../lib/result.ts";
 

@@ -62,8 +62,17 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
   configureLayer(update: LayerUpdate): Promise<void>;
-  /** Stores a change of what was made over HTTP, before the configuration with it is applied. */
-  changeObject(change: ObjectChange): Promise<void>;
+  /** Stores changes of what was made over HTTP, before the configuration with them is applied. */
+  storeObjects(changes: readonly ObjectChange[]): Promise<void>;
+  /**
+   * Does what has to be done before changes are stored in a file: tiles of an earlier layer of the name are truncated, and
+   * the removal of a layer is recorded.
+   */
+  beforeChanges(changes: readonly ObjectChange[]): Promise<void>;
+  /** Forgets that layers were removed: the file could not be changed. */
+  notRemoved(changes: readonly ObjectChange[]): Promise<void>;
+  /** Truncates the tiles of a layer whose removal is stored, when no process serves it any more. `by`: the account. */
+  truncateRemoved(layer: string, by: string | null): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are accounted for. */
   stop(graceMs: number): Promise<void>;
   /** Saves the ledger and releases the database and the lock. The last call, made when no renderer writes any more. */
@@ -142,7 +151,7 @@ export interface ServingCalls {
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
-  changeObject(change: ObjectChange): Promise<Result<null, Refusal>>;
+  changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;
   /** Checks a change, and returns what it would do. */
   previewObject(change: ObjectChange): Promise<Result<ObjectEffect, Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */

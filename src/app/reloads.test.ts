@@ -31,11 +31,14 @@ function heldReloads() {
         events.push(`apply ${warnings.join()}`);
         applying.push(() => resolve(["dataDir"]));
       }),
+    readsObjects: false,
     changeLayer: async () => undefined,
     applyLayer: async () => undefined,
     tagOf: () => null,
     effectOf: () => ({ layers: [], moved: [] }),
-    store: async () => undefined,
+    prepare: async () => ok(null),
+    store: async () => ok(null),
+    truncateRemoved: async () => undefined,
     log: { info: log("info"), warn: log("warn"), error: log("error") },
   });
   return { events, reading, applying, reload };
@@ -118,4 +121,44 @@ test("stores change at the next start: until then layers keep their stores, and 
   expect(merged.layers.map((one) => one.store)).toEqual([undefined, "two", undefined, "two"]);
   const moved = mergeReloaded({ ...next, stores: current.stores }, current).merged;
   expect(moved.layers.map((one) => one.store)).toEqual(["two", undefined, "three", "two"]);
+});
+
+test("the tiles of a removed layer are truncated before the next change begins, and what replaces the configuration waits its turn", async () => {
+  const events: string[] = [];
+  const configuration = await configurationWith();
+  const truncating: (() => void)[] = [];
+  const changes = configurationChanges({
+    objects: () => [],
+    readsObjects: false,
+    changeLayer: async () => undefined,
+    applyLayer: async () => undefined,
+    tagOf: () => null,
+    effectOf: () => ({ layers: [], moved: [] }),
+    async load({ changed }) {
+      events.push(`load ${changed?.name}`);
+      return ok(configuration);
+    },
+    prepare: async () => ok(null),
+    store: async () => ok(null),
+    apply: async () => {
+      events.push("apply");
+      return [];
+    },
+    truncateRemoved: (layer) =>
+      new Promise((resolve) => {
+        events.push(`truncate ${layer}`);
+        truncating.push(resolve);
+      }),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  const document = { root: "wmsLayer", node: { kind: "map", attributes: {}, fields: [] } } as const;
+  const removed = changes.changeObject({ kind: "layer", name: "a", document: undefined }, null);
+  const made = changes.changeObject({ kind: "layer", name: "a", document }, null);
+  const replaced = changes.replace(async () => void events.push("replace"));
+  await turn();
+  expect(events).toEqual(["load a", "apply", "truncate a"]);
+  truncating[0]?.();
+  expect((await removed).ok && (await made).ok).toBe(true);
+  await replaced;
+  expect(events).toEqual(["load a", "apply", "truncate a", "load a", "apply", "replace"]);
 });

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import PQueue from "p-queue";
 import type { Configuration } from "../config/configuration.ts";
+import type { ConfigurationInput } from "../config/configuration-input.ts";
 import type { LayerUpdate } from "../config/layer-update.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import {
   type ConfiguredObject,
   changedObjects,
+  changesOf,
   type ObjectChange,
   type ObjectEffect,
 } from "../gwc/configured-object.ts";
@@ -13,6 +15,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 
 /**
  * Merges a configuration that was loaded again into the one of the running server.
@@ -23,21 +26,46 @@ export function mergeReloaded(
   current: Configuration,
 ): { readonly merged: Configuration; readonly ignored: readonly string[] } {
   const { host, port, workers, memoryTierMiB } = current.server;
+  const stores = mergedStores(next, current);
   const server = { ...next.server, host, port, workers, memoryTierMiB };
   const ignored = [
-    ...(["dataDir", "state", "store", "stores", "cluster"] as const).filter(
-      (key) => !isDeepStrictEqual(next[key], current[key]),
-    ),
+    ...(["dataDir", "state", "store", "cluster"] as const).filter((key) => !isDeepStrictEqual(next[key], current[key])),
+    ...(stores === next.stores ? [] : ["stores"]),
     ...(["host", "port", "workers", "memoryTierMiB"] as const)
       .filter((key) => next.server[key] !== server[key])
       .map((key) => `server.${key}`),
   ];
-  const { dataDir, state, store, stores, cluster } = current;
+  const { dataDir, state, store, cluster } = current;
   const { cluster: _, ...rest } = next;
-  const layers = isDeepStrictEqual(next.stores, stores) ? next.layers : inPresentStores(next.layers, current);
+  const layers = stores === next.stores ? next.layers : inPresentStores(next.layers, { ...current, stores });
   const kept = { server, dataDir, state, store, stores, ...(cluster === undefined ? {} : { cluster }) };
   return { merged: { ...rest, ...kept, layers }, ignored };
 }
+
+/**
+ * Returns the stores that are in use after a reload: those of the file as they are at the moment, because they change at
+ * the next start, and those made over HTTP as they are to be.
+ */
+function mergedStores(next: Configuration, current: Configuration): readonly StoreOptions[] {
+  const made = madeStores(next);
+  const before = madeStores(current);
+  const ofFile = current.stores.filter(({ id }) => !before.has(id));
+  if (
+    isDeepStrictEqual(
+      next.stores.filter(({ id }) => !made.has(id)),
+      ofFile,
+    )
+  )
+    return next.stores;
+  const [first] = next.stores;
+  const added = next.stores.filter(({ id }) => made.has(id));
+  return first !== undefined && made.has(first.id)
+    ? [first, ...ofFile, ...added.filter((store) => store !== first)]
+    : [...ofFile, ...added];
+}
+
+const madeStores = ({ objects }: Configuration): ReadonlySet<string> =>
+  new Set(objects.flatMap(({ kind, name, document }) => (kind === "store" && document !== undefined ? [name] : [])));
 
 /**
  * Returns the layers with the stores that they have at the moment. Until the restart that changes the stores, no layer
@@ -55,10 +83,12 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
 export interface ChangedParts {
   /** Returns what was made over HTTP, as in force. */
   readonly objects: () => readonly ConfiguredObject[];
-  /** Reads the configuration file, and adds the objects. */
+  /** Reads the configuration file, and adds the objects: those that the configuration has itself, or those given. */
   readonly load: (
-    objects: readonly ConfiguredObject[],
+    more: Pick<ConfigurationInput, "objects" | "changed">,
   ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
+  /** Whether the objects stand in a file of GeoWebCache, which a reload reads. */
+  readonly readsObjects: boolean;
   /** Applies a configuration, and returns the keys whose change needs a restart. */
   readonly apply: (next: Configuration) => Promise<readonly string[]>;
   /** Checks the change of one layer; undefined: only a load of the whole configuration can check the change. */
@@ -70,8 +100,12 @@ export interface ChangedParts {
   readonly tagOf: (object: Pick<ObjectChange, "kind" | "name">) => string | null;
   /** Returns what a change would do that has been checked. */
   readonly effectOf: (next: Configuration | LayerUpdate) => ObjectEffect;
-  /** Stores a change of an object. */
-  readonly store: (change: ObjectChange) => Promise<void>;
+  /** Prepares what a configuration needs before it is stored, such as the directories of new stores. */
+  readonly prepare: (next: Configuration) => Promise<Result<null, Refusal>>;
+  /** Stores changes of objects. With the removal of a layer it records that the layer's tiles are to be truncated. */
+  readonly store: (changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>;
+  /** Truncates the tiles of a removed layer. `by`: the account. */
+  readonly truncateRemoved: (layer: string, by: string | null) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -79,9 +113,11 @@ export interface ConfigurationChanges {
   /** Reloads the configuration, and returns its warnings, which are logged too. */
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   /** Changes an object: checks it with the whole configuration, stores it, and applies the configuration. */
-  readonly changeObject: (change: ObjectChange) => Promise<Result<null, Refusal>>;
+  readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
   /** Checks a change of an object, and returns what it would do. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
+  /** Applies a configuration that `load` makes, when the changes before it are in force. */
+  readonly replace: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
 const CHANGED: Refusal = {
@@ -94,22 +130,15 @@ const CHANGED: Refusal = {
  * the file when its turn has come, so that none replaces a newer file by an older one. Each answer is about the file
  * that was read for it. The change of a layer alone reads no file.
  */
-export function configurationChanges({
-  objects,
-  load,
-  apply,
-  changeLayer,
-  applyLayer,
-  tagOf,
-  effectOf,
-  store,
-  log,
-}: ChangedParts): ConfigurationChanges {
+export function configurationChanges(parts: ChangedParts): ConfigurationChanges {
+  const { objects, load, readsObjects, apply, changeLayer, applyLayer, tagOf, effectOf, prepare, store, log } = parts;
   const turns = new PQueue({ concurrency: 1 });
   const check = async (change: ObjectChange): Promise<Result<Configuration | LayerUpdate, Refusal>> => {
     if (change.expected !== undefined && change.expected !== tagOf(change)) return refuse(CHANGED);
-    const update = await changeLayer(change);
-    const loaded = update === undefined ? await load(changedObjects(objects(), change)) : update;
+    const { kind, name } = change;
+    const whole = () =>
+      load({ objects: changesOf(objects(), change).reduce(changedObjects, objects()), changed: { kind, name } });
+    const loaded = (await changeLayer(change)) ?? (await whole());
     if (loaded.ok) return loaded;
     return refuse({
       code: "bad_configuration",
@@ -118,18 +147,24 @@ export function configurationChanges({
       problems: loaded.error,
     });
   };
-  const changeObject = async (change: ObjectChange): Promise<Result<null, Refusal>> => {
-    const loaded = await check(change);
-    if (!loaded.ok) return loaded;
-    await store(change);
-    if ("made" in loaded.value) await applyLayer(loaded.value);
-    else await apply(loaded.value);
+  const changeObject = async (change: ObjectChange, by: string | null): Promise<Result<null, Refusal>> => {
+    const checked = await check(change);
+    if (!checked.ok) return checked;
+    const next = checked.value;
+    const prepared = "made" in next ? ok(null) : await prepare(next);
+    if (!prepared.ok) return prepared;
+    const stored = await store(changesOf(objects(), change));
+    if (!stored.ok) return stored;
+    if ("made" in next) await applyLayer(next);
+    else await apply(next);
     const { kind, name, document } = change;
+    // In the same turn: a later change may make a layer of this name, whose tiles must stay.
+    if (kind === "layer" && document === undefined) await parts.truncateRemoved(name, by);
     log.info("the configuration has been changed over HTTP", { kind, name, removed: document === undefined });
     return ok(null);
   };
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
-    const loaded = await load(objects());
+    const loaded = await load(readsObjects ? {} : { objects: objects() });
     if (!loaded.ok) {
       const details = loaded.error.map(problemText);
       log.error("the configuration was not reloaded", { problems: details });
@@ -153,7 +188,8 @@ export function configurationChanges({
   };
   return {
     reload: () => turns.add(reload),
-    changeObject: (change) => turns.add(() => changeObject(change)),
+    changeObject: (change, by) => turns.add(() => changeObject(change, by)),
     previewObject: (change) => turns.add(() => previewObject(change)),
+    replace: (load) => turns.add(load),
   };
 }

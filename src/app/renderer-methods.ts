@@ -65,7 +65,7 @@ export interface RendererMethods {
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
-  configure(layers: readonly Layer[]): void;
+  configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void;
   /** Nothing is stored after this time by `machineMs`: the lead's lease ends then, and this lead may hang. */
   storesUntil(ms: number): void;
   /** Replaces one layer; undefined: removes it. */

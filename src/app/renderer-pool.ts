@@ -20,6 +20,7 @@ import type {
 } from "../render/renderers.ts";
 import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import { MapQueue } from "./map-queue.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { RendererData, RendererMethods, RendererNotes } from "./renderer-methods.ts";
@@ -60,7 +61,7 @@ interface Renderer {
  * the scheduler, with any priorities.
  */
 export class RendererPool implements Renderers {
-  readonly #data: Omit<RendererData, "layers" | "storesUntilMs">;
+  #data: Omit<RendererData, "layers" | "storesUntilMs">;
   readonly #log: Logger;
   readonly #max: number;
   readonly #maps: MapQueue;
@@ -325,9 +326,10 @@ export class RendererPool implements Renderers {
     return [...this.#renderers].some(({ down }) => down.has(origin));
   }
 
-  configure(layers: readonly Layer[]): void {
+  configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void {
     this.#layers = layers;
-    for (const renderer of this.#renderers) renderer.channel.note("configure", [layers]);
+    this.#data = { ...this.#data, stores };
+    for (const renderer of this.#renderers) renderer.channel.note("configure", [layers, stores]);
   }
 
   /** Replaces one layer in the renderers. `layers`: all layers, for renderers that start later. */

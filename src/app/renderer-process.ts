@@ -22,7 +22,7 @@ function startRenderer(): void {
     test: (order, signal) => renderer.test(order, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
-    configure: (layers) => renderer.configure(layers),
+    configure: (layers, stores) => renderer.configure(layers, stores),
     storesUntil: (ms) => renderer.storesUntil(ms),
     configureLayer: (name, layer) => renderer.configureLayer(name, layer),
     alive: () => renderer.alive(),

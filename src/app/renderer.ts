@@ -16,6 +16,7 @@ import { type TestOrder, testTile } from "../render/test-render.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import type { RendererData, RendererMethods, RenderRequest } from "./renderer-methods.ts";
 
 /** Methods of the server that a renderer calls. */
@@ -51,6 +52,7 @@ export class Renderer implements RendererMethods {
   readonly #renders = new Map<number, CurrentRender>();
   readonly #batches = new Set<Batch>();
   #layers: ReadonlyMap<string, Layer> = new Map();
+  #storeOptions: readonly StoreOptions[] = [];
   #stores: Promise<OpenedStores> | undefined;
   #parentPid: number | undefined;
   #storesUntilMs = 0;
@@ -71,6 +73,7 @@ export class Renderer implements RendererMethods {
     // Each render reports the fault.
     this.#stores.catch(() => undefined);
     this.#layers = byName(data.layers);
+    this.#storeOptions = data.stores;
   }
 
   storesUntil(ms: number): void {
@@ -195,13 +198,14 @@ export class Renderer implements RendererMethods {
     const layers = new Map(this.#layers);
     if (layer === undefined) layers.delete(name);
     else layers.set(name, layer);
-    this.configure([...layers.values()]);
+    this.configure([...layers.values()], this.#storeOptions);
   }
 
-  configure(layers: readonly Layer[]): void {
+  configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void {
+    this.#storeOptions = stores;
     this.#layers = byName(layers);
-    this.#stores = this.#stores?.then((opened) => {
-      opened.configure(layers);
+    this.#stores = this.#stores?.then(async (opened) => {
+      opened.configure({ layers, stores }, await loadStoreKinds(stores));
       return opened;
     });
     this.#stores?.catch(() => undefined);

@@ -2,18 +2,21 @@ import { hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { changeLayer } from "../config/change-layer.ts";
 import type { Configuration } from "../config/configuration.ts";
+import type { ConfigurationInput, RunningConfiguration } from "../config/configuration-input.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
-import type { RunningConfiguration } from "../config/load.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
-import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import type { ObjectChange } from "../gwc/configured-object.ts";
 import { layerContent } from "../gwc/layer-content.ts";
 import { servedTiles } from "../http/api/nodes/node-view.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
 import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { directoryOf } from "../store/store-options.ts";
 import type { Rendering } from "./build-rendering.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
+import { ObjectStore } from "./object-store.ts";
+import { directoryFault, prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
 import { configurationChanges, mergeReloaded } from "./reloads.ts";
 import type { Core } from "./serving.ts";
@@ -23,7 +26,7 @@ import type { TrafficCollector } from "./traffic-collector.ts";
 /** Loads the configuration that is to replace the one of the running server. */
 export type LoadConfiguration = (
   running: RunningConfiguration,
-  objects: readonly ConfiguredObject[],
+  more: Pick<ConfigurationInput, "objects" | "changed">,
 ) => Promise<Result<Configuration, readonly ConfigurationProblem[]>>;
 
 export interface ServerSideParts {
@@ -53,7 +56,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     const { merged, ignored } = mergeReloaded(next, configuration);
     configuration = merged;
     rendering.renders.configure(merged.layers);
-    rendering.renderers.configure(merged.layers);
+    rendering.renderers.configure(merged.layers, merged.stores);
     await serving.configure(merged);
     return ignored;
   };
@@ -98,12 +101,18 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       coordinator.channel.note("moved", []);
     }
   };
-  const loadWith = (objects: readonly ConfiguredObject[]) =>
-    load({ users: configuration.users.length, layers: configuration.layers.length }, objects);
+  const loadWith = (more: Pick<ConfigurationInput, "objects" | "changed">) =>
+    load({ users: configuration.users.length, layers: configuration.layers.length }, more);
+  const objectStore = new ObjectStore(coordinator, initial.geowebcache);
   const turns = configurationChanges({
     objects: () => configuration.objects,
     load: loadWith,
-    apply,
+    readsObjects: initial.geowebcache !== undefined,
+    async apply(next) {
+      const ignored = await apply(next);
+      objectStore.applied(next.geowebcache);
+      return ignored;
+    },
     tagOf: ({ kind, name }) => {
       const { layers, gridSets } = configuration;
       const layer = kind === "layer" ? layers.find((one) => one.name === name) : undefined;
@@ -120,7 +129,9 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     },
     changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change)),
     applyLayer,
-    store: (change) => coordinator.channel.call("changeObject", change),
+    prepare: (next) => prepareStores(next, configuration),
+    store: (changes) => objectStore.store(changes),
+    truncateRemoved: (layer, by) => coordinator.channel.call("truncateRemoved", layer, by),
     log,
   });
   return {
@@ -130,12 +141,24 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     reload: turns.reload,
     changeObject: turns.changeObject,
     previewObject: turns.previewObject,
-    async withObjects(objects) {
-      const loaded = await loadWith(objects);
-      if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
-      await applyHere(loaded.value);
-      return ok(configuration);
-    },
+    withObjects: (objects) =>
+      // In turn: a reload that is running has read an older file.
+      turns.replace(async () => {
+        if (configuration.geowebcache !== undefined) {
+          log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
+            objects: objects.length,
+          });
+          return ok(configuration);
+        }
+        const loaded = await loadWith({ objects });
+        if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
+        for (const store of loaded.value.stores) {
+          const fault = await directoryFault(directoryOf(store));
+          if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
+        }
+        await applyHere(loaded.value);
+        return ok(configuration);
+      }),
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {
       rendering.tilesRead();

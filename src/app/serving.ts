@@ -26,7 +26,7 @@ import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import type { OpenedStores } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
@@ -186,7 +186,7 @@ export class Serving implements ServingProcesses {
       checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
       configured: () => this.#configuration,
-      changeObject: (change) => core.changeObject(change),
+      changeObject: (change, by) => core.changeObject(change, by),
       previewObject: (change) => core.previewObject(change),
       changes: this.#changes,
       log,
@@ -249,10 +249,11 @@ export class Serving implements ServingProcesses {
   }
 
   async configure(configuration: Configuration): Promise<void> {
+    const kinds = await loadStoreKinds(configuration.stores);
     const changed = changedLayers(this.#configuration.layers, configuration.layers);
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
-    this.#stores.configure(configuration.layers);
+    this.#stores.configure(configuration, kinds);
     this.#diskTiers?.configure(configuration.layers);
     for (const name of changed) this.#memory.clear(name);
     this.#memory.keepLayers(this.#catalogue.layers.keys());

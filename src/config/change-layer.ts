@@ -1,6 +1,14 @@
-import type { ConfiguredObject, ObjectChange } from "../gwc/configured-object.ts";
+import {
+  type ConfiguredObject,
+  documentOf,
+  type ObjectChange,
+  overriddenKey,
+  settingsOf,
+} from "../gwc/configured-object.ts";
 import type { Content } from "../gwc/content.ts";
+import { effectiveLayer } from "../gwc/effective.ts";
 import { layerContent } from "../gwc/layer-content.ts";
+import { ownContent } from "../gwc/own-document.ts";
 import type { Layer } from "../layer/layer.ts";
 import { withDigest } from "../layer/layer-digest.ts";
 import { isMap } from "../lib/is-map.ts";
@@ -26,11 +34,13 @@ const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
  */
 export async function changeLayer(
   current: Configuration,
-  { kind, name, document }: ObjectChange,
+  { kind, name, document, isInFile }: ObjectChange,
 ): Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined> {
-  if (kind !== "layer" || isNamedElsewhere(current, name)) return undefined;
+  if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
+    return undefined;
   if (document === undefined) return ok({ name, made: undefined });
-  const content = layerContent(document);
+  const isOwn = ownContent(document) !== undefined;
+  const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), undefined));
   if (needsFiles(content)) return undefined;
   const object: ConfiguredObject = { kind, name, document };
   const at = current.layers.findIndex((layer) => layer.name === name);
@@ -56,6 +66,12 @@ export async function changeLayer(
   return problems.list.length > 0
     ? refuse(problems.list)
     : ok({ name, made: { layer: withDigest(layer), object, origin } });
+}
+
+/** Returns whether a layer stands in a file, or replaces or may replace one that does. */
+function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {
+  if (geowebcache !== undefined || overridden.has(overriddenKey({ kind: "layer", name }))) return true;
+  return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;
 }
 
 /** Returns whether the source of a layer is an archive, or has files with certificates. */

@@ -2,14 +2,13 @@ import { builtInGridSet } from "../grid/built-in.ts";
 import { corners, gridSetDocument } from "../grid/grid-set-document.ts";
 import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
-import { layerConfiguration, MASKED_SECRET } from "../layer/layer-configuration.ts";
+import { layerConfiguration } from "../layer/layer-configuration.ts";
+import { MASKED } from "../lib/masked.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
-
-const MASKED = MASKED_SECRET;
 
 const LAYER_KEYS = Object.keys(LayerSchema.shape);
 

@@ -13,6 +13,14 @@ import type { StoreOptions } from "../store/store-options.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import type { Origin } from "./problem.ts";
 
+export interface GeoWebCacheOptions {
+  /** Absolute paths of the directory and of its `geowebcache.xml`. */
+  readonly directory: string;
+  readonly file: string;
+  /** The hash of the file as it was read; undefined: the objects did not come from the file. */
+  readonly digest: string | undefined;
+}
+
 /**
  * The configuration of one running server: validated, defaults filled in. It is plain data, because it is sent to the
  * threads.
@@ -20,6 +28,8 @@ import type { Origin } from "./problem.ts";
 export interface Configuration {
   /** The configuration file; undefined if the server shows the demo layers. */
   readonly file: string | undefined;
+  /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
+  readonly geowebcache?: GeoWebCacheOptions;
   readonly server: ServerOptions;
   /** An absolute path. */
   readonly dataDir: string;
@@ -27,8 +37,12 @@ export interface Configuration {
   readonly layers: readonly Layer[];
   /** The configured grid sets. A configured one hides the built-in one of its id. */
   readonly gridSets: readonly GridSet[];
-  /** What was made over HTTP. It is part of `layers` and `gridSets`, except for layers that are not enabled. */
+  /** What was made over HTTP. It is part of the other members, except for what is not enabled. */
   readonly objects: readonly ConfiguredObject[];
+  /** Whether what stands in the file can be changed over HTTP: the file stays as it is, and objects replace its parts. */
+  readonly isWritable: boolean;
+  /** The objects that replace a part of the file, by `overriddenKey`. */
+  readonly overridden: ReadonlySet<string>;
   /** Where each layer is configured, by name. Empty for the demo layers. */
   readonly layerOrigins: ReadonlyMap<string, Origin>;
   readonly jobs: JobOptions;

@@ -8,7 +8,8 @@ import { hashPassword, verifyPassword } from "../http/auth/password.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { Configuration } from "./configuration.ts";
 import { configurationDocument } from "./configuration-document.ts";
-import { loadConfiguration, type RunningConfiguration } from "./load.ts";
+import type { RunningConfiguration } from "./configuration-input.ts";
+import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-config-"));

@@ -1,55 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { GridSet } from "../grid/grid-set.ts";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
-import type { Layer } from "../layer/layer.ts";
-import { withDigest } from "../layer/layer-digest.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { isMap } from "../lib/is-map.ts";
-import { unknownLayer } from "../lib/nearest.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { tilesDirectory } from "../store/open-store.ts";
 import type { Configuration } from "./configuration.ts";
+import type { ConfigurationInput } from "./configuration-input.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
-import { archiveInspector } from "./internal/archives.ts";
-import { buildCluster, clusterStores } from "./internal/build-cluster.ts";
-import { buildEviction } from "./internal/build-eviction.ts";
-import { buildGridSets } from "./internal/build-grid-sets.ts";
-import { buildLayers } from "./internal/build-layers.ts";
-import { buildState } from "./internal/build-state.ts";
-import { buildStores, checkLayerStores } from "./internal/build-stores.ts";
-import { buildUsers } from "./internal/build-users.ts";
-import { buildWebhooks } from "./internal/build-webhooks.ts";
+import { build } from "./internal/build-configuration.ts";
 import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
 import { withValue } from "./internal/document-path.ts";
-import { isLoopback } from "./internal/loopback.ts";
-import { readOverrides } from "./internal/overrides.ts";
+import { type GeoWebCacheDirectory, lineKey, readDirectory } from "./internal/geowebcache/directory.ts";
+import { type Overrides, readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
-import { type Document, readDocument } from "./internal/read-document.ts";
 import { originOfObject, withObjects } from "./internal/with-objects.ts";
-import { type ConfigurationProblem, type Origin, problemText } from "./problem.ts";
-
-const NOBODY =
-  "a loopback address while no user is configured: any client could manage this server; set NUTHATCH_ADMIN_PASSWORD, or add a user under users:";
-
-/** Facts of the running server that a reload must not lose because a section is absent. */
-export interface RunningConfiguration {
-  readonly users: number;
-  readonly layers: number;
-}
-
-export interface ConfigurationInput {
-  readonly env: Variables;
-  /** `config`, `host`, `port`, `data-dir`, or the path of a key (`jobs.maxRunningTasks`). */
-  readonly flags: Readonly<Record<string, string>>;
-  /** The directory to which relative paths refer. */
-  readonly cwd: string;
-  /** Given at a reload: facts of the server whose configuration is replaced. */
-  readonly running?: RunningConfiguration;
-  /** What was made over HTTP, beside the layers and grid sets of the file. */
-  readonly objects?: readonly ConfiguredObject[];
-}
+import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 /**
  * Loads the configuration from the file, from variables and from flags; a later source overrides an earlier one.
@@ -69,11 +35,97 @@ export async function loadConfiguration(
   let content: unknown = file?.content ?? {};
   // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
   if (isMap(content)) for (const { path, value } of overridden.overrides) content = withValue(content, path, value);
-  const objects = input.objects ?? [];
+  const named = flags["geowebcache"] ?? (env["NUTHATCH_GEOWEBCACHE"] || undefined);
+  const directory =
+    named === undefined
+      ? undefined
+      : await readDirectory(named, cwd, input.makesDefaults === true ? "make defaults" : "only read");
+  if (directory !== undefined && directory.problems.length > 0 && input.objects === undefined)
+    return refuse(directory.problems);
+  const loading: Loading = {
+    input,
+    file,
+    overridden,
+    path: name === undefined ? undefined : resolve(cwd, name),
+    directory,
+  };
+  if (directory === undefined) return loadWith(content, input.objects ?? [], loading, new Set());
+  if (isMap(content) && content["diskQuota"] === undefined && directory.quota !== undefined)
+    content = { ...content, diskQuota: directory.quota };
+  return loadLeniently(content, input.objects ?? directory.objects, loading);
+}
+
+/** What is known before the objects are added to the content. */
+interface Loading {
+  readonly input: ConfigurationInput;
+  readonly file: ConfigurationFile | undefined;
+  readonly overridden: Overrides;
+  /** The configuration file, as an absolute path. */
+  readonly path: string | undefined;
+  readonly directory: GeoWebCacheDirectory | undefined;
+}
+
+/**
+ * Loads a configuration whose layers come from a file of GeoWebCache. GeoWebCache starts with layers that cannot work, so
+ * such a layer is kept, is not served, and causes a warning. The layer that a request changes has to be valid.
+ */
+async function loadLeniently(
+  content: unknown,
+  objects: readonly ConfiguredObject[],
+  loading: Loading,
+): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
+  const notServed = new Set<string>();
+  const warnings: string[] = [];
+  for (;;) {
+    const loaded = await loadWith(content, objects, loading, notServed);
+    if (loaded.ok) return ok(freeze({ ...loaded.value, warnings: [...loaded.value.warnings, ...warnings] }));
+    const { changed } = loading.input;
+    const layers = new Set(loaded.error.map(({ file }) => layerOfOrigin(objects, loading, file)));
+    const isOfLayers = !layers.has(undefined) && !(changed?.kind === "layer" && layers.has(changed.name));
+    if (!isOfLayers) return loaded;
+    for (const layer of layers) if (layer !== undefined) notServed.add(layer);
+    for (const problem of loaded.error) warnings.push(`not served: ${problemText(problem)}`);
+  }
+}
+
+/** Returns the layer of a problem by its origin. */
+const layerOfOrigin = (
+  objects: readonly ConfiguredObject[],
+  { directory }: Loading,
+  file: string,
+): string | undefined =>
+  objects.find((object) => object.kind === "layer" && originText(object, directory) === file)?.name;
+
+/** Returns where an object is configured, for messages. */
+function originText(object: ConfiguredObject, directory: GeoWebCacheDirectory | undefined): string {
+  const text = originOfObject(object);
+  const line = directory?.lines.get(lineKey(object));
+  return directory === undefined ? text : `${directory.file}${line === undefined ? "" : `, line ${line}`}: ${text}`;
+}
+
+async function loadWith(
+  base: unknown,
+  objects: readonly ConfiguredObject[],
+  { input, file, overridden, path: configurationPath, directory }: Loading,
+  notServed: ReadonlySet<string>,
+): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
+  let content = base;
   // Beside objects the demo layers are a part of the content like those of a file.
-  const isDemo = file === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
+  const isDemo =
+    file === undefined &&
+    directory === undefined &&
+    objects.length > 0 &&
+    isMap(content) &&
+    content["layers"] === undefined;
   if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
-  const added = withObjects(content, objects);
+  const { env } = input;
+  const variables = directory !== undefined && env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
+  const added = withObjects(content, objects, {
+    variables,
+    notServed,
+    directory: directory?.path,
+    changed: input.changed?.kind === "layer" ? input.changed.name : undefined,
+  });
   content = added.content;
   const overrideAt = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
   const origins: Origins = {
@@ -81,20 +133,24 @@ export async function loadConfiguration(
       const override = overrideAt(path);
       if (override !== undefined) return { file: override.name };
       const object = added.objectAt(path);
-      if (object !== undefined) return { file: originOfObject(object) };
-      return file?.positionOf(path, part) ?? { file: "the configuration" };
+      if (object !== undefined) return { file: originText(object, directory) };
+      return file?.positionOf(added.inFile(path), part) ?? { file: "the configuration" };
     },
-    writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(path) : undefined),
+    writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(added.inFile(path)) : undefined),
   };
   const problems = new Problems(origins);
-  const warnings = [...overridden.warnings];
+  const warnings = [...overridden.warnings, ...(directory?.warnings ?? [])];
   const built = await build(content, {
     input,
-    file: name === undefined ? undefined : resolve(cwd, name),
+    file: configurationPath,
     problems,
     origins,
     warnings,
-    cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(path) !== undefined,
+    cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(added.inFile(path)) !== undefined,
+    objects,
+    stores: { first: added.defaultStore, keepsDefault: added.keepsDefault },
+    overridden: added.overridden,
+    directory,
   });
   // A text whose variable is not set is reported once: its emptiness is not a second problem.
   const reported = new Set((file?.problems ?? []).map(({ path }) => path));
@@ -178,133 +234,6 @@ function lineBeyondUtf8(text: Buffer): number | undefined {
     if (end < 0 || !isUtf8(text.subarray(from, end))) return line;
     from = end + 1;
   }
-}
-
-interface Building {
-  readonly input: Omit<ConfigurationInput, "flags"> & {
-    /** True: no file is read, no password is hashed, and variables may add what the text lacks. */
-    readonly textOnly?: true;
-  };
-  readonly file: string | undefined;
-  readonly problems: Problems;
-  readonly origins: Origins;
-  readonly warnings: string[];
-  cameAsText(path: Path): boolean;
-}
-
-async function build(content: unknown, building: Building): Promise<Configuration> {
-  const { input, problems, warnings, file } = building;
-  const document = readDocument(content, building);
-  let gridSets: readonly GridSet[] = [];
-  const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
-    const built = await buildGridSets(own, input, problems);
-    gridSets = [...built.values()];
-    const declared = new Set([...gridSetIds, ...built.keys()]);
-    const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
-    return buildLayers(documents, { gridSets: built, declared, inspectArchive, problems, warnings });
-  };
-  const demo = file === undefined && document.layers === undefined;
-  const configured = await layersOf(document);
-  const layers = (demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured).map(withDigest);
-  if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
-  const dataDir = resolve(input.cwd, document.dataDir);
-  const cluster = buildCluster(document, problems, warnings);
-  const built = buildStores(document.stores, {
-    dataDir,
-    cwd: input.cwd,
-    defaultDirectory: tilesDirectory(dataDir),
-    isShared: document.store.shared,
-    problems,
-  });
-  const stores = cluster === undefined ? built : clusterStores(built, document, problems);
-  checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
-  const users = await buildUsers(document, { ...input, file }, problems, warnings);
-  const { server, jobs, compat, serviceInformation, store } = document;
-  const { count, ...diskQuota } = document.diskQuota;
-  if (
-    !input.textOnly &&
-    users.length === 0 &&
-    !problems.within(["users"]) &&
-    !problems.within(["server"]) &&
-    !isLoopback(server.host)
-  )
-    problems.expected(["server", "host"], NOBODY, server.host);
-  if (input.running !== undefined)
-    checkReload(input.running, { users: users.length, hasLayers: demo || document.layers !== undefined }, problems);
-  const hasAllLayers = !problems.within(["layers"]);
-  if (hasAllLayers) checkLayerNames(document, layers, problems);
-  return {
-    file,
-    server,
-    dataDir,
-    users,
-    layers,
-    gridSets,
-    objects: input.objects ?? [],
-    layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
-    jobs,
-    compat,
-    serviceInformation,
-    state: buildState(document.state, problems),
-    ...(cluster === undefined ? {} : { cluster }),
-    store,
-    stores,
-    diskQuota,
-    eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
-    webhooks: buildWebhooks(document.webhooks, problems),
-    warnings,
-  };
-}
-
-/** Returns where each layer is configured. A layer that does not fit the schema is undefined here. */
-const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origins): ReadonlyMap<string, Origin> =>
-  new Map(
-    documents.flatMap((layer, i) =>
-      layer === undefined ? [] : [[layer.name, origins.originOf(["layers", i], "value")] as const],
-    ),
-  );
-
-/**
- * Reports names of unknown layers outside the section of the layers. Not for layers with problems: they would be
- * reported as unknown too.
- */
-function checkLayerNames(
-  { diskQuota, eviction, webhooks }: Document,
-  layers: readonly Layer[],
-  problems: Problems,
-): void {
-  const known = layers.map(({ name }) => name);
-  const check = (path: Path, name: string): void => {
-    if (!known.includes(name)) problems.add(path, unknownLayer(name, known));
-  };
-  for (const [i, { layer }] of diskQuota.layerQuotas.entries()) check(["diskQuota", "layerQuotas", i, "layer"], layer);
-  for (const key of ["pins", "floors"] as const)
-    for (const [i, { layer }] of eviction[key].entries()) check(["eviction", key, i, "layer"], layer);
-  for (const [i, webhook] of webhooks.entries())
-    for (const [n, layer] of (webhook?.layers ?? []).entries()) check(["webhooks", i, "layers", n], layer);
-}
-
-/**
- * Refuses a reload that would open the management interface or remove every layer because a section is absent. A file
- * can end early for a moment: an editor is rewriting it, or the disk is full.
- * `hasLayers`: the section exists.
- */
-function checkReload(
-  running: RunningConfiguration,
-  next: { readonly users: number; readonly hasLayers: boolean },
-  problems: Problems,
-): void {
-  const count = (n: number, one: string): string => `the running server has ${n} ${n === 1 ? one : `${one}s`}`;
-  if (running.users > 0 && next.users === 0 && !problems.within(["users"]))
-    problems.add(
-      ["users"],
-      `${count(running.users, "user")} and this configuration names none: a reload does not open the server to everybody; restart it to run without users`,
-    );
-  if (running.layers > 0 && !next.hasLayers)
-    problems.add(
-      ["layers"],
-      `${count(running.layers, "layer")} and this configuration has no such section: a reload removes all layers only by "layers: []"`,
-    );
 }
 
 function freeze<T>(value: T): T {

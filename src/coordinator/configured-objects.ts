@@ -1,36 +1,81 @@
-import type { ConfiguredObject, ObjectChange, ObjectKind } from "../gwc/configured-object.ts";
+import { type ConfiguredObject, OBJECT_KINDS, type ObjectChange } from "../gwc/configured-object.ts";
 import type { RootedDocument } from "../gwc/document-node.ts";
 import { type Database, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
+import type { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 
 export const configuredObjectMigrations: Migrations = {
   module: "configured_objects",
   steps: [
     `CREATE TABLE configured_object (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, name TEXT NOT NULL,
        document TEXT NOT NULL, UNIQUE (kind, name));`,
+    // Removed layers whose tiles are not truncated yet.
+    "CREATE TABLE removed_layer (name TEXT PRIMARY KEY);",
   ],
 };
 
 /** Returns what was made over HTTP, in the order of creation. */
 export function storedObjects(db: Database): readonly ConfiguredObject[] {
   const rows = db.prepare("SELECT kind, name, document FROM configured_object ORDER BY id").all();
-  return rows.map((row) => {
-    const document: RootedDocument = JSON.parse(text(row, "document"));
-    return { kind: kindOf(text(row, "kind")), name: text(row, "name"), document };
+  return rows.flatMap((row) => {
+    const kind = OBJECT_KINDS.find((known) => known === text(row, "kind"));
+    if (kind === undefined) return [];
+    const document: RootedDocument | null = JSON.parse(text(row, "document"));
+    return [{ kind, name: text(row, "name"), document: document ?? undefined }];
   });
 }
 
-const kindOf = (kind: string): ObjectKind => (kind === "layer" ? "layer" : "gridSet");
-
-/** Stores a change of an object. */
-export function storeChange(db: Database, { kind, name, document }: ObjectChange): void {
+/** Stores changes of objects. With the removal of a layer, records that its tiles are to be truncated. */
+export function storeChanges(db: Database, changes: readonly ObjectChange[]): void {
   db.transaction(() => {
-    if (document === undefined) {
-      db.prepare("DELETE FROM configured_object WHERE kind = ? AND name = ?").run(kind, name);
-      return;
-    }
-    db.prepare(
-      `INSERT INTO configured_object (kind, name, document) VALUES (?, ?, ?) ${replacing(["kind", "name"], ["document"])}`,
-    ).run(kind, name, JSON.stringify(document));
+    recordRemovals(db, changes);
+    for (const change of changes) storeChange(db, change);
   });
+}
+
+/** Records the removals of layers, whose tiles are to be truncated. */
+export function recordRemovals(db: Database, changes: readonly ObjectChange[]): void {
+  const insert = db.prepare("INSERT INTO removed_layer (name) VALUES (?) ON CONFLICT DO NOTHING");
+  for (const { kind, name, document } of changes) if (kind === "layer" && document === undefined) insert.run(name);
+}
+
+/** Forgets removals of layers that were not carried out. */
+export function forgetRemovals(db: Database, names: readonly string[]): void {
+  const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
+  for (const name of names) remove.run(name);
+}
+
+function storeChange(db: Database, { kind, name, document, isInFile }: ObjectChange): void {
+  if (document === undefined && isInFile !== true) {
+    db.prepare("DELETE FROM configured_object WHERE kind = ? AND name = ?").run(kind, name);
+    return;
+  }
+  db.prepare(
+    `INSERT INTO configured_object (kind, name, document) VALUES (?, ?, ?) ${replacing(["kind", "name"], ["document"])}`,
+  ).run(kind, name, JSON.stringify(document ?? null));
+}
+
+/** Returns the removed layers whose tiles are not truncated yet. */
+const removedLayers = (db: Database): readonly string[] =>
+  db
+    .prepare("SELECT name FROM removed_layer")
+    .all()
+    .map((row) => text(row, "name"));
+
+/**
+ * Truncates the tiles of removed layers: without `only`, of those that the last server has left. A new layer of the name
+ * must not serve them.
+ */
+export async function truncateRemovedLayers(
+  db: Database,
+  truncations: Pick<MassTruncationService, "truncate">,
+  by: string | null,
+  only?: string,
+): Promise<void> {
+  for (const layer of removedLayers(db)) {
+    if (only !== undefined && layer !== only) continue;
+    await truncations.truncate({ type: "truncateLayer", layer, mode: "hard" }, by);
+    // After a kill in between the layer is truncated again: without a configuration it has no new tiles.
+    db.transaction(() => db.prepare("DELETE FROM removed_layer WHERE name = ?").run(layer));
+  }
 }

@@ -95,7 +95,8 @@ export class StoreCopies {
 
   async copyStore({ from, to, layers }: CopyRequest): Promise<Result<readonly StoreCopyView[], Refusal>> {
     const { stores, catalogue, db, now, log } = this.#parts;
-    if (stores === undefined) return refuse(conflict("The configuration has no section stores: there is one store."));
+    if (stores === undefined || stores.isOne)
+      return refuse(conflict("The configuration has no section stores: there is one store."));
     if (stores.byId(from) === undefined) return refuse(badField("from", "the id of a store", from));
     if (stores.byId(to) === undefined || from === to) return refuse(badField("to", "the id of another store", to));
     const known = catalogue().layers;

@@ -1,13 +1,19 @@
-import type { RootedDocument } from "./document-node.ts";
+import type { MapNode, RootedDocument } from "./document-node.ts";
+import { mergedSettings } from "./settings.ts";
 
-/** The kinds of objects that can be made over HTTP. */
-export type ObjectKind = "layer" | "gridSet";
+/** The kinds of objects that can be made over HTTP. There is one object of settings. */
+export const OBJECT_KINDS = ["layer", "gridSet", "store", "settings"] as const;
+export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
-/** A layer or a grid set that was made over HTTP. */
+/** The name of the object of settings. */
+export const SETTINGS = "global";
+
+/** An object that was made over HTTP. */
 export interface ConfiguredObject {
   readonly kind: ObjectKind;
   readonly name: string;
-  readonly document: RootedDocument;
+  /** Undefined: an object of the configuration file that was removed over HTTP (`config.writable`). */
+  readonly document: RootedDocument | undefined;
 }
 
 /** A change of one object: its new document, or its removal. */
@@ -17,6 +23,8 @@ export interface ObjectChange {
   readonly document: RootedDocument | undefined;
   /** The tag of the state that the client has seen; null: the client expects no such object. Absent: any state. */
   readonly expected?: string | null;
+  /** True: the configuration file has an object of this name, so that its removal has to be remembered. */
+  readonly isInFile?: true;
 }
 
 /** What a change of an object would do. */
@@ -30,17 +38,45 @@ export interface ObjectEffect {
 /** Returns the objects after a change. A new object comes last. */
 export function changedObjects(
   objects: readonly ConfiguredObject[],
-  { kind, name, document }: ObjectChange,
+  { kind, name, document, isInFile }: ObjectChange,
 ): readonly ConfiguredObject[] {
   const at = objects.findIndex((object) => object.kind === kind && object.name === name);
-  if (document === undefined) return objects.filter((_, i) => i !== at);
+  if (document === undefined && isInFile !== true) return objects.filter((_, i) => i !== at);
   const changed = { kind, name, document };
   return at < 0 ? [...objects, changed] : objects.with(at, changed);
 }
 
-/** Returns an object; undefined: it was not made over HTTP. */
-export const objectOf = (
+/** The key of an object in `Configuration.overridden`. */
+export const overriddenKey = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string => `${kind} ${name}`;
+
+/** Returns the document of an object; undefined: it was not made over HTTP, or was removed. */
+export const documentOf = (
   objects: readonly ConfiguredObject[],
   kind: ObjectKind,
   name: string,
-): ConfiguredObject | undefined => objects.find((object) => object.kind === kind && object.name === name);
+): RootedDocument | undefined => objects.find((object) => object.kind === kind && object.name === name)?.document;
+
+/** Returns whether an object is the default store: the store of layers that name none. */
+export const isDefaultStore = ({ kind, document }: Pick<ConfiguredObject, "kind" | "document">): boolean =>
+  kind === "store" && document?.node.attributes["default"] === "true";
+
+/**
+ * Returns the changes that one change makes: settings are merged into the present ones, and a new default store ends that
+ * another store is the default.
+ */
+export function changesOf(objects: readonly ConfiguredObject[], change: ObjectChange): readonly ObjectChange[] {
+  if (change.kind === "settings" && change.document !== undefined)
+    return [{ ...change, document: mergedSettings(settingsOf(objects), change.document.node) }];
+  if (!isDefaultStore(change)) return [change];
+  const others = objects.filter((object) => isDefaultStore(object) && object.name !== change.name);
+  return [...others.map((other) => ({ ...other, document: other.document && notDefault(other.document) })), change];
+}
+
+const notDefault = ({ root, node }: RootedDocument): RootedDocument => ({
+  root,
+  node: { ...node, attributes: { ...node.attributes, default: "false" } },
+});
+
+/** Returns the settings that were made over HTTP, or stand in GeoWebCache's file. */
+export const settingsOf = (objects: readonly ConfiguredObject[]): MapNode | undefined =>
+  documentOf(objects, "settings", SETTINGS)?.node;

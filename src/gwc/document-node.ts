@@ -49,9 +49,6 @@ export interface RootedDocument {
   readonly node: MapNode;
 }
 
-/** Stands for a secret in every document that is shown. A PUT of it keeps the secret. */
-export const MASKED = "***";
-
 /** Returns the value of a field; undefined: there is none. */
 export const fieldOf = ({ fields }: MapNode, name: string): DocumentNode | undefined =>
   fields.find(([key]) => key === name)?.[1];

@@ -40,6 +40,20 @@ const rasterFilter = {
   debug: "flag",
 } as const;
 
+const FORMAT_MODIFIERS = {
+  list: "formatModifier",
+  of: {
+    map: {
+      responseFormat: "text",
+      requestFormat: "text",
+      transparent: "flag",
+      bgColor: "text",
+      palette: "text",
+      compressionQuality: "double",
+    },
+  },
+} as const satisfies FieldType;
+
 /** Of a layer of every kind: before and after the elements of its source. */
 const HEAD = {
   blobStoreId: "text",
@@ -54,19 +68,7 @@ const HEAD = {
   },
   mimeFormats: texts,
   infoMimeFormats: texts,
-  formatModifiers: {
-    list: "formatModifier",
-    of: {
-      map: {
-        responseFormat: "text",
-        requestFormat: "text",
-        transparent: "flag",
-        bgColor: "text",
-        palette: "text",
-        compressionQuality: "double",
-      },
-    },
-  },
+  formatModifiers: FORMAT_MODIFIERS,
   gridSubsets: {
     list: "gridSubset",
     of: {
@@ -177,9 +179,42 @@ export const LAYER_ROOTS = {
   mbtilesLayer: { ...HEAD, parameterFilters: PARAMETER_FILTERS, tilesPath: "text", tileSize: "integer" },
 } as const satisfies Readonly<Record<string, FieldTypes>>;
 
+/** What GeoWebCache says of its operator in capabilities. */
+const SERVICE_INFORMATION = {
+  title: "text",
+  description: "text",
+  keywords: texts,
+  serviceProvider: {
+    map: {
+      providerName: "text",
+      providerSite: "text",
+      serviceContact: {
+        map: {
+          individualName: "text",
+          positionName: "text",
+          addressType: "text",
+          addressStreet: "text",
+          addressCity: "text",
+          addressAdministrativeArea: "text",
+          addressPostalCode: "text",
+          addressCountry: "text",
+          phoneNumber: "text",
+          faxNumber: "text",
+          addressEmail: "text",
+        },
+      },
+    },
+  },
+  fees: "text",
+  accessConstraints: "text",
+  providerName: "text",
+  providerSite: "text",
+} as const satisfies FieldTypes;
+
 /** The settings of the server. */
 export const GLOBAL_ROOTS = {
   global: {
+    serviceInformation: { map: SERVICE_INFORMATION },
     runtimeStatsEnabled: "flag",
     lockProvider: "text",
     fullWMS: "flag",
@@ -192,24 +227,16 @@ export const GLOBAL_ROOTS = {
   },
 } as const satisfies Readonly<Record<string, FieldTypes>>;
 
-const STORE_HEAD = { id: "text", enabled: "flag" } as const;
-const DIRECTORY = { ...STORE_HEAD, baseDirectory: "text", fileSystemBlockSize: "integer" } as const;
-
-/** The elements of stores, by the name of the root. */
-export const BLOB_STORE_ROOTS = {
-  FileBlobStore: { ...DIRECTORY, pathGeneratorType: "text" },
-  CompactBlobStore: DIRECTORY,
-  S3BlobStore: {
-    ...STORE_HEAD,
-    bucket: "text",
-    prefix: "text",
-    awsAccessKey: "text",
-    awsSecretKey: "text",
-    access: "text",
-    useHTTPS: "flag",
-    endpoint: "text",
-  },
-} as const satisfies Readonly<Record<string, FieldTypes>>;
+/** The settings of a file. Those that `/rest/global` does not have are the defaults of layers. */
+export const FILE_SETTINGS = {
+  ...GLOBAL_ROOTS.global,
+  seederCorePoolSize: "integer",
+  seederMaxPoolSize: "integer",
+  httpUsername: "text",
+  httpPassword: "text",
+  proxyUrl: "text",
+  formatModifiers: FORMAT_MODIFIERS,
+} as const satisfies FieldTypes;
 
 /** The elements of a grid set. */
 export const GRID_SET_ROOTS = {

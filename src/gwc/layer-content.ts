@@ -39,7 +39,7 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
     gutter: isTiles ? undefined : numberField(node, "gutter"),
     formatModifiers: isTiles ? undefined : formatModifiers(node),
     parameterFilters: filterContents(fieldOf(node, "parameterFilters")),
-    legends: legendContents(mapOf(node, "legends"), textOf(node, "wmsLayers") || (textOf(node, "name") ?? "")),
+    legends: legendContents(node),
     expireCacheSeconds: expiryContent(node, "expireCache", (seconds) => (seconds === NEVER ? 0 : seconds)),
     expireClientSeconds: expiryContent(node, "expireClients", (seconds) => seconds),
     queryable: isTiles ? undefined : fieldOf(node, "queryable"),
@@ -84,7 +84,8 @@ function vendorParameters(node: MapNode): Readonly<Record<string, string>> {
 }
 
 function wmsSource(node: MapNode): Content {
-  const urls = itemsOf(node, "wmsUrl").map(String);
+  // The same address twice is no second server.
+  const urls = [...new Set(itemsOf(node, "wmsUrl").map(String))];
   const split = (name: string): readonly string[] | undefined => textOf(node, name)?.split(",");
   const version = textOf(node, "wmsVersion");
   const styles = split("wmsStyles")?.every((style) => style === "") === true ? undefined : split("wmsStyles");

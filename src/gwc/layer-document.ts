@@ -8,7 +8,6 @@ import {
   type DocumentNode,
   double,
   list,
-  MASKED,
   type MapNode,
   map,
   type NamedNode,
@@ -21,7 +20,10 @@ const NO_CACHE = -1;
 /** GeoWebCache's time limit of one request to a server, in seconds, for sources without one. */
 const BACKEND_TIMEOUT_SECONDS = 120;
 
-/** Returns a layer as GeoWebCache's `wmsLayer`, or as `mbtilesLayer`; a source that GeoWebCache lacks has no `wmsUrl`. */
+/**
+ * Returns a layer as GeoWebCache's `wmsLayer`, or as `mbtilesLayer`, with its secrets. A source that GeoWebCache lacks has
+ * no `wmsUrl`.
+ */
 export function layerDocument(layer: Layer): RootedDocument {
   const { source } = layer;
   const common: readonly (readonly [string, DocumentNode | undefined])[] = [
@@ -175,13 +177,12 @@ function sourceFields(layer: Layer, source: SourceOptions): readonly (readonly [
     gutter,
     ["wmsVersion", source.version === "1.1.1" ? undefined : source.version],
     ["httpUsername", source.username],
-    ["httpPassword", source.password === undefined ? undefined : MASKED],
+    ["httpPassword", source.password],
     ["proxyUrl", source.proxy],
     ["transparent", source.transparent],
     ["bgColor", source.bgColor],
     ["palette", source.palette],
-    // The values may be secrets.
-    ["vendorParameters", vendor.length === 0 ? undefined : vendor.map(([key]) => `${key}=${MASKED}`).join("&")],
+    ["vendorParameters", vendor.length === 0 ? undefined : vendor.map(([key, value]) => `${key}=${value}`).join("&")],
     concurrency,
     legends,
     ["httpRequestMode", source.method === "post" ? "FormPost" : undefined],

@@ -66,13 +66,28 @@ function legendOfServer(server: string, layer: string, style: string, format: st
 }
 
 /** @param layer the layer of the WMS */
-export function legendContents(legends: MapNode | undefined, layer: string): readonly Content[] | undefined {
+/** Returns the styles that legends can be of: those of the filter of STYLES, else the one without a name. */
+function stylesOf(node: MapNode): ReadonlySet<string> {
+  const filter = itemsOf(node, "parameterFilters").find(
+    (item) => isMapNode(item) && (textOf(item, "key") ?? "").toUpperCase() === "STYLES",
+  );
+  if (filter === undefined || !isMapNode(filter)) return new Set([""]);
+  return new Set([...itemsOf(filter, "values").map(String), textOf(filter, "defaultValue") ?? ""]);
+}
+
+/** Returns the legends of a layer. */
+export function legendContents(node: MapNode): readonly Content[] | undefined {
+  const legends = mapOf(node, "legends");
+  const layer = textOf(node, "wmsLayers") || (textOf(node, "name") ?? "");
+  const styles = stylesOf(node);
   if (legends === undefined) return undefined;
   const { defaultWidth, defaultHeight, defaultFormat } = legends.attributes;
   const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
   return itemsOf(legends, "legend").flatMap((legend): Content[] => {
     if (!isMapNode(legend)) return [];
     const style = legend.attributes["style"] ?? "";
+    // GeoWebCache keeps legends of styles that the layer does not offer, and never shows them.
+    if (!styles.has(style)) return [];
     const width = numberField(legend, "width") ?? number(defaultWidth);
     const height = numberField(legend, "height") ?? number(defaultHeight);
     const format = textOf(legend, "format") ?? defaultFormat;

@@ -2,13 +2,13 @@ import {
   type DocumentNode,
   fieldOf,
   list,
-  MASKED,
   type MapNode,
   map,
   type NamedNode,
   type RootedDocument,
 } from "./document-node.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 const rule = (seconds: number): DocumentNode => ({
   kind: "list",
@@ -30,13 +30,23 @@ const RULES = [
   ["expireClientsList", "expireClients", 7200],
 ] as const;
 
-/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets. */
-export function shownLayer({ root, node }: RootedDocument): RootedDocument {
+/**
+ * Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets.
+ * @param settings those of the server, which some defaults come from
+ */
+export function shownLayer(document: RootedDocument, settings?: MapNode): RootedDocument {
+  const { root, node } = completeLayer(document, settings);
+  return { root, node: withoutSecrets(node) };
+}
+
+/** Returns the same with its secrets: documents of one layer that differ in defaults alone are equal in this form. */
+export function completeLayer({ root, node }: RootedDocument, settings?: MapNode): RootedDocument {
   const isWms = root === "wmsLayer";
   const defaults: Readonly<Record<string, DocumentNode>> = {
     ...SHOWN,
     ...(isWms ? SHOWN_OF_WMS : {}),
     ...rulesOf(node),
+    ...defaultsOf(settings),
   };
   const order = Object.keys(isWms ? LAYER_ROOTS.wmsLayer : LAYER_ROOTS.mbtilesLayer);
   const known = order.flatMap((name): NamedNode[] => {
@@ -45,6 +55,15 @@ export function shownLayer({ root, node }: RootedDocument): RootedDocument {
   });
   const others = node.fields.filter(([name]) => !order.includes(name));
   return { root, node: { ...node, fields: [...known, ...others] } };
+}
+
+/** Returns what layers without their own value have of the settings. */
+function defaultsOf(settings: MapNode | undefined): Readonly<Record<string, DocumentNode>> {
+  if (settings === undefined) return {};
+  const given = ["backendTimeout", "cacheBypassAllowed", "formatModifiers"].map(
+    (name) => [name, fieldOf(settings, name)] as const,
+  );
+  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 function rulesOf(node: MapNode): Readonly<Record<string, DocumentNode>> {
@@ -57,23 +76,11 @@ function rulesOf(node: MapNode): Readonly<Record<string, DocumentNode>> {
 }
 
 function shown(name: string, value: DocumentNode): DocumentNode {
-  if (name === "httpPassword") return MASKED;
-  if (name === "wmsUrl" && typeof value === "object" && value.kind === "list")
-    return list(
-      "string",
-      value.items.map(([, url]) => withQuestionMark(String(url))),
-    );
-  if (typeof value !== "object") return value;
-  switch (value.kind) {
-    case "double":
-      return value;
-    case "list":
-      return { ...value, items: value.items.map(([item, inner]): NamedNode => [item, shown(item, inner)]) };
-    case "repeated":
-      return { ...value, items: value.items.map((item) => shown(name, item)) };
-    case "map":
-      return { ...value, fields: value.fields.map(([item, inner]): NamedNode => [item, shown(item, inner)]) };
-  }
+  if (name !== "wmsUrl" || typeof value !== "object" || value.kind !== "list") return value;
+  return list(
+    "string",
+    value.items.map(([, url]) => withQuestionMark(String(url))),
+  );
 }
 
 const withQuestionMark = (url: string): string => (url.includes("?") ? url : `${url}?`);

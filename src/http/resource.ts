@@ -88,7 +88,7 @@ export interface RouteOptions {
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   readonly configured: () => ConfiguredParts;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
-  readonly changeObject: (change: ObjectChange) => Promise<Result<null, Refusal>>;
+  readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
   /** Checks a change of what was made over HTTP, and returns what it would do. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
 }
@@ -102,6 +102,12 @@ export interface ConfiguredParts {
   readonly gridSets: readonly GridSet[];
   readonly objects: readonly ConfiguredObject[];
   readonly stores: readonly StoreOptions[];
+  /** Whether what stands in the file can be changed. */
+  readonly isWritable: boolean;
+  /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
+  readonly geowebcache?: { readonly directory: string };
+  /** The objects that replace a part of the file, by `overriddenKey`. */
+  readonly overridden: ReadonlySet<string>;
 }
 
 /** A request that has passed all checks before the body, as a handler gets it. */

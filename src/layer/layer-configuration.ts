@@ -1,9 +1,7 @@
 import { corners } from "../grid/grid-set-document.ts";
+import { MASKED } from "../lib/masked.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import type { Layer, SourceOptions } from "./layer.ts";
-
-/** Stands for a secret in every document that is shown. A PUT of it keeps the secret. */
-export const MASKED_SECRET = "***";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
@@ -40,12 +38,12 @@ function sourceConfiguration(source: SourceOptions): Configuration {
   return {
     ...plain,
     ...files,
-    proxy: proxy?.replace(/\/\/[^/]*@/, `//${MASKED_SECRET}@`),
+    proxy: proxy?.replace(/\/\/[^/]*@/, `//${MASKED}@`),
     timeoutSeconds: timeoutMs / 1000,
     // A vendor parameter may be a key of the upstream.
-    vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED_SECRET])),
-    username: username === undefined ? undefined : MASKED_SECRET,
-    password: password === undefined ? undefined : MASKED_SECRET,
+    vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
+    username: username === undefined ? undefined : MASKED,
+    password: password === undefined ? undefined : MASKED,
   };
 }
 

@@ -7,6 +7,8 @@ export interface StoreDisks {
   /** Returns the disk that has the tiles of a layer. */
   diskOf(layer: string): string;
   spaceOf(disk: string): Promise<DiskSpace>;
+  /** True: there is one store. */
+  readonly isOne?: boolean;
 }
 
 /** Knows the free space on each disk that has tiles. Stores on one disk share its space. */
@@ -24,9 +26,13 @@ export class Disks {
     this.#stores = stores;
   }
 
+  get #several(): StoreDisks | undefined {
+    return this.#stores?.isOne === true ? undefined : this.#stores;
+  }
+
   /** Returns the disk that has the tiles of a layer. */
   of(layer: string): DiskSpaceMonitor {
-    const stores = this.#stores;
+    const stores = this.#several;
     if (stores === undefined) return this.all;
     const disk = stores.diskOf(layer);
     let monitor = this.#byDisk.get(disk);
@@ -40,7 +46,7 @@ export class Disks {
   /** Records that tiles of a layer were stored. */
   wrote(layer: string, size: StoredSize): void {
     this.all.wrote(size);
-    if (this.#stores !== undefined) this.of(layer).wrote(size);
+    if (this.#several !== undefined) this.of(layer).wrote(size);
   }
 
   /**
@@ -48,7 +54,7 @@ export class Disks {
    * the tiles of all layers are.
    */
   sharing(layer: string): ((other: string) => boolean) | undefined {
-    const stores = this.#stores;
+    const stores = this.#several;
     if (stores === undefined) return undefined;
     const disk = stores.diskOf(layer);
     return (other) => stores.diskOf(other) === disk;

@@ -1,11 +1,12 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Layer } from "../layer/layer.ts";
 import type { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { type GridSets, gridSetsOf } from "./grid-sets.ts";
 import type { createS3Store, S3Store, StoreTrouble } from "./s3/s3-store.ts";
 import type { Store } from "./store.ts";
-import { DEFAULT_STORE, type StoreOptions } from "./store-options.ts";
+import type { StoreOptions } from "./store-options.ts";
 import { StoreRouter } from "./store-router.ts";
 
 /** Returns the directory of the tiles in a data directory. */
@@ -22,13 +23,15 @@ export interface OpenOptions {
   readonly isOwner: boolean;
 }
 
+/** The parts of a configuration that the stores of a process follow. */
+export type StoreParts = Pick<OpenOptions, "stores" | "layers">;
+
 /** The stores of one process as one store. */
 export interface OpenedStores {
   readonly store: Store;
-  /** The stores of the configuration; undefined: it has only the default one. */
-  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf"> | undefined;
-  /** Applies reloaded layers: their stores and their grid sets. */
-  configure(layers: readonly Layer[]): void;
+  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf" | "isOne">;
+  /** Applies a reloaded configuration: opens new stores, and gives layers their stores and grid sets. */
+  configure(next: StoreParts, kinds: StoreKinds): void;
   /** Returns why a remote store cannot be used; undefined: all can be. Asks them. */
   trouble(): Promise<StoreTrouble | undefined>;
 }
@@ -48,60 +51,70 @@ export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<S
   };
 }
 
+/** A store that is open, and the options that it was opened with. */
+interface OpenStore {
+  readonly id: string;
+  readonly options: StoreOptions;
+  readonly store: Store | S3Store;
+}
+
 /** Opens the stores of tiles. The one place that chooses the implementations. */
 export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStores {
-  const { stores } = options;
   let gridSets = gridSetsOf(options.layers);
-  const remote: S3Store[] = [];
-  const shared: SharedOptions = { ...options, gridSets: (id) => gridSets(id), remote };
-  const opened = stores.map((one) => ({ id: one.id, store: open(one, shared, kinds) }));
-  const [only] = opened;
-  if (only !== undefined && only.id === DEFAULT_STORE)
-    return {
-      store: only.store,
-      several: undefined,
-      trouble: async () => undefined,
-      configure: (layers) => {
-        gridSets = gridSetsOf(layers);
-      },
-    };
+  const shared: SharedOptions = { ...options, gridSets: (id) => gridSets(id) };
+  let opened: readonly OpenStore[] = options.stores.map((one) => openOne(one, shared, kinds));
   const router = new StoreRouter(opened);
   router.configure(options.layers);
   return {
     store: router,
     several: router,
     async trouble() {
-      const found = await Promise.all(remote.map((store) => store.trouble()));
+      const found = await Promise.all(opened.map(({ store }) => ("trouble" in store ? store.trouble() : undefined)));
       return (
         found.find((trouble) => trouble?.isConfiguration === true) ?? found.find((trouble) => trouble !== undefined)
       );
     },
-    configure(layers) {
+    configure({ layers, stores }, loaded) {
+      const before = opened;
       gridSets = gridSetsOf(layers);
-      router.configure(layers);
+      opened = stores.map(
+        (one) => before.find(({ options: present }) => isDeepStrictEqual(present, one)) ?? openOne(one, shared, loaded),
+      );
+      router.configure(layers, opened);
+      for (const one of before) if (!opened.includes(one)) closeLater(one);
     },
   };
 }
 
-type SharedOptions = Pick<OpenOptions, "fsync" | "instance" | "isOwner"> & {
-  readonly gridSets: GridSets;
-  readonly remote: S3Store[];
-};
+/** Requests of a store that was removed may be under way. They end within this time. */
+const CLOSE_MS = 60_000;
 
-function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): Store {
-  const { fsync, instance, gridSets, isOwner, remote } = shared;
+function closeLater({ store }: OpenStore): void {
+  setTimeout(() => {
+    // A store that cannot be closed has no layer, and nobody waits for it.
+    store[Symbol.asyncDispose]().then(undefined, () => undefined);
+  }, CLOSE_MS).unref();
+}
+
+const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds): OpenStore => ({
+  id: options.id,
+  options,
+  store: open(options, shared, kinds),
+});
+
+type SharedOptions = Pick<OpenOptions, "fsync" | "instance" | "isOwner"> & { readonly gridSets: GridSets };
+
+function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): Store | S3Store {
+  const { fsync, instance, gridSets, isOwner } = shared;
   switch (store.type) {
     case "file":
       return createFileStore({ root: store.path, fsync, instance, layout: store.layout, gridSets });
     case "compact":
       if (compact === undefined) throw notLoaded(store.type);
       return compact({ root: store.path, fsync, instance, gridSets });
-    case "s3": {
+    case "s3":
       if (s3 === undefined) throw notLoaded(store.type);
-      const opened = s3({ ...store, isOwner });
-      remote.push(opened);
-      return opened;
-    }
+      return s3({ ...store, isOwner });
   }
 }
 

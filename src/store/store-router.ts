@@ -2,6 +2,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
 import type { Store } from "./store.ts";
+import { DEFAULT_STORE } from "./store-options.ts";
 import type { DiskSpace, TileStore } from "./tile-store.ts";
 import type { TruncationStore } from "./truncation-store.ts";
 
@@ -13,6 +14,8 @@ export interface RoutedStore {
 
 /** Ends the id of the store in the names of truncations. No id contains it. */
 const ID_END = ":";
+const defaultOf = (stores: readonly RoutedStore[]): Store | undefined =>
+  stores.find(({ id }) => id === DEFAULT_STORE)?.store;
 const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
 
 /**
@@ -22,9 +25,13 @@ const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
  */
 export class StoreRouter implements Store {
   /** Several disks: each store names its own. */
-  readonly disk = "";
-  readonly #stores: readonly RoutedStore[];
-  readonly #first: Store;
+  get disk(): string {
+    return this.isOne ? this.#first.disk : "";
+  }
+  #stores: readonly RoutedStore[];
+  #first: Store;
+  /** The store of truncations whose names have no id: they are of a server that had one store. */
+  #plain: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
   #renames = 0;
   /** The time at which each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
@@ -36,10 +43,21 @@ export class StoreRouter implements Store {
     if (first === undefined) throw new Error("a router needs a store");
     this.#stores = stores;
     this.#first = first.store;
+    this.#plain = defaultOf(stores) ?? first.store;
   }
 
-  /** Applies the stores of the configured layers. */
-  configure(layers: readonly Pick<Layer, "name" | "store">[]): void {
+  /** Whether there is only the default store. */
+  get isOne(): boolean {
+    return this.#stores.length === 1 && this.#stores[0]?.id === DEFAULT_STORE;
+  }
+
+  /** Applies the stores of the configured layers. `stores`: the stores if they have changed, at least one. */
+  configure(layers: readonly Pick<Layer, "name" | "store">[], stores: readonly RoutedStore[] = this.#stores): void {
+    const [first] = stores;
+    if (first === undefined) throw new Error("a router needs a store");
+    this.#stores = stores;
+    this.#first = first.store;
+    this.#plain = defaultOf(stores) ?? first.store;
     const byId = new Map(this.#stores.map(({ id, store }) => [id, store]));
     const storeOf = (id: string | undefined): Store => (id === undefined ? undefined : byId.get(id)) ?? this.#first;
     this.#byLayer = new Map(layers.map(({ name, store }) => [name, storeOf(store)]));
@@ -75,6 +93,7 @@ export class StoreRouter implements Store {
   #of(layer: string): Store {
     const configured = this.#byLayer.get(layer);
     if (configured !== undefined) return configured;
+    if (this.#stores.length === 1) return this.#first;
     return this.#stores.find(({ store }) => store.pyramids(layer, []).length > 0)?.store ?? this.#first;
   }
 
@@ -159,17 +178,19 @@ export class StoreRouter implements Store {
   }
 
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
-    return this.#stores.flatMap(({ id, store }) => store.plan(scope).map((name) => `${id}${ID_END}${name}`));
+    return this.#stores.flatMap(({ id, store }) =>
+      store.plan(scope).map((name) => (id === DEFAULT_STORE ? name : `${id}${ID_END}${name}`)),
+    );
   }
 
-  /** Returns the names that concern each store. Names without an id are of a server that had one store, the first. */
+  /** Returns the names that concern each store. Names without an id concern the default store, else the first. */
   #namesByStore(names: readonly string[]): readonly (readonly [Store, readonly string[]])[] {
-    const ofOne = ({ id, store }: RoutedStore, isFirst: boolean): readonly [Store, readonly string[]] => {
+    const ofOne = ({ id, store }: RoutedStore): readonly [Store, readonly string[]] => {
       const named = names.filter((name) => name.startsWith(`${id}${ID_END}`)).map((name) => name.slice(id.length + 1));
-      const plain = isFirst ? names.filter((name) => !name.includes(ID_END)) : [];
+      const plain = store === this.#plain ? names.filter((name) => !name.includes(ID_END)) : [];
       return [store, [...named, ...plain]];
     };
-    return this.#stores.map((routed, n) => ofOne(routed, n === 0));
+    return this.#stores.map(ofOne);
   }
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): void {

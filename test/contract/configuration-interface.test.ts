@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { S3_OF_ALL } from "../support/s3-env.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
@@ -140,7 +142,6 @@ describe("reading", () => {
     const location = await put("/rest/global", "<global><location>/etc</location></global>");
     expect(location).toMatchObject({ status: 400, type: "text/plain" });
     expect(location.text).toContain('Cannot modify read-only property "location"');
-    expect((await put("/rest/global", "<global><backendTimeout>5</backendTimeout></global>")).status).toBe(409);
   });
 });
 
@@ -391,4 +392,163 @@ test("a reload whose file brings a layer with the name of one made over HTTP is 
   expect((await ask("/rest/reload", "", { method: "POST" })).status).toBe(200);
   expect((await ask("/rest/layers.json")).text).toBe('["ws:roads","twice"]');
   expect((await remove("/rest/layers/twice")).status).toBe(200);
+});
+
+describe("settings", () => {
+  test("some fields are merged into the others, kept over a kill, and the defaults of layers", async () => {
+    const body = "<global><backendTimeout>33</backendTimeout><lockProvider>nioLock</lockProvider></global>";
+    expect(await put("/rest/global.xml", body)).toMatchObject({ status: 200, text: "" });
+    const json = JSON.stringify({ global: { serviceInformation: { title: "Tiles" }, fullWMS: true } });
+    expect((await put("/rest/global", json, "application/json")).status).toBe(200);
+    server = await server.restart("SIGKILL");
+    const shown = JSON.parse((await ask("/rest/global.json")).text);
+    expect(shown.global).toMatchObject({
+      serviceInformation: { title: "Tiles" },
+      lockProvider: "nioLock",
+      fullWMS: true,
+      backendTimeout: 33,
+    });
+    expect((await put("/rest/layers/timed", wms("timed"))).status).toBe(200);
+    expect((await ask("/rest/layers/timed.xml")).text).toContain("<backendTimeout>33</backendTimeout>");
+    for (const [type, suffix] of [
+      ["application/json", "json"],
+      ["text/xml", "xml"],
+    ] as const)
+      expect((await put("/rest/global", (await ask(`/rest/global.${suffix}`)).text, type)).status).toBe(200);
+    expect((await remove("/rest/layers/timed")).status).toBe(200);
+  });
+
+  test.each([
+    ["a time limit below zero", "<backendTimeout>-5</backendTimeout>", "backendTimeout"],
+    ["a time limit that is none", "<backendTimeout>abc</backendTimeout>", "backendTimeout"],
+    ["a flag that is none", "<fullWMS>maybe</fullWMS>", "fullWMS"],
+    ["an unknown lock", "<lockProvider>padlock</lockProvider>", "lockProvider"],
+    ["another version", "<version>3</version>", 'read-only property "version"'],
+  ])("%s is 400 with the path, and changes nothing", async (_, fields, path) => {
+    const before = (await ask("/rest/global.xml")).text;
+    const refused = await put("/rest/global", `<global>${fields}</global>`);
+    expect(refused).toMatchObject({ status: 400, type: "text/plain" });
+    expect(refused.text).toContain(path);
+    expect((await ask("/rest/global.xml")).text).toBe(before);
+  });
+});
+
+describe("stores", () => {
+  const file = (id: string, directory: string, more = "", attributes = ""): string =>
+    `<FileBlobStore${attributes}><id>${id}</id><enabled>true</enabled><baseDirectory>${directory}</baseDirectory>${more}</FileBlobStore>`;
+  const storePath = (id: string): string => `/rest/blobstores/${id}`;
+
+  test.each([
+    ["DEFAULT", ""],
+    ["TMS", "<pathGeneratorType>TMS</pathGeneratorType>"],
+    ["SLIPPY", "<pathGeneratorType>SLIPPY</pathGeneratorType>"],
+  ])(
+    "a file store of the layout %s is used at once, over a kill, and goes when no layer uses it",
+    async (layout, more) => {
+      const id = `files-${layout}`;
+      const directory = join(server.dataDir, id);
+      const made = await put(storePath(id), file(id, directory, more));
+      expect(made).toMatchObject({ status: 201, text: "" });
+      expect((await put(storePath(id), file(id, directory, more))).status).toBe(200);
+      expect((await ask("/rest/blobstores.json")).text).toContain(id);
+      const shown = await ask(`${storePath(id)}.xml`);
+      expect(shown.text).toContain('<FileBlobStore default="false">');
+      expect(shown.text).toContain("<fileSystemBlockSize>0</fileSystemBlockSize>");
+      const json = await ask(`${storePath(id)}.json`);
+      expect((await put(storePath(id), json.text, "application/json")).status).toBe(200);
+
+      const layer = `in-${layout}`;
+      const blobStore = `<blobStoreId>${id}</blobStoreId>`;
+      expect((await put(`/rest/layers/${layer}`, wms(layer, blobStore))).status).toBe(200);
+      const tile = async () => (await fetch(`${server.url}/xyz/${layer}/EPSG:4326/1/1/1.png`)).headers;
+      expect((await tile()).get("geowebcache-cache-result")).toBe("MISS");
+      await expect.poll(() => existsSync(join(directory, layer))).toBe(true);
+      server = await server.restart("SIGKILL");
+      expect((await tile()).get("geowebcache-cache-result")).toBe("HIT");
+      const inUse = await remove(storePath(id));
+      expect(inUse).toMatchObject({ status: 409, type: "text/plain" });
+      expect(inUse.text).toContain(layer);
+      const ended = await put(storePath(id), file(id, directory, more).replace(">true<", ">false<"));
+      expect(ended.status).toBe(409);
+      expect((await remove(`/rest/layers/${layer}`)).status).toBe(200);
+      expect(await remove(storePath(id))).toMatchObject({ status: 200, text: "" });
+      const gone = await ask(storePath(id));
+      expect(gone.text).toContain(`A BlobStoreInfo with name "${id}" does not exist.`);
+      expect((await remove(storePath(id))).text).toContain("Failed to remove BlobStoreInfo.");
+    },
+  );
+
+  test("the default store has the tiles of layers that name none, and ends that another is it", async () => {
+    const [one, two] = ["d-one", "d-two"];
+    const standard = ' default="true"';
+    const directory = (id: string) => join(server.dataDir, id);
+    expect((await put(storePath(one), file(one, directory(one), "", standard))).status).toBe(201);
+    expect((await put("/rest/layers/free", wms("free"))).status).toBe(200);
+    await fetch(`${server.url}/xyz/free/EPSG:4326/1/1/1.png`);
+    await expect.poll(() => existsSync(join(directory(one), "free"))).toBe(true);
+    expect((await put(storePath(two), file(two, directory(two), "", standard))).status).toBe(201);
+    expect((await ask(`${storePath(one)}.xml`)).text).toContain('default="false"');
+    expect((await ask(`${storePath(two)}.xml`)).text).toContain('default="true"');
+    expect((await remove(storePath(two))).status, "layers use it").toBe(409);
+    expect((await put(storePath(two), file(two, directory(two)))).status).toBe(200);
+    expect((await remove("/rest/layers/free")).status).toBe(200);
+    expect((await remove(storePath(two))).status).toBe(200);
+    expect((await remove(storePath(one))).status).toBe(200);
+  });
+
+  test("a store that Nuthatch has not is kept and shown without its secrets, and refused when it is enabled", async () => {
+    const azure = (enabled: string, key: string) =>
+      `<AzureBlobStore><id>az</id><enabled>${enabled}</enabled><container>c</container><accountName>a</accountName><accountKey>${key}</accountKey></AzureBlobStore>`;
+    const refused = await put(storePath("az"), azure("true", "geheim"));
+    expect(refused).toMatchObject({ status: 400, type: "text/plain" });
+    expect(refused.text).toContain("enabled: expected false");
+    expect((await put(storePath("az"), azure("false", "geheim"))).status).toBe(201);
+    const shown = await ask(`${storePath("az")}.xml`);
+    expect(shown.text).toContain("<accountKey>***</accountKey>");
+    expect((await put(storePath("az"), shown.text)).status).toBe(200);
+    const layer = await put("/rest/layers/in-az", wms("in-az", "<blobStoreId>az</blobStoreId>"));
+    expect(layer.status).toBe(400);
+    expect(layer.text).toContain("blobStoreId: expected a store that is enabled");
+    expect((await remove(storePath("az"))).status).toBe(200);
+  });
+
+  test("a directory with foreign files is taken, and they stay", async () => {
+    const directory = join(server.dataDir, "foreign");
+    mkdirSync(join(directory, "photos"), { recursive: true });
+    writeFileSync(join(directory, "photos", "cat.png"), "cat");
+    expect((await put(storePath("foreign"), file("foreign", directory))).status).toBe(201);
+    expect((await put("/rest/layers/photos-of", wms("photos-of", "<blobStoreId>foreign</blobStoreId>"))).status).toBe(
+      200,
+    );
+    await fetch(`${server.url}/xyz/photos-of/EPSG:4326/1/1/1.png`);
+    expect((await remove("/rest/layers/photos-of")).status).toBe(200);
+    expect((await remove(storePath("foreign"))).status).toBe(200);
+    expect(readFileSync(join(directory, "photos", "cat.png"), "utf8")).toBe("cat");
+  });
+
+  test.each([
+    ["no directory", "<FileBlobStore><id>bad</id><enabled>true</enabled></FileBlobStore>", "baseDirectory"],
+    ["an unknown layout", file("bad", "/tmp/bad", "<pathGeneratorType>ZXY</pathGeneratorType>"), "pathGeneratorType"],
+    ["an unknown kind", "<TapeBlobStore><id>bad</id></TapeBlobStore>", "TapeBlobStore"],
+    ["another id", file("other", "/tmp/bad"), "mismatch"],
+    ["a reserved id", file("_DEFAULT_STORE_", "/tmp/bad"), "mismatch"],
+    ["a directory that cannot be made", file("bad", "/proc/bad"), "baseDirectory"],
+    [
+      "a default that is not enabled",
+      file("bad", "/tmp/bad", "", ' default="true"').replace(">true<", ">false<"),
+      "enabled",
+    ],
+    ["an S3 store without a bucket", "<S3BlobStore><id>bad</id><enabled>true</enabled></S3BlobStore>", "bucket"],
+    ["an XML that ends early", "<FileBlobStore><id>bad", "XML"],
+  ])("%s is 400 with the path, and changes nothing", async (_, body, path) => {
+    const refused = await put(storePath("bad"), body);
+    expect(refused).toMatchObject({ status: 400, type: "text/plain" });
+    expect(refused.text).toContain(path);
+    expect((await ask(storePath("bad"))).status).toBe(404);
+  });
+
+  test("the store of the data directory is reserved", async () => {
+    expect((await put(storePath("default"), file("default", "/tmp/bad"))).status).toBe(409);
+    expect((await remove(storePath("default"))).status).toBe(409);
+  });
 });

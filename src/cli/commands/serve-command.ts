@@ -9,7 +9,7 @@ import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } 
 export function serveCommand(): Command {
   return addConfigurationFlags(new Command("serve").description("starts the server")).action(
     async (flags: ConfigurationFlags) => {
-      const configuration = await loadOrPrint(flags);
+      const configuration = await loadOrPrint(flags, { makesDefaults: true });
       if (configuration === undefined) return;
       const starting = start(configuration, flags);
       obeySignals(starting);
@@ -33,7 +33,7 @@ async function start(configuration: Configuration, flags: ConfigurationFlags): P
     import("../../app/start.ts"),
     import("../../app/load-in-thread.ts"),
   ]);
-  return startServer(configuration, (running, objects) => loadInThread({ ...input, running, objects }));
+  return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }));
 }
 
 function fail(what: string, error: unknown): never {

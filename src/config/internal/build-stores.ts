@@ -13,6 +13,12 @@ export interface StoresContext {
   readonly cwd: string;
   /** The directory of the store that exists without `stores:`. */
   readonly defaultDirectory: string;
+  /** The store that comes first although it does not stand first; undefined: the first one. */
+  readonly first?: string | undefined;
+  /** True: the default store exists beside the configured ones. */
+  readonly keepsDefault?: boolean;
+  /** True: the default store is a directory of GeoWebCache, which has directories of other stores inside. */
+  readonly holdsOthers?: boolean;
   /** Whether other programs write into the stores. */
   readonly isShared: boolean;
   readonly problems: Problems;
@@ -23,10 +29,11 @@ export function buildStores(
   documents: readonly (StoreDocument | undefined)[] | undefined,
   context: StoresContext,
 ): readonly StoreOptions[] {
-  const { defaultDirectory, problems } = context;
-  if (documents === undefined) return [{ id: DEFAULT_STORE, type: "file", path: defaultDirectory, layout: "gwc" }];
+  const { defaultDirectory, problems, first, keepsDefault = false } = context;
+  const standard = { id: DEFAULT_STORE, type: "file", path: defaultDirectory, layout: "gwc" } as const;
+  if (documents === undefined) return [standard];
   if (documents.length === 0) problems.add(["stores"], "expected at least one store; without the key there is one");
-  const stores: StoreOptions[] = [];
+  const stores: StoreOptions[] = keepsDefault ? [standard] : [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
     const store = buildStore(document, i, context);
@@ -42,7 +49,8 @@ export function buildStores(
     checkPrefix(store, i, stores, problems);
     stores.push(store);
   }
-  return stores;
+  const head = stores.find(({ id }) => id === first);
+  return head === undefined ? stores : [head, ...stores.filter((store) => store !== head)];
 }
 
 function buildStore(document: StoreDocument, i: number, { cwd, dataDir, problems }: StoresContext): StoreOptions {
@@ -82,13 +90,14 @@ function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, 
 }
 
 function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOptions[], context: StoresContext): void {
-  const { dataDir, problems } = context;
+  const { dataDir, problems, holdsOthers = false } = context;
   const path = occupiedBy(store);
   if (path === undefined) return;
   const key = ["stores", i, ...(store.type === "s3" ? ["diskTier"] : []), "path"];
   if (holds(path, dataDir))
     problems.add(key, `${path} holds the data directory ${dataDir}: a store needs a directory of its own`);
   for (const other of others) {
+    if (holdsOthers && other.id === DEFAULT_STORE) continue;
     const taken = occupiedBy(other);
     if (taken === undefined || !(holds(path, taken) || holds(taken, path))) continue;
     const what = taken === path ? "is" : holds(path, taken) ? "holds" : "is inside";

@@ -18,12 +18,15 @@ export async function buildUsers(
     cwd,
     file,
     textOnly,
+    more = [],
   }: {
     readonly env: Variables;
     readonly cwd: string;
     /** The configuration file, as an absolute path. */
     readonly file?: string | undefined;
     readonly textOnly?: true;
+    /** Users of other files, which others of the same name replace. */
+    readonly more?: readonly KeptUser[];
   },
   problems: Problems,
   warnings: string[],
@@ -32,6 +35,7 @@ export async function buildUsers(
   const built = new Map<string, KeptUser>();
   if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
+    ...more,
     ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
     ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
       (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),

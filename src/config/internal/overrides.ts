@@ -20,7 +20,9 @@ export interface Overrides {
   readonly warnings: readonly string[];
 }
 
-const BY_PATH: ReadonlyMap<string, Key> = new Map(KEYS.map((key) => [key.path.join("."), key]));
+/** Without the section `config`, whose variable and flag name the file. */
+const SETTABLE = KEYS.filter(({ path }) => path.join(".") !== "config");
+const BY_PATH: ReadonlyMap<string, Key> = new Map(SETTABLE.map((key) => [key.path.join("."), key]));
 /** Short names, which scripts rely on: NUTHATCH_PORT and `--port` beside NUTHATCH_SERVER_PORT and `--set server.port`. */
 const SHORT_NAMES: ReadonlyMap<string, Key | undefined> = new Map([
   ["host", BY_PATH.get("server.host")],
@@ -28,12 +30,13 @@ const SHORT_NAMES: ReadonlyMap<string, Key | undefined> = new Map([
   ["data-dir", BY_PATH.get("dataDir")],
 ]);
 const VARIABLES: ReadonlyMap<string, Key | undefined> = new Map([
-  ...KEYS.map((key) => [key.variable, key] as const),
+  ...SETTABLE.map((key) => [key.variable, key] as const),
   ...[...SHORT_NAMES].map(([name, key]) => [`NUTHATCH_${name.replace("-", "_").toUpperCase()}`, key] as const),
 ]);
 /** Variables that other parts of Nuthatch read. */
 const OTHER_VARIABLES = [
   "NUTHATCH_CONFIG",
+  "NUTHATCH_GEOWEBCACHE",
   "NUTHATCH_ADMIN_USER",
   "NUTHATCH_ADMIN_PASSWORD",
   "NUTHATCH_PASSWORD",
@@ -61,7 +64,7 @@ export function readOverrides(env: Variables, flags: Readonly<Record<string, str
   const log = parseLogOptions(env);
   if (!log.ok) problems.push({ file: log.error.variable, path: "", message: log.error.message });
   for (const [flag, text] of Object.entries(flags)) {
-    if (flag === "config") continue;
+    if (flag === "config" || flag === "geowebcache") continue;
     const key = SHORT_NAMES.get(flag) ?? BY_PATH.get(flag);
     const name = SHORT_NAMES.has(flag) ? `--${flag}` : `--set ${flag}`;
     if (key !== undefined) read(name, key, text);

@@ -58,6 +58,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
   };
   return {
     server: section("server", SECTIONS.server),
+    config: section("config", SECTIONS.config),
     dataDir: section("dataDir", SECTIONS.dataDir),
     users: items("users", UserSchema, fittingParts(ANY_USER)),
     htpasswd: isAbsent("htpasswd") ? undefined : readValue(HtpasswdSchema, root["htpasswd"], ["htpasswd"], reading),

@@ -1,12 +1,12 @@
-import { MASKED, map, type RootedDocument } from "../../gwc/document-node.ts";
+import { map, type RootedDocument } from "../../gwc/document-node.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 
 /** The block size that GeoWebCache's file stores state. Nuthatch asks the file system. */
 const BLOCK_BYTES = 4096;
 
 /**
- * Returns a store as GeoWebCache's blob store, without its secrets. `isDefault`: layers that name no store use it. A
- * store of bundles, which GeoWebCache cannot write, is a `CompactBlobStore`.
+ * Returns a store of the configuration file as GeoWebCache's blob store, with its secrets. `isDefault`: layers that name
+ * no store use it. A store of bundles, which GeoWebCache cannot write, is a `CompactBlobStore`.
  */
 export function blobStoreDocument(store: StoreOptions, isDefault: boolean): RootedDocument {
   const head = [
@@ -27,15 +27,14 @@ export function blobStoreDocument(store: StoreOptions, isDefault: boolean): Root
       return { root: store.type === "file" ? "FileBlobStore" : "CompactBlobStore", node: map(fields, attributes) };
     }
     case "s3": {
-      const hasKeys = store.credentials !== undefined;
       const fields = [
         ...head,
         ["bucket", store.bucket],
         ["prefix", store.prefix === "" ? undefined : store.prefix],
-        ["awsAccessKey", hasKeys ? MASKED : undefined],
-        ["awsSecretKey", hasKeys ? MASKED : undefined],
+        ["awsAccessKey", store.credentials?.accessKeyId],
+        ["awsSecretKey", store.credentials?.secretAccessKey],
         ["access", "PRIVATE"],
-        ["useHTTPS", store.endpoint?.startsWith("http:") !== true],
+        ["useHTTPS", String(store.endpoint?.startsWith("http:") !== true)],
         ["endpoint", store.endpoint],
       ] as const;
       return { root: "S3BlobStore", node: map(fields, attributes) };

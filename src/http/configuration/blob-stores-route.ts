@@ -1,56 +1,117 @@
 import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
-import { BLOB_STORE_ROOTS } from "../../gwc/field-types.ts";
-import { badField, conflict } from "../../lib/refusal.ts";
+import { completeStore, shownStore } from "../../gwc/shown-store.ts";
+import { isUsable, storeElementPath, storeFault } from "../../gwc/store-content.ts";
+import { BLOB_STORE_ROOTS } from "../../gwc/store-field-types.ts";
+import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
-import type { Reply, Route, RouteOptions } from "../resource.ts";
+import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import { blobStoreDocument } from "./blob-store-document.ts";
-import { configuredRoute, notFound } from "./configured-route.ts";
-import { changedFields, decodeDocument } from "./decode-document.ts";
-import { bodyForm } from "./document-form.ts";
+import { configuredRoute, deleteObject, inUse, type Present, presentObject, putObject } from "./configured-route.ts";
+
+type StoreParts = Pick<RouteOptions, "configured" | "changeObject">;
+
+const STORES = {
+  kind: "store",
+  what: "a store",
+  roots: BLOB_STORE_ROOTS,
+  attributes: ["default"],
+  nameField: "id",
+  mismatch: "There is a mismatch between the id of the store in the submission and the URL you specified.",
+  elementPath: storeElementPath,
+  contentOf: completeStore,
+  complete: completeStore,
+  faultOf: storeFault,
+} as const;
 
 const unknownStore = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} BlobStoreInfo. A BlobStoreInfo with name "${name}" does not exist.`;
 
-/** `/rest/blobstores` and `/rest/blobstores/ID`. Stores are opened at the start, so they are changed in the file. */
-export function blobStoresRoute({ configured }: Pick<RouteOptions, "configured">): Route {
-  const stores = () => configured().stores.filter(({ id }) => id !== DEFAULT_STORE);
-  const inFile = (name: string): Reply =>
-    refuse(
-      conflict(
-        `The store ${name} stands in ${configured().file ?? "no file"}: stores are changed there, by a restart.`,
-      ),
-    );
-  const find = (name: string): RootedDocument | undefined => {
-    const found = stores().find(({ id }) => id === name);
-    return found === undefined ? undefined : blobStoreDocument(found, found.id === stores()[0]?.id);
-  };
+/** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used when the answer has come. */
+export function blobStoresRoute(parts: StoreParts): Route {
+  const { configured } = parts;
   return configuredRoute({
     segment: "blobstores",
     elements: ["blobStores", "blobStore"],
     standard: "xml",
-    names: () => stores().map(({ id }) => id),
-    find: (_, name) => find(name),
+    names: () => namesOf(parts),
+    find: (_, name) => {
+      const found = present(parts, name)?.document;
+      return found && shownStore(found, configured().stores[0]?.id === name);
+    },
     unknown: unknownStore,
     changes: {
-      PUT: async (exchange, name) => {
-        const form = bodyForm(exchange);
-        if (!form.ok) return form;
-        const present = find(name);
-        const decoded = await exchange.body((bytes) =>
-          decodeDocument(bytes, form.value, "a store", BLOB_STORE_ROOTS, present),
-        );
-        if (!decoded.ok) return decoded;
-        if ((textOf(decoded.value.node, "id") ?? name) !== name)
-          return refuse(
-            badField("id", `the name in the address, ${JSON.stringify(name)}`, textOf(decoded.value.node, "id")),
-          );
-        return present?.root === decoded.value.root && changedFields(decoded.value, present).length === 0
-          ? { status: 200, body: "" }
-          : inFile(name);
-      },
-      DELETE: async (_, name) =>
-        stores().some(({ id }) => id === name) ? inFile(name) : refuse(notFound(unknownStore(name, "DELETE"))),
+      PUT: (exchange, name) => putStore(parts, exchange, name),
+      DELETE: (exchange, name) => deleteStore(parts, exchange, name),
     },
   });
+}
+
+/** Returns the stores of the file, then those made over HTTP. */
+function namesOf({ configured }: StoreParts): readonly string[] {
+  const { stores, objects } = configured();
+  const made = objects.flatMap(({ kind, name, document }) =>
+    kind === "store" && document !== undefined ? [name] : [],
+  );
+  const others = stores.flatMap(({ id }) => (id === DEFAULT_STORE || made.includes(id) ? [] : [id]));
+  return [...others, ...made];
+}
+
+/** Returns the store as it is in force; undefined: there is none. The implicit default store is not shown. */
+function present(parts: StoreParts, name: string): Present | undefined {
+  const { stores, file, isWritable } = parts.configured();
+  const made = presentObject(parts, "store", name);
+  const found = name === DEFAULT_STORE ? undefined : stores.find(({ id }) => id === name);
+  if (made !== undefined || found === undefined) return made;
+  const refusal = isWritable
+    ? undefined
+    : conflict(`The store ${name} stands in ${file ?? "the variables of the server"}, and is changed there.`);
+  return { document: blobStoreDocument(found, found === stores[0]), isFixed: true, refusal };
+}
+
+/** Returns the layers whose tiles are in a store, and those that name it although they are not served. */
+function usersOf({ configured }: StoreParts, { catalogue }: Exchange, name: string): readonly string[] {
+  const { stores, objects } = configured();
+  const served = [...catalogue.layers.values()].flatMap(({ name: layer, store = stores[0]?.id }) =>
+    store === name ? [layer] : [],
+  );
+  const named = objects.flatMap(({ kind, name: layer, document }) =>
+    kind === "layer" && document !== undefined && textOf(document.node, "blobStoreId") === name ? [layer] : [],
+  );
+  return [...new Set([...served, ...named])];
+}
+
+const reserved = (): Refusal =>
+  conflict(`The store ${DEFAULT_STORE} is that of the data directory, which cannot be changed.`);
+
+async function putStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
+  if (name === DEFAULT_STORE) return refuse(reserved());
+  const users = usersOf(parts, exchange, name);
+  const refusalOf = (document: RootedDocument) =>
+    users.length > 0 && !isUsable(document) ? inUse("a store", name, users) : undefined;
+  const put = await putObject(
+    parts,
+    { ...STORES, faultOf: faultIn(parts), refusalOf },
+    exchange,
+    name,
+    present(parts, name),
+  );
+  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
+}
+
+/** In GeoWebCache's file a store of a kind that GeoWebCache does not know would keep it from starting. */
+const faultIn =
+  ({ configured }: StoreParts) =>
+  (document: RootedDocument): string | undefined =>
+    configured().geowebcache !== undefined && document.root === "CompactBlobStore"
+      ? "CompactBlobStore: expected a kind of store that GeoWebCache has, as geowebcache.xml is to hold it"
+      : storeFault(document);
+
+async function deleteStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
+  if (name === DEFAULT_STORE) return refuse(reserved());
+  const removed = await deleteObject(parts, STORES, exchange, name, present(parts, name), {
+    unknown: unknownStore(name, "DELETE"),
+    users: usersOf(parts, exchange, name),
+  });
+  return removed.ok ? { status: 200, body: "" } : removed;
 }

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { type ObjectKind, objectOf } from "../../gwc/configured-object.ts";
-import type { Content } from "../../gwc/content.ts";
+import { documentOf, type ObjectKind, overriddenKey } from "../../gwc/configured-object.ts";
 import { map, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import type { FieldTypes } from "../../gwc/field-types.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
-import type { Refusal } from "../../lib/refusal.ts";
+import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Answer } from "../reply.ts";
 import {
@@ -117,61 +116,108 @@ export interface PutKind {
   /** The document's name in messages. */
   readonly what: string;
   readonly roots: Readonly<Record<string, FieldTypes>>;
-  /** The message about a name inside of the body that differs from the path. */
+  /** The attributes of the root. */
+  readonly attributes?: readonly string[];
+  /** The element that has the name, and the message about a name that differs from the path. */
+  readonly nameField: string;
   readonly mismatch: string;
   /** Returns a path of the configuration file as a path of the document. */
   readonly elementPath: (path: string) => string;
   /** Returns a document as the configuration file has it. */
-  readonly contentOf: (document: RootedDocument) => Content;
+  readonly contentOf: (document: RootedDocument) => unknown;
+  /** Returns a document with the defaults that GET shows. Absent: it shows none. */
+  readonly complete?: (document: RootedDocument) => RootedDocument;
   /** Returns what the checks of the configuration file do not find; undefined: nothing. */
   readonly faultOf: (document: RootedDocument) => string | undefined;
+  /** Returns why a change is refused because of other objects. */
+  readonly refusalOf?: (document: RootedDocument) => Refusal | undefined;
 }
 
-/** An object that cannot be changed over HTTP. */
-export interface ReadOnly {
+/** An object as it is in force, with its secrets. */
+export interface Present {
   readonly document: RootedDocument;
-  readonly refusal: Refusal;
+  /** What GET shows, where that is more than the document with defaults. */
+  readonly shown?: RootedDocument;
+  /** Whether it stands in the configuration file, or is built in. */
+  readonly isFixed: boolean;
+  /** Why it cannot be changed here; undefined: it can. */
+  readonly refusal?: Refusal | undefined;
+}
+
+type ObjectParts = Pick<RouteOptions, "configured" | "changeObject">;
+
+/** Returns an object that was made over HTTP. */
+export function presentObject({ configured }: ObjectParts, kind: ObjectKind, name: string): Present | undefined {
+  const document = documentOf(configured().objects, kind, name);
+  return document && { document, isFixed: false };
 }
 
 /**
  * Returns whether a PUT has made a new object, or why it was refused. A PUT that changes nothing succeeds, also where
  * the object cannot be changed.
- * @param shown the document that GET shows of an object that was made under `/api/v1`, with its secrets
  */
 export async function putObject(
-  { configured, changeObject }: Pick<RouteOptions, "configured" | "changeObject">,
-  { kind, what, roots, mismatch, elementPath, contentOf, faultOf }: PutKind,
+  parts: ObjectParts,
+  put: PutKind,
   exchange: Exchange,
   name: string,
-  readOnly: ReadOnly | undefined,
-  shown?: RootedDocument,
+  present: Present | undefined,
 ): Promise<Result<{ readonly isNew: boolean }, Refusal>> {
+  const { kind, what, roots, attributes, nameField, mismatch, elementPath, contentOf, faultOf, refusalOf } = put;
   const form = bodyForm(exchange);
   if (!form.ok) return form;
-  const present = readOnly ?? objectOf(configured().objects, kind, name);
-  const before = shown ?? present?.document;
-  const decoded = await exchange.body((bytes) => decodeDocument(bytes, form.value, what, roots, before));
+  const decoded = await exchange.body((bytes) =>
+    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document }),
+  );
   if (!decoded.ok) return decoded;
   const document = decoded.value;
-  if ((textOf(document.node, "name") ?? name) !== name) return refuse({ code: "bad_field", message: mismatch });
-  if (readOnly !== undefined)
-    return isDeepStrictEqual(contentOf(document), contentOf(readOnly.document))
-      ? ok({ isNew: false })
-      : refuse(readOnly.refusal);
+  if ((textOf(document.node, nameField) ?? name) !== name) return refuse({ code: "bad_field", message: mismatch });
   const isNew = present === undefined;
-  if (!isNew && isDeepStrictEqual(present.document, document)) return ok({ isNew });
-  if (shown !== undefined && isDeepStrictEqual(contentOf(document), contentOf(shown))) return ok({ isNew });
+  const { complete = (one: RootedDocument) => one } = put;
+  const compared = (one: RootedDocument): unknown => (present?.isFixed === true ? contentOf(one) : complete(one));
+  const isSame =
+    !isNew &&
+    (isDeepStrictEqual(compared(present.document), compared(document)) || isDeepStrictEqual(present.shown, document));
+  if (isSame) return ok({ isNew });
+  if (present?.refusal !== undefined) return refuse(present.refusal);
   const fault = faultOf(document);
   if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
-  const changed = await changeObject({ kind, name, document });
+  const refused = refusalOf?.(document);
+  if (refused !== undefined) return refuse(refused);
+  const changed = await parts.changeObject({ kind, name, document }, exchange.by);
   return changed.ok ? ok({ isNew }) : refuse(inElements(changed.error, elementPath));
+}
+
+/** Removes an object; `users`: the layers that use it. */
+export async function deleteObject(
+  parts: ObjectParts,
+  { kind, what }: Pick<PutKind, "kind" | "what">,
+  exchange: Exchange,
+  name: string,
+  present: Present | undefined,
+  { unknown, users }: { readonly unknown: string; readonly users: readonly string[] },
+): Promise<Result<null, Refusal>> {
+  if (present === undefined) return refuse(notFound(unknown));
+  if (present.refusal !== undefined) return refuse(present.refusal);
+  if (users.length > 0) return refuse(inUse(what, name, users));
+  const { objects, overridden } = parts.configured();
+  const isInFile = documentOf(objects, kind, name) === undefined || overridden.has(overriddenKey({ kind, name }));
+  return parts.changeObject({ kind, name, document: undefined, ...(isInFile ? { isInFile } : {}) }, exchange.by);
+}
+
+/** A message names this many users. */
+const MOST_USERS = 10;
+
+export function inUse(what: string, name: string, users: readonly string[]): Refusal {
+  const more = users.length > MOST_USERS ? `, and ${users.length - MOST_USERS} more` : "";
+  return conflict(`T${what.replace(/^a/, "he")} ${name} is in use by ${users.slice(0, MOST_USERS).join(", ")}${more}.`);
 }
 
 /** Returns a refusal of a configuration with the paths of the document that the client has sent. */
 function inElements(refusal: Refusal, elementPath: (path: string) => string): Refusal {
   if (refusal.problems === undefined) return refusal;
   const lines = refusal.problems.map(({ file, path, message }) => {
-    const own = /^(?:layers|gridSets)\[\d+\]\.?/.exec(path)?.[0];
+    const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(path)?.[0];
     if (own === undefined || !file.includes("made over HTTP")) return `${file}: ${message}`;
     const element = elementPath(path.slice(own.length));
     return message.startsWith(path) ? `${element}${message.slice(path.length)}` : `${element}: ${message}`;

@@ -86,9 +86,13 @@ test.each([
   fc.assert(
     fc.property(rooted(roots), (document) => {
       const { root, node } = document;
-      const xml = decodeDocument(Buffer.from(encodeXml(root, node)), "xml", "it", roots, undefined);
+      const xml = decodeDocument(Buffer.from(encodeXml(root, node)), "xml", { what: "it", roots });
       expect(xml).toEqual({ ok: true, value: document });
-      const json = decodeDocument(Buffer.from(encodeJson(root, node)), "json", "it", roots, document);
+      const json = decodeDocument(Buffer.from(encodeJson(root, node)), "json", {
+        what: "it",
+        roots,
+        present: document,
+      });
       expect(json).toEqual({ ok: true, value: document });
     }),
     { numRuns: 60 },
@@ -106,7 +110,7 @@ test("whatever a body holds, it is decoded or refused", () => {
   );
   fc.assert(
     fc.property(noise, fc.constantFrom("xml" as const, "json" as const), (body, format) => {
-      const decoded = decodeDocument(Buffer.from(body), format, "it", LAYER_ROOTS, undefined);
+      const decoded = decodeDocument(Buffer.from(body), format, { what: "it", roots: LAYER_ROOTS });
       expect(decoded.ok || ["malformed", "bad_field"].includes(decoded.error.code)).toBe(true);
     }),
     { numRuns: 300 },

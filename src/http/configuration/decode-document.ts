@@ -3,38 +3,51 @@ import {
   type DocumentNode,
   double,
   fieldOf,
-  MASKED,
   type MapNode,
   type NamedNode,
   type RootedDocument,
 } from "../../gwc/document-node.ts";
 import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
+import { withSecrets } from "../../gwc/secrets.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { type DocumentFormat, readDocument } from "../management/internal/document.ts";
 import { childrenOf, expanded, type Field, scalarOf } from "../management/internal/field.ts";
 import { Problems } from "../management/internal/fields.ts";
 
-/** Secrets of documents. `***` stands for the present one. */
-const SECRETS: ReadonlySet<string> = new Set(["httpPassword"]);
+/** What a decoder knows of a document. */
+export interface DocumentKind {
+  /** The document's name in messages. */
+  readonly what: string;
+  readonly roots: Readonly<Record<string, FieldTypes>>;
+  /** The attributes of the root. */
+  readonly attributes?: readonly string[] | undefined;
+  /** The document that the new one replaces: the source of secrets, and of the kinds of filters. */
+  readonly present?: RootedDocument | undefined;
+}
 
 /**
  * Decodes a document of the configuration interface by its table of elements. Elements that no table has are kept.
  * Refuses a value of a wrong type with its path.
- * @param present the document that the new one replaces: the source of secrets, and of the kinds of filters
  */
 export function decodeDocument(
   body: Uint8Array,
   format: DocumentFormat,
-  what: string,
-  roots: Readonly<Record<string, FieldTypes>>,
-  present: RootedDocument | undefined,
+  { what, roots, attributes, present }: DocumentKind,
 ): Result<RootedDocument, Refusal> {
   const read = readDocument(body, format, what, Object.keys(roots), "read");
   if (!read.ok) return read;
-  const { name: root } = read.value;
+  return decodeField(read.value, { what, roots, attributes, present });
+}
+
+/** Decodes the root element of a document. */
+export function decodeField(
+  field: Field,
+  { roots, attributes = [], present }: DocumentKind,
+): Result<RootedDocument, Refusal> {
+  const { name: root } = field;
   const decoder = new Decoder(kindsByKey(present));
-  const node = decoder.map(read.value, { map: roots[root] ?? {} }, "");
+  const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
   return decoder.problems.result({ root, node: withSecrets(node, present?.node) });
 }
 
@@ -55,16 +68,6 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
       return key === undefined ? [] : [[String(key).toUpperCase(), kind]];
     }),
   );
-}
-
-/** Replaces `***` by the secret of the present document. */
-function withSecrets(node: MapNode, present: MapNode | undefined): MapNode {
-  const fields = node.fields.flatMap(([name, value]): NamedNode[] => {
-    if (!SECRETS.has(name) || value !== MASKED) return [[name, value]];
-    const secret = present && fieldOf(present, name);
-    return secret === undefined ? [] : [[name, secret]];
-  });
-  return { ...node, fields };
 }
 
 class Decoder {

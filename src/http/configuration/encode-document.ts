@@ -5,21 +5,22 @@ import { asciiJson, escapeXml } from "../../lib/escape.ts";
 export const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Encodes a document as XML in ASCII, indented by two blanks a level as GeoWebCache does. */
-export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${element(root, node, "")}\n`;
+export const encodeXml = (root: string, node: DocumentNode): string => `${DECLARATION}${elementText(root, node, "")}\n`;
 
-function element(name: string, node: DocumentNode, indent: string): string {
+/** Returns an element of a document. `indent`: the white space before its lines. */
+export function elementText(name: string, node: DocumentNode, indent: string): string {
   if (typeof node !== "object") return `${indent}<${name}>${escapeXml(String(node))}</${name}>`;
   switch (node.kind) {
     case "double":
       return `${indent}<${name}>${doubleText(node.value)}</${name}>`;
     case "repeated":
-      return node.items.map((item) => element(name, item, indent)).join("\n");
+      return node.items.map((item) => elementText(name, item, indent)).join("\n");
     case "list":
     case "map": {
       const attributes = node.kind === "map" ? Object.entries(node.attributes) : [];
       const tag = `${name}${attributes.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join("")}`;
       const inner = (node.kind === "map" ? node.fields : node.items)
-        .map(([child, value]) => element(child, value, `${indent}  `))
+        .map(([child, value]) => elementText(child, value, `${indent}  `))
         .filter((text) => text !== "");
       return inner.length === 0 ? `${indent}<${tag}/>` : `${indent}<${tag}>\n${inner.join("\n")}\n${indent}</${name}>`;
     }

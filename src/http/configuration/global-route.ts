@@ -1,6 +1,7 @@
-import { map, type RootedDocument } from "../../gwc/document-node.ts";
-import { GLOBAL_ROOTS } from "../../gwc/field-types.ts";
-import { conflict } from "../../lib/refusal.ts";
+import { SETTINGS, settingsOf } from "../../gwc/configured-object.ts";
+import { type MapNode, map, type RootedDocument } from "../../gwc/document-node.ts";
+import { FILE_SETTINGS, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
+import { mergedSettings, settingsFault } from "../../gwc/settings.ts";
 import { refuse } from "../../lib/result.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 import { documentAnswer } from "./configured-route.ts";
@@ -15,7 +16,12 @@ const BACKEND_TIMEOUT_SECONDS = 120;
 /** Fields of which GeoWebCache says that they cannot be changed. */
 const READ_ONLY: ReadonlySet<string> = new Set(["version", "identifier", "location"]);
 
-type GlobalParts = Pick<RouteOptions, "configured">;
+/** Settings of a file that this resource does not have, as in GeoWebCache. */
+const HIDDEN: ReadonlySet<string> = new Set(
+  Object.keys(FILE_SETTINGS).filter((name) => !(name in GLOBAL_ROOTS.global)),
+);
+
+type GlobalParts = Pick<RouteOptions, "configured" | "changeObject">;
 
 /** `/rest/global`. */
 export function globalRoute(parts: GlobalParts): Route {
@@ -33,25 +39,29 @@ export function globalRoute(parts: GlobalParts): Route {
   };
 }
 
+/** Returns the settings that were put over HTTP, with what the server knows of itself. */
 function globalDocument({ configured }: GlobalParts): RootedDocument {
-  const { file, dataDir } = configured();
-  const node = map([
+  const { file, dataDir, geowebcache, objects } = configured();
+  const standard = map([
     ["runtimeStatsEnabled", true],
     ["wmtsCiteCompliant", false],
     ["backendTimeout", BACKEND_TIMEOUT_SECONDS],
+  ]);
+  const own = map([
     ["version", VERSION],
-    ["identifier", dataDir],
+    ["identifier", geowebcache?.directory ?? dataDir],
     ["location", file ?? ""],
   ]);
-  return { root: "global", node };
+  const put: MapNode = map(settingsOf(objects)?.fields.filter(([name]) => !HIDDEN.has(name)) ?? []);
+  return mergedSettings(mergedSettings(standard, put).node, own);
 }
 
-/** Accepts what changes nothing: the settings stand in the configuration file. */
+/** Merges the given fields into the settings. */
 async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply> {
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const decoded = await exchange.body((bytes) =>
-    decodeDocument(bytes, form.value, "the settings", GLOBAL_ROOTS, undefined),
+    decodeDocument(bytes, form.value, { what: "the settings", roots: GLOBAL_ROOTS }),
   );
   if (!decoded.ok) return decoded;
   const changed = changedFields(decoded.value, globalDocument(parts));
@@ -61,8 +71,11 @@ async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply>
     return refuse({ code: "bad_field", message });
   }
   if (changed.length === 0) return { status: 200, body: "" };
-  const place = parts.configured().file ?? "its flags and variables";
-  return refuse(
-    conflict(`${changed.join(", ")}: the settings of the server stand in ${place}, and are changed there.`),
-  );
+  const { node } = decoded.value;
+  const fault = settingsFault(node);
+  if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
+  // They are merged into the present ones in turn with other changes.
+  const document = { root: "global", node: map(node.fields.filter(([name]) => !READ_ONLY.has(name))) };
+  const stored = await parts.changeObject({ kind: "settings", name: SETTINGS, document }, exchange.by);
+  return stored.ok ? { status: 200, body: "" } : stored;
 }

@@ -1,14 +1,14 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { objectOf } from "../../gwc/configured-object.ts";
+import { documentOf } from "../../gwc/configured-object.ts";
 import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
 import { gridSetContent } from "../../gwc/layer-content.ts";
+import { ownContent } from "../../gwc/own-document.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
-import { refuse } from "../../lib/result.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
-import { configuredRoute, notFound, putObject, type ReadOnly } from "./configured-route.ts";
+import { configuredRoute, deleteObject, type Present, presentObject, putObject } from "./configured-route.ts";
 
 type GridSetParts = Pick<RouteOptions, "configured" | "changeObject">;
 
@@ -26,6 +26,7 @@ const GRID_SETS = {
   kind: "gridSet",
   what: "a grid set",
   roots: GRID_SET_ROOTS,
+  nameField: "name",
   mismatch: "There is a mismatch between the name of the grid set in the submission and the URL you specified.",
   elementPath,
   contentOf: gridSetContent,
@@ -61,18 +62,21 @@ const unknownGridSet = (name: string, method: "GET" | "DELETE"): string =>
 export const gridSetOf = ({ configured }: Pick<RouteOptions, "configured">, name: string): GridSet | undefined =>
   configured().gridSets.find(({ id }) => id === name) ?? builtInGridSet(name);
 
-/** Returns the grid set if it cannot be changed here. */
-function readOnly(parts: GridSetParts, name: string): ReadOnly | undefined {
+/** Returns the grid set as it is in force; undefined: there is none. */
+function present(parts: GridSetParts, name: string): Present | undefined {
   const found = gridSetOf(parts, name);
-  const refusal = found === undefined ? undefined : fixedGridSet(parts, name);
-  return found === undefined || refusal === undefined ? undefined : { document: gridSetDocument(found), refusal };
+  const made = presentObject(parts, "gridSet", name);
+  if (found === undefined) return made;
+  if (made !== undefined && ownContent(made.document) === undefined) return { ...made, shown: gridSetDocument(found) };
+  return { document: gridSetDocument(found), isFixed: true, refusal: fixedGridSet(parts, name) };
 }
 
 /** Returns why a grid set cannot be changed over HTTP; undefined: it can. */
 export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
-  const { gridSets, objects, file } = configured();
-  if (objectOf(objects, "gridSet", name) !== undefined) return undefined;
+  const { gridSets, objects, file, isWritable } = configured();
+  if (documentOf(objects, "gridSet", name) !== undefined) return undefined;
   const isOwn = gridSets.some(({ id }) => id === name);
+  if (isOwn && isWritable) return undefined;
   const where = isOwn ? `stands in ${file ?? "the demo"}, and is changed there` : "is built in";
   return conflict(`The grid set ${name} ${where}.`);
 }
@@ -82,17 +86,14 @@ export const usersOf = ({ catalogue }: Pick<Exchange, "catalogue">, name: string
   [...catalogue.layers.values()].flatMap((layer) => (findSubset(layer, name) === undefined ? [] : [layer.name]));
 
 async function putGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
-  const put = await putObject(parts, GRID_SETS, exchange, name, readOnly(parts, name));
+  const put = await putObject(parts, GRID_SETS, exchange, name, present(parts, name));
   return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
 }
 
 async function deleteGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
-  const fixed = readOnly(parts, name);
-  if (fixed !== undefined) return refuse(fixed.refusal);
-  if (objectOf(parts.configured().objects, "gridSet", name) === undefined)
-    return refuse(notFound(unknownGridSet(name, "DELETE")));
-  const users = usersOf(exchange, name);
-  if (users.length > 0) return refuse(conflict(`The grid set ${name} is in use by ${users.join(", ")}.`));
-  const changed = await parts.changeObject({ kind: "gridSet", name, document: undefined });
-  return changed.ok ? { status: 200, body: "" } : changed;
+  const removed = await deleteObject(parts, GRID_SETS, exchange, name, present(parts, name), {
+    unknown: unknownGridSet(name, "DELETE"),
+    users: usersOf(exchange, name),
+  });
+  return removed.ok ? { status: 200, body: "" } : removed;
 }

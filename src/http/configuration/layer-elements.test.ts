@@ -6,7 +6,7 @@ import { decodeDocument } from "./decode-document.ts";
 
 function decoded(elements: string, form: "xml" | "json" = "xml"): RootedDocument {
   const body = form === "json" ? elements : `<wmsLayer><name>a</name>${elements}</wmsLayer>`;
-  const read = decodeDocument(Buffer.from(body), form, "a layer", LAYER_ROOTS, undefined);
+  const read = decodeDocument(Buffer.from(body), form, { what: "a layer", roots: LAYER_ROOTS, present: undefined });
   if (!read.ok) throw new Error(JSON.stringify(read.error));
   return read.value;
 }

@@ -1,16 +1,17 @@
-import { objectOf } from "../../gwc/configured-object.ts";
-import type { NamedNode, RootedDocument } from "../../gwc/document-node.ts";
+import { documentOf, settingsOf } from "../../gwc/configured-object.ts";
+import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
 import { layerDocument } from "../../gwc/layer-document.ts";
 import { ownContent } from "../../gwc/own-document.ts";
-import { shownLayer } from "../../gwc/shown-layer.ts";
-import { isMap } from "../../lib/is-map.ts";
+import { withoutValues } from "../../gwc/secrets.ts";
+import { completeLayer, shownLayer } from "../../gwc/shown-layer.ts";
+import { isUsable } from "../../gwc/store-content.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
-import { configuredRoute, notFound, putObject, type ReadOnly } from "./configured-route.ts";
+import { configuredRoute, deleteObject, type Present, presentObject, putObject } from "./configured-route.ts";
 import type { DocumentForm } from "./document-form.ts";
 
 type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigin" | "operations">;
@@ -19,18 +20,29 @@ const LAYERS = {
   kind: "layer",
   what: "a layer",
   roots: LAYER_ROOTS,
+  nameField: "name",
   // GeoWebCache's sentence, with its two blanks.
   mismatch: "There is a mismatch between the name of the  layer in the submission and the URL you specified.",
   elementPath,
   contentOf: layerContent,
-  faultOf: layerFault,
 } as const;
+
+/** Returns why a layer is refused: also for a store that is not enabled, where GeoWebCache takes it and serves no tile. */
+function faultOf({ configured }: LayerParts, document: RootedDocument): string | undefined {
+  const id = textOf(document.node, "blobStoreId");
+  const store = id === undefined ? undefined : documentOf(configured().objects, "store", id);
+  return store === undefined || isUsable(store)
+    ? layerFault(document)
+    : `blobStoreId: expected a store that is enabled, got ${JSON.stringify(id)}`;
+}
 
 /** `/rest/layers` and `/rest/layers/NAME`. */
 export function layersRoute(parts: LayerParts): Route {
   const { configured } = parts;
   const namesOf = ({ catalogue }: Exchange): readonly string[] => {
-    const made = configured().objects.flatMap(({ kind, name }) => (kind === "layer" ? [name] : []));
+    const made = configured().objects.flatMap(({ kind, name, document }) =>
+      kind === "layer" && document !== undefined ? [name] : [],
+    );
     const isMade = new Set(made);
     return [...[...catalogue.layers.keys()].filter((name) => !isMade.has(name)), ...made];
   };
@@ -40,10 +52,13 @@ export function layersRoute(parts: LayerParts): Route {
     standard: "json",
     names: namesOf,
     find: ({ catalogue }, name): RootedDocument | undefined => {
-      const made = objectOf(configured().objects, "layer", name);
-      if (made !== undefined && ownContent(made.document) === undefined) return shownLayer(made.document);
+      const { objects } = configured();
+      const made = documentOf(objects, "layer", name);
+      if (made !== undefined && ownContent(made) === undefined) return shownLayer(made, settingsOf(objects));
       const layer = catalogue.layers.get(name);
-      return layer === undefined ? undefined : layerDocument(layer);
+      if (layer === undefined) return undefined;
+      const { root, node } = layerDocument(layer);
+      return { root, node: withoutValues(node) };
     },
     unknown: (name) => `Unknown layer: ${name}`,
     changes: {
@@ -54,11 +69,12 @@ export function layersRoute(parts: LayerParts): Route {
   });
 }
 
-/** Returns the layer if it cannot be changed here. */
-function readOnly(parts: LayerParts, { catalogue }: Exchange, name: string): ReadOnly | undefined {
+/** Returns the layer as it is in force; undefined: there is none. */
+function present(parts: LayerParts, { catalogue }: Exchange, name: string): Present | undefined {
+  const made = presentObject(parts, "layer", name);
   const layer = catalogue.layers.get(name);
-  const refusal = layer === undefined ? undefined : fixedLayer(parts, name);
-  return layer === undefined || refusal === undefined ? undefined : { document: layerDocument(layer), refusal };
+  if (layer === undefined || (made !== undefined && ownContent(made.document) === undefined)) return made;
+  return { document: layerDocument(layer), isFixed: true, refusal: fixedLayer(parts, name) };
 }
 
 /** Returns why a layer cannot be changed over HTTP; undefined: it can. */
@@ -66,28 +82,13 @@ export function fixedLayer(
   { configured, layerOrigin }: Pick<RouteOptions, "configured" | "layerOrigin">,
   name: string,
 ): Refusal | undefined {
-  if (objectOf(configured().objects, "layer", name) !== undefined) return undefined;
+  const { objects, isWritable } = configured();
+  if (isWritable || documentOf(objects, "layer", name) !== undefined) return undefined;
   const origin = layerOrigin(name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
     ? conflict(`The layer ${name} is one of the demo, which a configuration file replaces.`)
     : conflict(`The layer ${name} stands in ${place}, and is changed there.`);
-}
-
-/** Returns the document of a layer that was made under `/api/v1`, with its password; undefined for other layers. */
-function ownLayer({ configured }: LayerParts, { catalogue }: Exchange, name: string): RootedDocument | undefined {
-  const made = objectOf(configured().objects, "layer", name);
-  const content = made && ownContent(made.document);
-  const layer = catalogue.layers.get(name);
-  if (content === undefined || layer === undefined) return undefined;
-  const { root, node } = layerDocument(layer);
-  const { source } = content;
-  const password = isMap(source) ? source["password"] : undefined;
-  const fields = node.fields.map(
-    ([key, value]): NamedNode =>
-      key === "httpPassword" && typeof password === "string" ? [key, password] : [key, value],
-  );
-  return { root, node: { ...node, fields } };
 }
 
 async function putLayer(
@@ -96,8 +97,17 @@ async function putLayer(
   name: string,
   form: DocumentForm | undefined,
 ): Promise<Reply> {
-  const shown = ownLayer(parts, exchange, name);
-  const put = await putObject(parts, LAYERS, exchange, name, readOnly(parts, exchange, name), shown);
+  const put = await putObject(
+    parts,
+    {
+      ...LAYERS,
+      complete: (document) => completeLayer(document, settingsOf(parts.configured().objects)),
+      faultOf: (document) => faultOf(parts, document),
+    },
+    exchange,
+    name,
+    present(parts, exchange, name),
+  );
   if (!put.ok) return put;
   // Stored tiles stay, although a change of the source or of a style may have made them outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
@@ -118,9 +128,7 @@ async function postLayer(
   name: string,
   form: DocumentForm | undefined,
 ): Promise<Reply> {
-  const isKnown =
-    exchange.catalogue.layers.has(name) || objectOf(parts.configured().objects, "layer", name) !== undefined;
-  if (!isKnown)
+  if (present(parts, exchange, name) === undefined)
     return refuse({
       code: "unknown_layer",
       message: `Layer ${name} is not known by the configuration.Maybe it was loaded from another source, or you're trying to add a new layer and need to do an HTTP PUT ?`,
@@ -130,14 +138,12 @@ async function postLayer(
   return { ...answer, body: "", headers: { Warning: '299 - "Deprecated API. Use PUT instead."' } };
 }
 
-/** Removes a layer, which ends its jobs, then its tiles. */
+/** Removes a layer, which ends its jobs and truncates its tiles. */
 async function deleteLayer(parts: LayerParts, exchange: Exchange, name: string): Promise<Reply> {
-  const fixed = readOnly(parts, exchange, name);
-  if (fixed !== undefined) return refuse(fixed.refusal);
-  if (objectOf(parts.configured().objects, "layer", name) === undefined)
-    return refuse(notFound(`Unknown layer: ${name}`));
-  const changed = await parts.changeObject({ kind: "layer", name, document: undefined });
-  if (!changed.ok) return changed;
-  await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
-  return textAnswer(200, `${name} deleted`);
+  const found = present(parts, exchange, name);
+  const removed = await deleteObject(parts, LAYERS, exchange, name, found, {
+    unknown: `Unknown layer: ${name}`,
+    users: [],
+  });
+  return removed.ok ? textAnswer(200, `${name} deleted`) : removed;
 }

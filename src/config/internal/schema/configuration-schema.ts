@@ -51,9 +51,16 @@ export const WebhookSchema = map({
   secret: text.describe("The key of the signature of each delivery."),
 });
 
+const ConfigSchema = map({
+  writable: flag
+    .default(false)
+    .describe("Layers, grid sets and stores of this file can be changed over HTTP. The file itself is never written."),
+});
+
 /** All keys of the configuration, with their limits, defaults and descriptions. Everything else follows. */
 export const ConfigurationSchema = map({
   server: ServerSchema.prefault({}),
+  config: ConfigSchema.prefault({}),
   dataDir: text.default("data").describe("The directory of state and tiles."),
   users: list(UserSchema).default([]),
   htpasswd: optional(HtpasswdSchema),

@@ -1,7 +1,7 @@
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { objectOf } from "../../../gwc/configured-object.ts";
+import { documentOf } from "../../../gwc/configured-object.ts";
 import { gridSetContent } from "../../../gwc/layer-content.ts";
 import { gridSetTag } from "../../../layer/configuration-tag.ts";
 import { findSubset } from "../../../layer/layer.ts";
@@ -22,7 +22,7 @@ const usersOf = ({ configured }: Configured, id: string): readonly string[] =>
   configured().layers.flatMap((layer) => (findSubset(layer, id) === undefined ? [] : [layer.name]));
 
 function originOf({ configured }: Configured, id: string): "built-in" | "file" | "http" {
-  if (objectOf(configured().objects, "gridSet", id) !== undefined) return "http";
+  if (documentOf(configured().objects, "gridSet", id) !== undefined) return "http";
   return configured().gridSets.some((gridSet) => gridSet.id === id) ? "file" : "built-in";
 }
 
@@ -60,10 +60,10 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
     present: (_, of) => {
       const found = gridSetOf(parts, of);
       if (found === undefined) return undefined;
-      const made = objectOf(configured().objects, "gridSet", of);
+      const made = documentOf(configured().objects, "gridSet", of);
       return {
         shown: { ...gridSetDocument(found) },
-        made: made === undefined ? undefined : gridSetContent(made.document),
+        made: made === undefined ? undefined : gridSetContent(made),
         tag: gridSetTag(found),
         fixed: fixedGridSet(parts, of),
       };

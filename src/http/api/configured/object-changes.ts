@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import type { ObjectEffect, ObjectKind } from "../../../gwc/configured-object.ts";
+import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../gwc/configured-object.ts";
 import type { Content } from "../../../gwc/content.ts";
 import { ownDocument } from "../../../gwc/own-document.ts";
-import { badField, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
+import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
@@ -48,7 +48,7 @@ export interface ChangedKind {
   readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
 }
 
-type Parts = Pick<RouteOptions, "changeObject" | "previewObject" | "operations">;
+type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
 
 /** Returns the handlers of PUT, PATCH and DELETE of one object. */
 export function objectChanges(
@@ -93,7 +93,8 @@ async function changed(
   const truncatedLayer = () => (truncate && kind.kind === "layer" && present !== undefined ? name : undefined);
   if (present !== undefined && isDeepStrictEqual(content.value, plain(present.shown)))
     return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
-  if (present?.fixed !== undefined) return refuse(present.fixed);
+  const fixed = present?.fixed ?? inDirectory(parts, kind, name);
+  if (fixed !== undefined) return refuse(fixed);
   const whole = withSecrets(content.value, present?.made);
   if (!whole.ok) return whole;
   const document = ownDocument(isObject(whole.value) ? whole.value : {});
@@ -105,11 +106,21 @@ async function changed(
     const preview = await parts.previewObject(change);
     return preview.ok ? effect(result, preview.value) : refuse(inBody(preview.error));
   }
-  const done = await parts.changeObject(change);
+  const done = await parts.changeObject(change, exchange.by);
   if (!done.ok) return refuse(inBody(done.error));
   const layer = truncatedLayer();
   if (layer !== undefined) await parts.operations.truncate({ type: "truncateLayer", layer, mode: "hard" }, exchange.by);
   return kind.answer(exchange, name, present === undefined ? 201 : 200);
+}
+
+/** Returns why an object cannot have the keys of the configuration file; undefined: it can. */
+function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string): Refusal | undefined {
+  const directory = configured().geowebcache?.directory;
+  return directory === undefined
+    ? undefined
+    : conflict(
+        `The ${what} ${name} would stand in ${directory}, whose file has GeoWebCache's elements alone: change it under /rest.`,
+      );
 }
 
 const NO_EFFECT: ObjectEffect = { layers: [], moved: [] };
@@ -133,7 +144,9 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   const why = present.fixed ?? kind.inUse(exchange, name);
   if (why !== undefined) return refuse(why);
   const tag = expected.value === undefined ? {} : { expected: expected.value };
-  const change = { kind: kind.kind, name, document: undefined, ...tag };
+  const isInFile =
+    present.made === undefined || parts.configured().overridden.has(overriddenKey({ kind: kind.kind, name }));
+  const change = { kind: kind.kind, name, document: undefined, ...(isInFile ? { isInFile } : {}), ...tag };
   const layer = kind.kind === "layer" ? name : undefined;
   if (query.value.dryRun) {
     const preview = await parts.previewObject(change);
@@ -141,9 +154,8 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
     const document = await effectDocument(parts.operations, "removed", preview.value, layer);
     return { ...documentAnswer("ConfigurationEffect", document), isPreview: true };
   }
-  const done = await parts.changeObject(change);
+  const done = await parts.changeObject(change, exchange.by);
   if (!done.ok) return refuse(inBody(done.error));
-  if (layer !== undefined) await parts.operations.truncate({ type: "truncateLayer", layer, mode: "hard" }, exchange.by);
   return { status: 204, body: "" };
 }
 

@@ -1,20 +1,20 @@
-import { MASKED_SECRET } from "../../../layer/layer-configuration.ts";
+import { MASKED } from "../../../lib/masked.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { isObject } from "../json-body.ts";
 
 /** The user and password in the address of a proxy. */
-const MASKED_USER = `//${MASKED_SECRET}@`;
+const MASKED_USER = `//${MASKED}@`;
 
 /**
  * Returns a content with the secrets of the present one where the client has sent them masked.
  * @param present the content with its secrets; undefined: there is none
  */
 export function withSecrets(value: unknown, present: unknown, path = ""): Result<unknown, FieldRefusal> {
-  if (typeof value === "string" && (value === MASKED_SECRET || value.includes(MASKED_USER))) {
+  if (typeof value === "string" && (value === MASKED || value.includes(MASKED_USER))) {
     const user = typeof present === "string" ? /\/\/[^/]*@/.exec(present)?.[0] : undefined;
-    if (value === MASKED_SECRET && typeof present === "string") return ok(present);
-    if (value !== MASKED_SECRET && user !== undefined) return ok(value.replace(MASKED_USER, user));
+    if (value === MASKED && typeof present === "string") return ok(present);
+    if (value !== MASKED && user !== undefined) return ok(value.replace(MASKED_USER, user));
     return refuse(badField(path, "the secret itself, as there is none to keep", value));
   }
   if (Array.isArray(value)) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { corners, gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { objectOf } from "../../../gwc/configured-object.ts";
+import { documentOf } from "../../../gwc/configured-object.ts";
 import { layerContent } from "../../../gwc/layer-content.ts";
 import { layerTag } from "../../../layer/configuration-tag.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
@@ -55,10 +55,10 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
     present: (_, of) => {
       const layer = configured().layers.find((one) => one.name === of);
       if (layer === undefined) return undefined;
-      const made = objectOf(configured().objects, "layer", of);
+      const made = documentOf(configured().objects, "layer", of);
       return {
         shown: layerConfiguration(layer),
-        made: made === undefined ? undefined : layerContent(made.document),
+        made: made === undefined ? undefined : layerContent(made),
         tag: layerTag(layer),
         fixed: fixedLayer(parts, of),
       };
@@ -69,7 +69,7 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       const layer = layers.find((one) => one.name === of);
       if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
       const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
-      const isMade = objectOf(configured().objects, "layer", of) !== undefined;
+      const isMade = documentOf(configured().objects, "layer", of) !== undefined;
       const location = status === 201 ? { Location: `${base}/api/v1/layers/${encodeURIComponent(of)}` } : {};
       const document = { ...layerDocument(layer, context), editable: isMade, configuration: layerConfiguration(layer) };
       return documentAnswer("Layer", document, status, { ETag: layerTag(layer), ...location });

@@ -1,0 +1,101 @@
+import { open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { digestOf } from "../config/geowebcache-digest.ts";
+import type { ObjectChange } from "../gwc/configured-object.ts";
+import { editFile } from "../http/configuration/file/edit-file.ts";
+import { readFile as readXmlFile } from "../http/configuration/file/read-file.ts";
+import { fileFault } from "../lib/file-fault.ts";
+import { conflict, type Refusal } from "../lib/refusal.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
+
+/** The most copies of earlier files that are there. */
+const MOST_COPIES = 10;
+const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
+
+/**
+ * The `geowebcache.xml` that a server has for its configuration. A change is written beside the file and renamed over it,
+ * so that a kill leaves the old file or the new one. A file that somebody has edited since it was read is not written.
+ */
+export class GeoWebCacheFile {
+  readonly #file: string;
+  #digest: string;
+
+  /** `digest`: of the file as it was read. */
+  constructor(file: string, digest: string) {
+    this.#file = file;
+    this.#digest = digest;
+  }
+
+  /** Records that the file was read again. */
+  wasRead(digest: string): void {
+    this.#digest = digest;
+  }
+
+  /** Writes changes into the file. Everything else in it stays as it is. */
+  async write(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>> {
+    const file = this.#file;
+    try {
+      const before = await readFile(file);
+      if (digestOf(before) !== this.#digest)
+        return refuse(
+          conflict(
+            `${file} has been edited since it was read: POST /rest/reload reads it, and the change can be repeated.`,
+          ),
+        );
+      const content = readXmlFile(before);
+      if (!content.ok) return content;
+      if (/<\w+:gwcConfiguration\b/.test(content.value.text))
+        return refuse(conflict(`${file} has a prefix before its elements, with which it cannot be changed over HTTP.`));
+      const after = encoded(editFile(content.value, changes), before);
+      if (after === undefined)
+        return refuse(conflict(`${file} is neither in UTF-8 nor in ISO-8859-1, so it cannot be changed over HTTP.`));
+      await copyOf(file, before);
+      await replaceFile(file, after);
+      this.#digest = digestOf(after);
+      return ok(null);
+    } catch (error) {
+      return refuse(conflict(`${file} cannot be written: ${fileFault(error)}`));
+    }
+  }
+}
+
+/** Returns a text in the encoding of the bytes that it comes from; undefined: it is another one. */
+function encoded(text: string, before: Buffer): Buffer | undefined {
+  const mark = before.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? before.subarray(0, 3) : Buffer.alloc(0);
+  for (const encoding of ["utf8", "latin1"] as const) {
+    const plain = before.subarray(mark.length);
+    if (!Buffer.from(plain.toString(encoding), encoding).equals(plain)) continue;
+    // What is added is in ASCII.
+    return Buffer.concat([mark, Buffer.from(text.replace(/^\ufeff/, ""), encoding)]);
+  }
+  return undefined;
+}
+
+/** Keeps the present file under GeoWebCache's name for copies, and removes the oldest ones. */
+async function copyOf(file: string, bytes: Buffer): Promise<void> {
+  const directory = dirname(file);
+  const { mode } = await stat(file);
+  await writeFile(join(directory, `geowebcache_${localTime(new Date())}.bak`), bytes, { mode });
+  const copies = (await readdir(directory)).filter((name) => COPY.test(name)).sort();
+  for (const name of copies.slice(0, -MOST_COPIES)) await rm(join(directory, name), { force: true });
+}
+
+/** Returns `2026-07-13T091500`. */
+function localTime(time: Date): string {
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${day}T${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
+}
+
+async function replaceFile(file: string, bytes: Buffer): Promise<void> {
+  const temporary = `${file}.new`;
+  const { mode } = await stat(file);
+  const handle = await open(temporary, "w", mode);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+}

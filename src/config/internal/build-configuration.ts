@@ -1,0 +1,182 @@
+import { resolve } from "node:path";
+import type { GridSet } from "../../grid/grid-set.ts";
+import type { ConfiguredObject } from "../../gwc/configured-object.ts";
+import type { Layer } from "../../layer/layer.ts";
+import { withDigest } from "../../layer/layer-digest.ts";
+import { unknownLayer } from "../../lib/nearest.ts";
+import { tilesDirectory } from "../../store/open-store.ts";
+import type { Configuration, GeoWebCacheOptions } from "../configuration.ts";
+import type { ConfigurationInput, RunningConfiguration } from "../configuration-input.ts";
+import { DEMO_CONFIGURATION } from "../demo-configuration.ts";
+import type { Origin } from "../problem.ts";
+import { archiveInspector } from "./archives.ts";
+import { buildCluster, clusterStores } from "./build-cluster.ts";
+import { buildEviction } from "./build-eviction.ts";
+import { buildGridSets } from "./build-grid-sets.ts";
+import { buildLayers } from "./build-layers.ts";
+import { buildState } from "./build-state.ts";
+import { buildStores, checkLayerStores, type StoresContext } from "./build-stores.ts";
+import { buildUsers } from "./build-users.ts";
+import { buildWebhooks } from "./build-webhooks.ts";
+import type { GeoWebCacheDirectory } from "./geowebcache/directory.ts";
+import { isLoopback } from "./loopback.ts";
+import type { Origins, Path, Problems } from "./problems.ts";
+import { type Document, readDocument } from "./read-document.ts";
+
+const NOBODY =
+  "a loopback address while no user is configured: any client could manage this server; set NUTHATCH_ADMIN_PASSWORD, or add a user under users:";
+
+const DEFAULT_PASSWORD =
+  "a loopback address while users.properties has GeoWebCache's password that everybody knows: choose another password,";
+
+/** What a configuration is built from, beside its content. */
+export interface Building {
+  readonly input: Omit<ConfigurationInput, "flags"> & {
+    /** True: no file is read, no password is hashed, and variables may add what the text lacks. */
+    readonly textOnly?: true;
+  };
+  readonly file: string | undefined;
+  readonly problems: Problems;
+  readonly origins: Origins;
+  readonly warnings: string[];
+  /** What stores made over HTTP change. */
+  readonly stores?: Pick<StoresContext, "first" | "keepsDefault">;
+  readonly overridden?: ReadonlySet<string>;
+  readonly objects?: readonly ConfiguredObject[];
+  readonly directory?: GeoWebCacheDirectory | undefined;
+  cameAsText(path: Path): boolean;
+}
+
+/** Builds a configuration. Reports what does not fit; the result is of no use then. */
+export async function build(content: unknown, building: Building): Promise<Configuration> {
+  const { input, problems, warnings, file } = building;
+  const document = readDocument(content, building);
+  let gridSets: readonly GridSet[] = [];
+  const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
+    const built = await buildGridSets(own, input, problems);
+    gridSets = [...built.values()];
+    const declared = new Set([...gridSetIds, ...built.keys()]);
+    const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
+    return buildLayers(documents, { gridSets: built, declared, inspectArchive, problems, warnings });
+  };
+  const { directory } = building;
+  const demo = file === undefined && directory === undefined && document.layers === undefined;
+  const configured = await layersOf(document);
+  const layers = (demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured).map(withDigest);
+  if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
+  const dataDir = resolve(input.cwd, document.dataDir);
+  const cluster = buildCluster(document, problems, warnings);
+  const built = buildStores(document.stores, {
+    dataDir,
+    cwd: input.cwd,
+    defaultDirectory: directory?.path ?? tilesDirectory(dataDir),
+    isShared: document.store.shared,
+    ...building.stores,
+    holdsOthers: directory !== undefined,
+    problems,
+  });
+  const stores = cluster === undefined ? built : clusterStores(built, document, problems);
+  checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
+  const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
+  const { server, jobs, compat, serviceInformation, store } = document;
+  const { count, ...diskQuota } = document.diskQuota;
+  if (
+    !input.textOnly &&
+    users.length === 0 &&
+    !problems.within(["users"]) &&
+    !problems.within(["server"]) &&
+    !isLoopback(server.host)
+  )
+    problems.expected(["server", "host"], NOBODY, server.host);
+  if (directory?.hasDefaultPassword === true && !problems.within(["server"]) && !isLoopback(server.host))
+    problems.expected(["server", "host"], DEFAULT_PASSWORD, server.host);
+  if (input.running !== undefined)
+    checkReload(
+      input.running,
+      { users: users.length, hasLayers: demo || directory !== undefined || document.layers !== undefined },
+      problems,
+    );
+  const hasAllLayers = !problems.within(["layers"]);
+  if (hasAllLayers) checkLayerNames(document, layers, problems);
+  return {
+    file: directory?.file ?? file,
+    ...(directory === undefined ? {} : { geowebcache: optionsOf(directory, input.objects === undefined) }),
+    server,
+    dataDir,
+    users,
+    layers,
+    gridSets,
+    objects: building.objects ?? [],
+    isWritable: document.config.writable,
+    overridden: building.overridden ?? new Set(),
+    layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
+    jobs,
+    compat,
+    serviceInformation,
+    state: buildState(document.state, problems),
+    ...(cluster === undefined ? {} : { cluster }),
+    store,
+    stores,
+    diskQuota,
+    eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
+    webhooks: buildWebhooks(document.webhooks, problems),
+    warnings,
+  };
+}
+
+const optionsOf = ({ path, file, digest }: GeoWebCacheDirectory, isRead: boolean): GeoWebCacheOptions => ({
+  directory: path,
+  file,
+  digest: isRead ? digest : undefined,
+});
+
+/** Returns where each layer is configured. A layer that does not fit the schema is undefined here. */
+const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origins): ReadonlyMap<string, Origin> =>
+  new Map(
+    documents.flatMap((layer, i) =>
+      layer === undefined ? [] : [[layer.name, origins.originOf(["layers", i], "value")] as const],
+    ),
+  );
+
+/**
+ * Reports names of unknown layers outside the section of the layers. Not for layers with problems: they would be
+ * reported as unknown too.
+ */
+function checkLayerNames(
+  { diskQuota, eviction, webhooks }: Document,
+  layers: readonly Layer[],
+  problems: Problems,
+): void {
+  const known = layers.map(({ name }) => name);
+  const check = (path: Path, name: string): void => {
+    if (!known.includes(name)) problems.add(path, unknownLayer(name, known));
+  };
+  for (const [i, { layer }] of diskQuota.layerQuotas.entries()) check(["diskQuota", "layerQuotas", i, "layer"], layer);
+  for (const key of ["pins", "floors"] as const)
+    for (const [i, { layer }] of eviction[key].entries()) check(["eviction", key, i, "layer"], layer);
+  for (const [i, webhook] of webhooks.entries())
+    for (const [n, layer] of (webhook?.layers ?? []).entries()) check(["webhooks", i, "layers", n], layer);
+}
+
+/**
+ * Refuses a reload that would open the management interface or remove every layer because a section is absent. A file
+ * can end early for a moment: an editor is rewriting it, or the disk is full.
+ * `hasLayers`: the section exists.
+ */
+function checkReload(
+  running: RunningConfiguration,
+  next: { readonly users: number; readonly hasLayers: boolean },
+  problems: Problems,
+): void {
+  const count = (n: number, one: string): string => `the running server has ${n} ${n === 1 ? one : `${one}s`}`;
+  if (running.users > 0 && next.users === 0 && !problems.within(["users"]))
+    problems.add(
+      ["users"],
+      `${count(running.users, "user")} and this configuration names none: a reload does not open the server to everybody; restart it to run without users`,
+    );
+  if (running.layers > 0 && !next.hasLayers)
+    problems.add(
+      ["layers"],
+      `${count(running.layers, "layer")} and this configuration has no such section: a reload removes all layers only by "layers: []"`,
+    );
+}

@@ -1,0 +1,109 @@
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { KeptUser } from "../../../account/user.ts";
+import type { ConfiguredObject } from "../../../gwc/configured-object.ts";
+import { inForce, readFile as readXmlFile } from "../../../http/configuration/file/read-file.ts";
+import { decodeQuotaChange } from "../../../http/management/quota-codec.ts";
+import { codeOf } from "../../../lib/error-code.ts";
+import { fileFault } from "../../../lib/file-fault.ts";
+import { refusalMessage } from "../../../lib/refusal.ts";
+import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/quota-configuration.ts";
+import { digestOf } from "../../geowebcache-digest.ts";
+import type { ConfigurationProblem } from "../../problem.ts";
+import { makeDefaultFiles } from "./default-files.ts";
+import { readUsers } from "./users.ts";
+
+/** The names of GeoWebCache's files. */
+const CONFIGURATION = "geowebcache.xml";
+const QUOTA = "geowebcache-diskquota.xml";
+
+/** A directory of GeoWebCache, as it was read. */
+export interface GeoWebCacheDirectory {
+  /** Absolute paths of the directory and of its `geowebcache.xml`. */
+  readonly path: string;
+  readonly file: string;
+  /** The hash of the bytes of the file. */
+  readonly digest: string;
+  readonly objects: readonly ConfiguredObject[];
+  /** The line of each object, by kind and name. */
+  readonly lines: ReadonlyMap<string, number>;
+  readonly users: readonly KeptUser[];
+  /** Whether a user has the password that everybody knows. */
+  readonly hasDefaultPassword: boolean;
+  /** Undefined: there is no file, or it is not valid, which GeoWebCache takes for a quota that is not enabled. */
+  readonly quota: QuotaConfiguration | undefined;
+  readonly problems: readonly ConfigurationProblem[];
+  readonly warnings: readonly string[];
+}
+
+/** The key of an object in `lines`. */
+export const lineKey = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string => `${kind} ${name}`;
+
+/** Reads a directory of GeoWebCache. Makes GeoWebCache's default files in a directory without a `geowebcache.xml`. */
+export async function readDirectory(
+  directory: string,
+  cwd: string,
+  make: "make defaults" | "only read",
+): Promise<GeoWebCacheDirectory> {
+  const path = resolve(cwd, directory);
+  const file = join(path, CONFIGURATION);
+  const warnings: string[] = [];
+  const failed = (at: string, message: string): GeoWebCacheDirectory => ({
+    path,
+    file,
+    digest: "",
+    objects: [],
+    lines: new Map(),
+    users: [],
+    hasDefaultPassword: false,
+    quota: undefined,
+    problems: [{ file: at, path: "", message }],
+    warnings,
+  });
+  if (make === "make defaults") {
+    const made = await makeDefaultFiles(path, file);
+    if (!made.ok) return failed(path, made.error);
+    warnings.push(...made.value);
+  }
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    return failed(file, `the file cannot be read: ${fileFault(error)}`);
+  }
+  const read = readXmlFile(bytes);
+  if (!read.ok) return failed(file, `this is no geowebcache.xml: ${refusalMessage(read.error)}`);
+  const { objects, notes } = read.value;
+  const layers = new Set(objects.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])));
+  const users = await readUsers(path);
+  return {
+    path,
+    file,
+    digest: digestOf(bytes),
+    objects: inForce(objects),
+    lines: new Map(objects.map((object) => [lineKey(object), object.line])),
+    users: users.users,
+    hasDefaultPassword: users.hasDefaultPassword,
+    quota: await readQuota(join(path, QUOTA), layers, warnings),
+    problems: [],
+    warnings: [...warnings, ...notes.map((note) => `${file}: ${note}`), ...users.warnings],
+  };
+}
+
+async function readQuota(
+  file: string,
+  layers: ReadonlySet<string>,
+  warnings: string[],
+): Promise<QuotaConfiguration | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") warnings.push(`${file} cannot be read: ${fileFault(error)}`);
+    return undefined;
+  }
+  const decoded = decodeQuotaChange(bytes, "xml", layers);
+  if (decoded.ok) return applyQuotaChange(DEFAULT_QUOTA, decoded.value.change);
+  warnings.push(`${file}: ${refusalMessage(decoded.error)}: the quota is not enabled, as in GeoWebCache`);
+  return undefined;
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectChange } from "../../../gwc/configured-object.ts";
+import type { NamedNode, RootedDocument } from "../../../gwc/document-node.ts";
+import { FILE_SETTINGS } from "../../../gwc/field-types.ts";
+import { escapeXml } from "../../../lib/escape.ts";
+import { elementText } from "../encode-document.ts";
+import { type Outline, outlineOf } from "./outline.ts";
+import { CONTAINERS, type FileContent, type FileObject, RENAMED } from "./read-file.ts";
+import { Splices } from "./splices.ts";
+
+/** The children of the root in GeoWebCache's order. */
+const ROOT_ORDER = [
+  "version",
+  "backendTimeout",
+  "lockProvider",
+  "cacheBypassAllowed",
+  "runtimeStats",
+  "httpUsername",
+  "httpPassword",
+  "proxyUrl",
+  "serviceInformation",
+  "formatModifiers",
+  "blobStores",
+  "gridSets",
+  "fullWMS",
+  "wmtsCiteCompliant",
+  "layers",
+];
+
+/** The elements of old files, by the element that replaces them. */
+const OLD_ELEMENTS: ReadonlyMap<string, string> = new Map([["gridSubsets", "grids"]]);
+
+/**
+ * Returns the text of a file with the changes. Everything else stays as it is: comments, unknown elements, white space.
+ * A change of an object replaces the elements that have another value, and no others.
+ */
+export function editFile(content: FileContent, changes: readonly ObjectChange[]): string {
+  const root = outlineOf(content.text);
+  if (root === undefined) throw new Error("a file that was read has no root");
+  const splices = new Splices(content.text);
+  for (const change of changes) {
+    if (change.kind === "settings") editSettings(splices, root, content, change);
+    else editObject(splices, root, content, { ...change, kind: change.kind });
+  }
+  return splices.result();
+}
+
+function editSettings(splices: Splices, root: Outline, { objects }: FileContent, { document }: ObjectChange): void {
+  const before = objects.find(({ kind }) => kind === "settings")?.document;
+  if (document === undefined || before === undefined) return;
+  const inFile = ([name, value]: NamedNode): NamedNode => [fileName(name), value];
+  const known = new Set(Object.keys(FILE_SETTINGS));
+  editFields(splices, root, {
+    before: before.node.fields.filter(([name]) => known.has(name)).map(inFile),
+    // Written by the next start of GeoWebCache, or known from the file's place.
+    after: document.node.fields
+      .filter(([name]) => known.has(name) && !["version", "identifier", "location"].includes(name))
+      .map(inFile),
+    order: ROOT_ORDER,
+  });
+}
+
+function fileName(name: string): string {
+  for (const [inFile, renamed] of RENAMED) if (renamed === name) return inFile;
+  return name;
+}
+
+function editObject(
+  splices: Splices,
+  root: Outline,
+  { objects }: FileContent,
+  { kind, name, document }: Omit<ObjectChange, "kind"> & { readonly kind: keyof typeof CONTAINERS },
+): void {
+  const { element } = CONTAINERS[kind];
+  const containers = root.children.filter((child) => child.name === element);
+  const items = containers.flatMap(({ children }) => children);
+  const own = objects.filter((object) => object.kind === kind && object.name === name);
+  const places = own.flatMap((object) => {
+    const item = object.index === undefined ? undefined : items[object.index];
+    return item === undefined ? [] : [{ object, item }];
+  });
+  const last = places.at(-1);
+  if (document === undefined) {
+    // All of a name: the one before would come into force otherwise.
+    for (const { item } of places) splices.remove(item);
+    return;
+  }
+  if (last !== undefined) {
+    if (last.object.document.root === document.root) editElement(splices, last.item, last.object, document);
+    else splices.replace(last.item, (indent) => elementText(document.root, document.node, indent));
+    return;
+  }
+  const container = containers.at(-1);
+  if (container !== undefined) splices.append(container, (indent) => elementText(document.root, document.node, indent));
+  else
+    splices.insert(root, element, ROOT_ORDER, (indent) =>
+      elementText(element, { kind: "list", items: [[document.root, document.node]] }, indent),
+    );
+}
+
+function editElement(splices: Splices, item: Outline, before: FileObject, { root, node }: RootedDocument): void {
+  if (!isDeepStrictEqual(before.document.node.attributes, node.attributes)) {
+    const attributes = Object.entries(node.attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
+    splices.startTag(item, `${root}${attributes.join("")}`);
+  }
+  const table: Readonly<Record<string, unknown>> = CONTAINERS[kindOf(before)].roots;
+  const types = table[root];
+  const order = typeof types === "object" && types !== null ? Object.keys(types) : [];
+  editFields(splices, item, { before: before.document.node.fields, after: node.fields, order });
+}
+
+const kindOf = ({ kind }: FileObject): keyof typeof CONTAINERS => (kind === "settings" ? "layer" : kind);
+
+interface Fields {
+  readonly before: readonly NamedNode[];
+  readonly after: readonly NamedNode[];
+  /** The order in which GeoWebCache writes them. */
+  readonly order: readonly string[];
+}
+
+function editFields(splices: Splices, parent: Outline, { before, after, order }: Fields): void {
+  const present = new Map(before);
+  const wanted = new Map(after);
+  for (const name of present.keys())
+    if (!wanted.has(name)) for (const child of childrenOf(parent, name)) splices.remove(child);
+  for (const [name, value] of wanted) {
+    if (isDeepStrictEqual(present.get(name), value)) continue;
+    const [first, ...more] = childrenOf(parent, name);
+    const text = (indent: string): string => elementText(name, value, indent);
+    if (first === undefined) splices.insert(parent, name, order, text);
+    else splices.replace(first, text);
+    for (const child of more) splices.remove(child);
+  }
+}
+
+/** Returns the elements of a name, else the elements of an old file that it replaces. */
+function childrenOf(parent: Outline, name: string): readonly Outline[] {
+  const own = parent.children.filter((child) => child.name === name);
+  const old = OLD_ELEMENTS.get(name);
+  return own.length > 0 || old === undefined ? own : parent.children.filter((child) => child.name === old);
+}

@@ -1,0 +1,118 @@
+import { type ConfiguredObject, type ObjectKind, SETTINGS } from "../../../gwc/configured-object.ts";
+import { type RootedDocument, textOf } from "../../../gwc/document-node.ts";
+import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../../../gwc/field-types.ts";
+import { BLOB_STORE_ROOTS } from "../../../gwc/store-field-types.ts";
+import type { Refusal } from "../../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { decodeText, placeOf } from "../../management/internal/body-text.ts";
+import type { Field } from "../../management/internal/field.ts";
+import { readXml } from "../../management/internal/xml-reader.ts";
+import { decodeField } from "../decode-document.ts";
+import { upgraded } from "./upgrade.ts";
+
+/** The elements of a file, by their object's kind. */
+export const CONTAINERS = {
+  store: { element: "blobStores", roots: BLOB_STORE_ROOTS, nameField: "id" },
+  gridSet: { element: "gridSets", roots: GRID_SET_ROOTS, nameField: "name" },
+  layer: { element: "layers", roots: LAYER_ROOTS, nameField: "name" },
+} as const satisfies Readonly<
+  Record<
+    Exclude<ObjectKind, "settings">,
+    { readonly element: string; readonly roots: Readonly<Record<string, FieldTypes>>; readonly nameField: string }
+  >
+>;
+
+/** The elements of the settings whose names in a file are others. */
+export const RENAMED: ReadonlyMap<string, string> = new Map([["runtimeStats", "runtimeStatsEnabled"]]);
+
+/** An object of the file, and where it stands. */
+export interface FileObject extends ConfiguredObject {
+  readonly document: RootedDocument;
+  /** The number of its element in its container; undefined: it has no element of its own. */
+  readonly index: number | undefined;
+  readonly line: number;
+}
+
+/** What a `geowebcache.xml` holds. */
+export interface FileContent {
+  readonly text: string;
+  /** In the order of the file; an object that stands twice is there twice. */
+  readonly objects: readonly FileObject[];
+  /** What was kept and has no effect. */
+  readonly notes: readonly string[];
+}
+
+const MOST_ELEMENTS = 5_000_000;
+const STORE_DEFAULT = ["default"];
+
+const malformed = (message: string): Result<never, Refusal> => refuse({ code: "malformed", message });
+
+/** Reads a `geowebcache.xml` of any version of the schema, as GeoWebCache does: elements in any order, unknown ones kept. */
+export function readFile(bytes: Uint8Array): Result<FileContent, Refusal> {
+  const decoded = decodeText(bytes);
+  if (!decoded.ok) return malformed(`${decoded.error.reason}${placeOf(decoded.error)}`);
+  const text = decoded.value;
+  const read = readXml(text, "read", MOST_ELEMENTS);
+  if (!read.ok) return malformed(`${read.error.reason}${placeOf(read.error)}`);
+  const root = read.value;
+  if (root.name !== "gwcConfiguration") return malformed(`expected the root gwcConfiguration, got ${root.name}`);
+  const version = schemaVersion(text);
+  if (version === undefined)
+    return malformed('gwcConfiguration has no namespace: expected xmlns="http://geowebcache.org/schema/2.0.0"');
+  const { root: current, gridSets, notes } = upgraded(root, version);
+  return objectsOf(current, gridSets, text, notes);
+}
+
+/** Returns the version in the namespace of the root. */
+function schemaVersion(text: string): string | undefined {
+  const tag = /<(?:\w+:)?gwcConfiguration\b[^>]*>/.exec(text)?.[0] ?? "";
+  return /xmlns(?::\w+)?\s*=\s*["']https?:\/\/(?:www\.)?geowebcache\.org\/schema\/([^"'/]+)\/?["']/.exec(tag)?.[1];
+}
+
+function objectsOf(
+  root: Field,
+  implied: readonly Field[],
+  text: string,
+  notes: readonly string[],
+): Result<FileContent, Refusal> {
+  const objects: FileObject[] = [];
+  const settings = decodeField(
+    { ...root, name: SETTINGS, children: settingsFields(root) },
+    { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
+  );
+  if (!settings.ok) return settings;
+  objects.push({ kind: "settings", name: SETTINGS, document: settings.value, index: undefined, line: root.line });
+  for (const kind of ["store", "gridSet", "layer"] as const) {
+    const { element, roots, nameField } = CONTAINERS[kind];
+    const items = root.children.filter(({ name }) => name === element).flatMap(({ children }) => children);
+    const all = kind === "gridSet" ? [...items, ...implied] : items;
+    for (const [index, item] of all.entries()) {
+      if (!(item.name in roots)) {
+        const known = Object.keys(roots).join(", ");
+        return malformed(`${element}: expected ${known}, got ${item.name}${placeOf(item)}`);
+      }
+      const attributes = kind === "store" ? STORE_DEFAULT : [];
+      const document = decodeField(item, { what: element, roots, attributes });
+      if (!document.ok) return document;
+      const name = textOf(document.value.node, nameField) ?? "";
+      if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
+      const ownIndex = index < items.length ? index : undefined;
+      objects.push({ kind, name, document: document.value, index: ownIndex, line: item.line });
+    }
+  }
+  return ok({ text, objects, notes });
+}
+
+const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(CONTAINERS).map(({ element }) => element));
+
+function settingsFields(root: Field): readonly Field[] {
+  return root.children
+    .filter(({ name }) => !name.startsWith("@") && !CONTAINER_NAMES.has(name) && name !== "version")
+    .map((field) => ({ ...field, name: RENAMED.get(field.name) ?? field.name }));
+}
+
+/** Returns the objects in force: of two with one name the last one, as in GeoWebCache. */
+export function inForce(objects: readonly FileObject[]): readonly ConfiguredObject[] {
+  const last = new Map(objects.map((object) => [`${object.kind} ${object.name}`, object]));
+  return [...last.values()].map(({ kind, name, document }) => ({ kind, name, document }));
+}

@@ -1,0 +1,2 @@
+/** Stands for a secret wherever one is shown. */
+export const MASKED = "***";
