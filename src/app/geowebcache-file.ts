@@ -1,6 +1,6 @@
 import { open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { digestOf } from "../config/geowebcache-digest.ts";
+import { digestOf } from "../config/geowebcache/digest.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { editFile } from "../http/configuration/file/edit-file.ts";
 import { readFile as readXmlFile } from "../http/configuration/file/read-file.ts";

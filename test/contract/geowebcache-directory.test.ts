@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { realisticFile } from "../support/geowebcache-file.ts";
+import { runProgram } from "../support/run-program.ts";
 import { startServer, type TestServer, until, usage } from "../support/server.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -231,6 +232,25 @@ describe("a realistic file", () => {
         ]);
       }
     expect(textOf(directory)).toBe(before);
+  });
+
+  test("the running server is exported, and imported by its address", async () => {
+    const env = { NUTHATCH_URL: server.url, NUTHATCH_USER: "geowebcache", NUTHATCH_PASSWORD: "secured" };
+    const xml = await runProgram(["config", "export", "--format", "geowebcache"], { env });
+    expect([xml.code, xml.stderr]).toEqual([0, expect.stringContaining("HTTPPASSWORD_CITY_BASE")]);
+    const copy = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
+    try {
+      writeFileSync(file(copy), xml.stdout);
+      const yaml = await runProgram(["import", "geowebcache", copy, "-o", "out.yaml"], { cwd: copy });
+      expect(yaml).toMatchObject({ code: 0, stdout: "" });
+      expect(readFileSync(join(copy, "out.yaml"), "utf8")).toContain("name: city:base");
+      const remote = await runProgram(["import", "geowebcache", server.url, "--check"], { env });
+      expect(remote).toMatchObject({ code: 0, stdout: expect.stringContaining("layer ortho photos\n  taken over: ") });
+      const exported = await runProgram(["config", "export"], { env });
+      expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("name: ortho photos") });
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
   });
 
   test("a layer that cannot work is kept and not served, and the log names it with its line", async () => {

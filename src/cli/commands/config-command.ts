@@ -1,7 +1,9 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { stringify } from "yaml";
 import { configurationDocument } from "../../config/configuration-document.ts";
 import { configurationJsonSchema } from "../../config/configuration-json-schema.ts";
+import { serverCommand } from "../client/answer.ts";
+import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
 import { printOnlineCheck } from "./doctor-command.ts";
 
@@ -37,8 +39,29 @@ export function configCommand(): Command {
     .description("prints the JSON Schema of configuration files, for editors")
     .action(() => void process.stdout.write(`${JSON.stringify(configurationJsonSchema(), null, 2)}\n`));
   return new Command("config")
-    .description("checks and prints configurations")
+    .description("checks, prints and exports configurations")
     .addCommand(check)
     .addCommand(print)
-    .addCommand(schema);
+    .addCommand(schema)
+    .addCommand(exportCommand());
 }
+
+interface ExportFlags extends ServerFlags {
+  readonly format: string;
+}
+
+/** `nuthatch config export`: what a running server has, with all that was made over HTTP. */
+const exportCommand = (): Command =>
+  serverCommand("export", "prints the layers, grid sets and stores of a running server, those made over HTTP too")
+    .addOption(new Option("--format <format>", "the form").choices(["yaml", "geowebcache"]).default("yaml"))
+    .action(async ({ format, ...flags }: ExportFlags) => {
+      const [{ readServer }, { yamlOf }, { geoWebCacheFileOf }] = await Promise.all([
+        import("../exchange/geowebcache-source.ts"),
+        import("../exchange/geowebcache-yaml.ts"),
+        import("../exchange/geowebcache-file-of.ts"),
+      ]);
+      const taken = await readServer(new ServerClient(flags));
+      const { text, variables } = format === "yaml" ? yamlOf(taken) : geoWebCacheFileOf(taken.objects);
+      process.stdout.write(text);
+      if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);
+    });

@@ -1,16 +1,15 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { stringify } from "yaml";
-import type { ConfigurationProblem } from "../../config/problem.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { serverCommand } from "../client/answer.ts";
+import { problemsOfText } from "../exchange/problems-of-text.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { answerText } from "./answer-text.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
+import { importGeoWebCacheCommand } from "./import-geowebcache-command.ts";
 import { importedGrids } from "./import-grids.ts";
 import type { ImportTilesFlags } from "./import-tiles.ts";
 import { addOneTileSetFlags } from "./job-flags.ts";
@@ -22,7 +21,8 @@ Examples:
   nuthatch import roads.mbtiles ws:roads
   nuthatch import /srv/gwc/mbtiles ws:roads --grid-set EPSG:900913 --format image/png --zoom 0-12
   nuthatch import /srv/gwc/mbtiles
-  nuthatch import wms http://127.0.0.1:9000/wms -o nuthatch.yaml`;
+  nuthatch import wms http://127.0.0.1:9000/wms -o nuthatch.yaml
+  nuthatch import geowebcache /srv/gwc --check`;
 
 interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly layer?: readonly string[];
@@ -55,7 +55,9 @@ export function importCommand(): Command {
       if (flags.output === undefined) process.stdout.write(text);
       else writeFileSync(flags.output, text, { flag: flags.force === true ? "w" : "wx" });
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-      const problems = await problemsOf(text, flags);
+      // The variable has to be set only where the server runs, so this check uses a placeholder.
+      const env = flags.passwordVariable === undefined ? {} : { [flags.passwordVariable]: "secret" };
+      const problems = await problemsOfText(text, env);
       if (problems.length === 0) return;
       process.stderr.write(
         `What is written needs changes before a server takes it:\n${problems.map(({ message }) => `  ${message}\n`).join("")}`,
@@ -74,7 +76,8 @@ export function importCommand(): Command {
       if (layer === undefined) await importTileSets(file, flags);
       else await importTiles(file, layer, flags);
     })
-    .addCommand(wms);
+    .addCommand(wms)
+    .addCommand(importGeoWebCacheCommand());
 }
 
 interface Imported {
@@ -105,22 +108,6 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   if (cacheable.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
   const document = importedDocument(cacheable, read.value, { ...flags, url });
   return { document, warnings };
-}
-
-/** Returns the problems of the written configuration: its names and numbers come from the WMS and may be invalid. */
-async function problemsOf(text: string, { passwordVariable }: ImportFlags): Promise<readonly ConfigurationProblem[]> {
-  const directory = mkdtempSync(join(tmpdir(), "nuthatch-import-"));
-  try {
-    const config = join(directory, "imported.yaml");
-    writeFileSync(config, text);
-    // The variable has to be set only where the server runs, so this check uses a placeholder.
-    const env = passwordVariable === undefined ? {} : { [passwordVariable]: "secret" };
-    const { loadConfiguration } = await import("../../config/load.ts");
-    const loaded = await loadConfiguration({ env, flags: { config }, cwd: process.cwd() });
-    return loaded.ok ? [] : loaded.error;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
 }
 
 async function capabilities(url: string, { username, passwordVariable }: ImportFlags): Promise<string> {

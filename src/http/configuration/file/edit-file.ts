@@ -120,7 +120,9 @@ interface Fields {
 
 function editFields(splices: Splices, parent: Outline, { before, after, order }: Fields): void {
   const present = new Map(before);
-  const wanted = new Map(after);
+  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  // In order, so that elements that are added at one place come in order too.
+  const wanted = new Map([...after].sort(([a], [b]) => rank(a) - rank(b)));
   for (const name of present.keys())
     if (!wanted.has(name)) for (const child of childrenOf(parent, name)) splices.remove(child);
   for (const [name, value] of wanted) {

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isUserName, type KeptUser, type UserPlace } from "../../../account/user.ts";
-import { hashOfPlain, isPasswordHash } from "../../../http/auth/password.ts";
-import { codeOf } from "../../../lib/error-code.ts";
-import { fileFault } from "../../../lib/file-fault.ts";
+import { isUserName, type KeptUser, type UserPlace } from "../../account/user.ts";
+import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file-fault.ts";
 import { DEFAULT_ACCOUNT } from "./default-files.ts";
 
 /** Where GeoWebCache's file of users may be, below the directory. */

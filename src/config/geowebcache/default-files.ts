@@ -1,9 +1,9 @@
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "../../../lib/error-code.ts";
-import { fileFault } from "../../../lib/file-fault.ts";
-import { makeDirectory } from "../../../lib/make-directory.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file-fault.ts";
+import { makeDirectory } from "../../lib/make-directory.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 
 /**
  * Makes the `geowebcache.xml` that GeoWebCache makes where there is none: two grid sets, three sample layers and a store

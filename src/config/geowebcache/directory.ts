@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { KeptUser } from "../../../account/user.ts";
-import type { ConfiguredObject } from "../../../gwc/configured-object.ts";
-import { inForce, readFile as readXmlFile } from "../../../http/configuration/file/read-file.ts";
-import { decodeQuotaChange } from "../../../http/management/quota-codec.ts";
-import { codeOf } from "../../../lib/error-code.ts";
-import { fileFault } from "../../../lib/file-fault.ts";
-import { refusalMessage } from "../../../lib/refusal.ts";
-import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../../quota/quota-configuration.ts";
-import { digestOf } from "../../geowebcache-digest.ts";
-import type { ConfigurationProblem } from "../../problem.ts";
+import type { KeptUser } from "../../account/user.ts";
+import type { ConfiguredObject } from "../../gwc/configured-object.ts";
+import { inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
+import { decodeQuotaChange } from "../../http/management/quota-codec.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file-fault.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
+import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import type { ConfigurationProblem } from "../problem.ts";
 import { makeDefaultFiles } from "./default-files.ts";
+import { digestOf } from "./digest.ts";
 import { readUsers } from "./users.ts";
 
 /** The names of GeoWebCache's files. */

@@ -1,0 +1,44 @@
+import type { ConfiguredObject } from "../../gwc/configured-object.ts";
+import { type DocumentNode, MASKED, type MapNode, type NamedNode } from "../../gwc/document-node.ts";
+import { editFile } from "../../http/configuration/file/edit-file.ts";
+import { readFile } from "../../http/configuration/file/read-file.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+import { variableOf, type WrittenYaml } from "./geowebcache-yaml.ts";
+
+const SCHEMA = "http://geowebcache.org/schema/2.0.0";
+const EMPTY = `<?xml version="1.0" encoding="UTF-8"?>
+<gwcConfiguration xmlns="${SCHEMA}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${SCHEMA} ${SCHEMA}/geowebcache.xsd">
+  <version>2.0.0</version>
+</gwcConfiguration>
+`;
+
+/** Returns objects as a `geowebcache.xml`, with a variable for each secret. */
+export function geoWebCacheFileOf(objects: readonly ConfiguredObject[]): WrittenYaml {
+  const variables = new Set<string>();
+  let text = EMPTY;
+  for (const { kind, name, document } of objects) {
+    const content = readFile(Buffer.from(text));
+    if (!content.ok) throw new CommandFailure(refusalMessage(content.error), EXIT.failure);
+    // GeoWebCache does not start with a kind of store that it does not know.
+    if (document === undefined || document.root === "CompactBlobStore") continue;
+    const node = withVariables(document.node, name, variables);
+    text = editFile(content.value, [{ kind, name, document: { root: document.root, node } }]);
+  }
+  return { text, variables: [...variables] };
+}
+
+function withVariables(node: MapNode, name: string, variables: Set<string>): MapNode {
+  const filled = (key: string, value: DocumentNode): DocumentNode => {
+    if (value === MASKED) {
+      const variable = variableOf(key, name);
+      variables.add(variable);
+      return `\${${variable}}`;
+    }
+    if (typeof value !== "object" || value.kind === "double") return value;
+    if (value.kind === "map") return withVariables(value, name, variables);
+    if (value.kind === "repeated") return { ...value, items: value.items.map((item) => filled(key, item)) };
+    return { ...value, items: value.items.map(([item, inner]): NamedNode => [item, filled(item, inner)]) };
+  };
+  return { ...node, fields: node.fields.map(([key, value]): NamedNode => [key, filled(key, value)]) };
+}

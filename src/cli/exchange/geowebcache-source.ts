@@ -1,0 +1,89 @@
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { KeptUser } from "../../account/user.ts";
+import { readDirectory } from "../../config/geowebcache/directory.ts";
+import { builtInGridSetIds } from "../../grid/built-in.ts";
+import { type ConfiguredObject, SETTINGS } from "../../gwc/configured-object.ts";
+import { textOf } from "../../gwc/document-node.ts";
+import { type FieldTypes, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
+import { decodeDocument } from "../../http/configuration/decode-document.ts";
+import { CONTAINERS, inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
+import { fileFault } from "../../lib/file-fault.ts";
+import { refusalMessage } from "../../lib/refusal.ts";
+import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+
+/** A configuration of GeoWebCache. */
+export interface GeoWebCacheSource {
+  readonly objects: readonly ConfiguredObject[];
+  /** The directory whose tiles are those of layers without a store; undefined: it is not known. */
+  readonly directory: string | undefined;
+  readonly users: readonly KeptUser[];
+  readonly quota: QuotaConfiguration | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Reads a directory or a file of GeoWebCache, or a running server by its address. @throws CommandFailure */
+export async function readGeoWebCache(source: string, user: string | undefined): Promise<GeoWebCacheSource> {
+  if (/^https?:\/\//.test(source))
+    return readServer(new ServerClient({ url: source, ...(user === undefined ? {} : { user }) }));
+  if (isDirectory(source)) {
+    const directory = await readDirectory(source, process.cwd(), "only read");
+    const [problem] = directory.problems;
+    if (problem !== undefined) throw new CommandFailure(`${problem.file}: ${problem.message}`, EXIT.configuration);
+    return { ...directory, directory: directory.path };
+  }
+  const bytes = await readFile(source).catch((error: unknown) => fileFault(error));
+  if (typeof bytes === "string") throw new CommandFailure(`${source} cannot be read: ${bytes}`, EXIT.failure);
+  const read = readXmlFile(bytes);
+  if (!read.ok)
+    throw new CommandFailure(`${source} is no geowebcache.xml: ${refusalMessage(read.error)}`, EXIT.configuration);
+  const { objects, notes } = read.value;
+  return { objects: inForce(objects), directory: undefined, users: [], quota: undefined, warnings: notes };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(resolve(path)).isDirectory();
+  } catch {
+    // The message about the missing file is that of a file.
+    return false;
+  }
+}
+
+const SEGMENTS = [
+  ["store", "blobstores"],
+  ["gridSet", "gridsets"],
+  ["layer", "layers"],
+] as const;
+
+/** Reads the documents of a running server, GeoWebCache's or this one. Its secrets are not shown. */
+export async function readServer(client: ServerClient): Promise<GeoWebCacheSource> {
+  const settings = await documentOf(client, join("/rest", `${SETTINGS}.xml`), GLOBAL_ROOTS, []);
+  const objects: ConfiguredObject[] = [{ kind: "settings", name: SETTINGS, document: settings }];
+  for (const [kind, segment] of SEGMENTS) {
+    const { roots, nameField } = CONTAINERS[kind];
+    const names: unknown = JSON.parse(await client.request("GET", `/rest/${segment}.json`));
+    for (const name of Array.isArray(names) ? names.map(String) : []) {
+      if (kind === "gridSet" && builtInGridSetIds.includes(name)) continue;
+      const path = `/rest/${segment}/${encodeURIComponent(name)}.xml`;
+      const document = await documentOf(client, path, roots, kind === "store" ? ["default"] : []);
+      objects.push({ kind, name: textOf(document.node, nameField) ?? name, document });
+    }
+  }
+  return { objects, directory: undefined, users: [], quota: undefined, warnings: [] };
+}
+
+async function documentOf(
+  client: ServerClient,
+  path: string,
+  roots: Readonly<Record<string, FieldTypes>>,
+  attributes: readonly string[],
+) {
+  const text = await client.request("GET", path);
+  const decoded = decodeDocument(Buffer.from(text), "xml", { what: path, roots, attributes });
+  if (!decoded.ok) throw new CommandFailure(`${path}: ${refusalMessage(decoded.error)}`, EXIT.failure);
+  return decoded.value;
+}

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ConfiguredObject } from "./configured-object.ts";
+import { type DocumentNode, double, type MapNode, map, type NamedNode, type RootedDocument } from "./document-node.ts";
+import { effectiveLayer } from "./effective.ts";
+import { LAYER_ROOTS } from "./field-types.ts";
+import { type Content, gridSetContent, layerContent } from "./layer-content.ts";
+import { isUsable, storeContent } from "./store-content.ts";
+
+/** What becomes of an element of GeoWebCache's configuration. */
+export interface ElementReport {
+  readonly kind: ConfiguredObject["kind"];
+  readonly name: string;
+  /** The path of the element in the document, without the numbers of items. */
+  readonly path: string;
+  /** `differently`: taken over, with the difference. `kept`: no part of Nuthatch uses it. */
+  readonly outcome: "taken over" | "differently" | "kept";
+  readonly how?: string;
+}
+
+/** Elements that have an effect which is not GeoWebCache's. */
+const DIFFERENCES: Readonly<Record<string, string>> = {
+  "layer wmsUrl": "several addresses are used in their order: the next one when one is down; GeoWebCache takes turns",
+  "layer concurrency": "the most requests at once to the upstream, of all layers of its host together",
+  "layer backendTimeout": "the time limit of one request, without the tries that follow",
+  "layer errorMime": "sent as EXCEPTIONS with each request",
+  "layer tiled": "sent as TILED with each request",
+  "store @default": "the store comes first: layers without a store have it",
+  "store fileSystemBlockSize": "the file system is asked for its block size",
+  "settings runtimeStats": "statistics are always kept",
+};
+
+/** The elements by which an object is recognised, or switched on. */
+const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer", "transientLayer"]);
+
+/**
+ * Reports each element of a configuration. An element is taken over if another value of it would make another
+ * configuration, so that the report follows what the translation does.
+ */
+export function elementReports(objects: readonly ConfiguredObject[]): readonly ElementReport[] {
+  return objects.flatMap((object) => (object.document === undefined ? [] : reportsOf(object, object.document)));
+}
+
+function reportsOf(
+  { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
+  document: RootedDocument,
+): readonly ElementReport[] {
+  const before = contentOf(kind, document);
+  const paths = new Map<string, boolean>();
+  for (const [path, changed] of changesOf(document.node, "")) {
+    const isUsed = !isDeepStrictEqual(contentOf(kind, { root: document.root, node: changed }), before);
+    paths.set(path, isUsed || paths.get(path) === true);
+  }
+  return [...paths].map(([path, isUsed]): ElementReport => {
+    const own = { kind, name, path };
+    const how = DIFFERENCES[`${kind} ${path}`];
+    if (how !== undefined) return { ...own, outcome: "differently", how };
+    const isTaken = isUsed || (ALWAYS.has(path) && !isKept(kind, document));
+    return { ...own, outcome: isTaken ? "taken over" : "kept" };
+  });
+}
+
+/** Returns whether nothing of an object is used. */
+const isKept = (kind: ConfiguredObject["kind"], document: RootedDocument): boolean =>
+  (kind === "store" && !isUsable(document)) || (kind === "layer" && !(document.root in LAYER_ROOTS));
+
+const PROBE: RootedDocument = {
+  root: "wmsLayer",
+  node: map([
+    ["name", "probe"],
+    ["wmsUrl", { kind: "list", items: [["string", "http://localhost/"]] }],
+  ]),
+};
+
+function contentOf(kind: ConfiguredObject["kind"], document: RootedDocument): Content | undefined {
+  if (isKept(kind, document)) return undefined;
+  switch (kind) {
+    case "layer":
+      return layerContent(document);
+    case "gridSet":
+      return gridSetContent(document);
+    case "store":
+      return storeContent(document);
+    case "settings":
+      return layerContent(effectiveLayer(PROBE, document.node, undefined));
+  }
+}
+
+/** Yields each element of a document by its path, and the document with another value of it. */
+function* changesOf(node: MapNode, at: string): Generator<readonly [path: string, changed: MapNode]> {
+  for (const [name, value] of Object.entries(node.attributes))
+    yield [join(at, `@${name}`), { ...node, attributes: { ...node.attributes, [name]: another(value) } }];
+  for (const [i, [name, value]] of node.fields.entries())
+    for (const [path, changed] of valuesOf(value, join(at, name)))
+      yield [path, { ...node, fields: node.fields.with(i, [name, changed]) }];
+}
+
+function* valuesOf(value: DocumentNode, path: string): Generator<readonly [path: string, changed: DocumentNode]> {
+  if (typeof value === "string") yield [path, another(value)];
+  else if (typeof value === "number") yield [path, value + 1];
+  else if (typeof value === "boolean") yield [path, !value];
+  else if (value.kind === "double") yield [path, double(value.value + 1)];
+  else if (value.kind === "map") {
+    if (value.fields.length === 0 && Object.keys(value.attributes).length === 0) yield [path, "probe"];
+    yield* changesOf(value, path);
+  } else yield* itemsOf(value, path);
+}
+
+function* itemsOf(
+  value: Extract<DocumentNode, { readonly kind: "list" | "repeated" }>,
+  path: string,
+): Generator<readonly [path: string, changed: DocumentNode]> {
+  if (value.items.length === 0) yield [path, value];
+  if (value.kind === "repeated") {
+    for (const [i, item] of value.items.entries())
+      for (const [inner, changed] of valuesOf(item, path))
+        yield [inner, { ...value, items: value.items.with(i, changed) }];
+    return;
+  }
+  for (const [i, [name, item]] of value.items.entries()) {
+    // Items that are values count as the list.
+    const at = typeof item === "object" && item.kind === "map" ? join(path, name) : path;
+    for (const [inner, changed] of valuesOf(item, at)) {
+      const items: readonly NamedNode[] = value.items.with(i, [name, changed]);
+      yield [inner, { ...value, items }];
+    }
+  }
+}
+
+/** Returns another value of the same look: a number stays one. */
+function another(text: string): string {
+  if (/^-?\d+$/.test(text)) return String(Number(text) + 1);
+  // The versions of WMS between which a source distinguishes.
+  if (/^1\.[01]\.\d$/.test(text)) return "1.3.0";
+  return text === "true" ? "false" : `${text}x`;
+}
+
+const join = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
