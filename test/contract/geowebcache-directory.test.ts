@@ -237,7 +237,7 @@ describe("a realistic file", () => {
   test("the running server is exported, and imported by its address", async () => {
     const env = { NUTHATCH_URL: server.url, NUTHATCH_USER: "geowebcache", NUTHATCH_PASSWORD: "secured" };
     const xml = await runProgram(["config", "export", "--format", "geowebcache"], { env });
-    expect([xml.code, xml.stderr]).toEqual([0, expect.stringContaining("HTTPPASSWORD_CITY_BASE")]);
+    expect([xml.code, xml.stderr]).toEqual([0, expect.stringContaining("HTTP_PASSWORD_CITY_BASE")]);
     const copy = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
     try {
       writeFileSync(file(copy), xml.stdout);

@@ -83,7 +83,7 @@ async function documentOf(
   attributes: readonly string[],
 ) {
   const text = await client.request("GET", path);
-  const decoded = decodeDocument(Buffer.from(text), "xml", { what: path, roots, attributes });
+  const decoded = decodeDocument(Buffer.from(text), "xml", { what: path, roots, attributes, keepsMasks: true });
   if (!decoded.ok) throw new CommandFailure(`${path}: ${refusalMessage(decoded.error)}`, EXIT.failure);
   return decoded.value;
 }

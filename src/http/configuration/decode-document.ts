@@ -24,6 +24,8 @@ export interface DocumentKind {
   readonly attributes?: readonly string[] | undefined;
   /** The document that the new one replaces: the source of secrets, and of the kinds of filters. */
   readonly present?: RootedDocument | undefined;
+  /** True: the document is read, not put, and `***` stays. */
+  readonly keepsMasks?: true;
 }
 
 /**
@@ -33,22 +35,22 @@ export interface DocumentKind {
 export function decodeDocument(
   body: Uint8Array,
   format: DocumentFormat,
-  { what, roots, attributes, present }: DocumentKind,
+  kind: DocumentKind,
 ): Result<RootedDocument, Refusal> {
-  const read = readDocument(body, format, what, Object.keys(roots), "read");
+  const read = readDocument(body, format, kind.what, Object.keys(kind.roots), "read");
   if (!read.ok) return read;
-  return decodeField(read.value, { what, roots, attributes, present });
+  return decodeField(read.value, kind);
 }
 
 /** Decodes the root element of a document. */
 export function decodeField(
   field: Field,
-  { roots, attributes = [], present }: DocumentKind,
+  { roots, attributes = [], present, keepsMasks }: DocumentKind,
 ): Result<RootedDocument, Refusal> {
   const { name: root } = field;
   const decoder = new Decoder(kindsByKey(present));
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
-  return decoder.problems.result({ root, node: withSecrets(node, present?.node) });
+  return decoder.problems.result({ root, node: keepsMasks === true ? node : withSecrets(node, present?.node) });
 }
 
 /** Returns the names of the fields of a document that have another value in the present one. */
