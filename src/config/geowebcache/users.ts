@@ -40,10 +40,13 @@ async function usersOf(text: string, file: string): Promise<ReadUsers> {
   const keptIn: UserPlace = { kind: "configuration", file };
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     const at = `${file}:${i + 1}`;
-    const found = /^\s*([^#!=:\s][^=:]*?)\s*[=:]\s*(.*)$/.exec(line);
-    if (found === null) continue;
-    const [, name = "", rest = ""] = found;
-    const [password = "", ...words] = rest.split(",").map((word) => word.trim());
+    const end = line.search(/[=:]/);
+    const name = line.slice(0, Math.max(0, end)).trim();
+    if (name === "" || name.startsWith("#") || name.startsWith("!")) continue;
+    const [password = "", ...words] = line
+      .slice(end + 1)
+      .split(",")
+      .map((word) => word.trim());
     if (words.includes("disabled")) continue;
     if (!words.includes(ADMINISTRATOR)) {
       warnings.push(`${at}: ${name} is not taken over: without ${ADMINISTRATOR} GeoWebCache refuses it everything`);

@@ -86,7 +86,7 @@ export class Splices {
   #open({ start, open, name }: Outline, content: string): void {
     const tag = this.#text.slice(start, open);
     const prefix = /^<([^\s/>]+)/.exec(tag)?.[1] ?? name;
-    this.#made.push({ from: start, to: open, text: `${tag.replace(/\s*\/>$/, "")}>${content}</${prefix}>` });
+    this.#made.push({ from: start, to: open, text: `${tag.slice(0, -"/>".length).trimEnd()}>${content}</${prefix}>` });
   }
 
   /** Returns the white space before an element on its line; "" if something else stands there. */
