@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfiguredObject } from "./configured-object.ts";
+import type { Content } from "./content.ts";
 import { type DocumentNode, double, type MapNode, map, type NamedNode, type RootedDocument } from "./document-node.ts";
 import { effectiveLayer } from "./effective.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
-import { type Content, gridSetContent, layerContent } from "./layer-content.ts";
+import { gridSetContent, layerContent } from "./layer-content.ts";
 import { isUsable, storeContent } from "./store-content.ts";
 
 /** What becomes of an element of GeoWebCache's configuration. */

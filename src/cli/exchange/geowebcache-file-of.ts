@@ -1,7 +1,8 @@
 import type { ConfiguredObject } from "../../gwc/configured-object.ts";
-import { type DocumentNode, MASKED, type MapNode, type NamedNode } from "../../gwc/document-node.ts";
+import type { DocumentNode, MapNode, NamedNode } from "../../gwc/document-node.ts";
 import { editFile } from "../../http/configuration/file/edit-file.ts";
 import { readFile } from "../../http/configuration/file/read-file.ts";
+import { MASKED } from "../../lib/masked.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { variableOf, type WrittenYaml } from "./geowebcache-yaml.ts";

@@ -1,9 +1,11 @@
 import { Document, isMap, isSeq } from "yaml";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../gwc/configured-object.ts";
+import type { Content } from "../../gwc/content.ts";
 import { effectiveLayer } from "../../gwc/effective.ts";
 import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { type ElementReport, elementReports } from "../../gwc/honoured.ts";
-import { type Content, gridSetContent, isEnabled, layerContent } from "../../gwc/layer-content.ts";
+import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
+import { ownContent } from "../../gwc/own-document.ts";
 import { isUsable, storeContent } from "../../gwc/store-content.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
@@ -92,20 +94,19 @@ function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
   const served = objects.filter(
     ({ kind, document }) => kind === "layer" && document !== undefined && isServed(document),
   );
-  return itemsOf(served, "layer", (document) => layerContent(effectiveLayer(document, settings, undefined)));
+  return itemsOf(served, "layer", (document) =>
+    layerContent(ownContent(document) === undefined ? effectiveLayer(document, settings, undefined) : document),
+  );
 }
 
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
-  isEnabled(document) && document.root in LAYER_ROOTS;
+  document.root in LAYER_ROOTS || ownContent(document) !== undefined;
 
 /** Returns what is left out, a line each. */
 const leftOut = (objects: readonly ConfiguredObject[]): readonly string[] =>
   objects.flatMap(({ kind, name, document }) => {
     if (document === undefined) return [];
-    if (kind === "layer" && !isServed(document))
-      return [
-        `Left out: the layer ${name}${isEnabled(document) ? `, of the kind ${document.root}` : ", which is not enabled"}.`,
-      ];
+    if (kind === "layer" && !isServed(document)) return [`Left out: the layer ${name}, of the kind ${document.root}.`];
     if (kind === "store" && !isUsable(document))
       return [`Left out: the store ${name} of the kind ${document.root}, which is not used.`];
     return [];
