@@ -39,11 +39,11 @@ test("a kill between the removal of a layer and the truncation of its tiles leav
     process.kill(stopped, "SIGKILL");
   });
   const quickly = { signal: AbortSignal.timeout(8_000) };
-  const held = [1, 2].map(() =>
+  const held = [1, 2, 3, 4].map(() =>
     fetch(`${server.url}/rest/layers/one`, { method: "DELETE", ...quickly }).catch(() => undefined),
   );
   await until("the other HTTP worker does not have the layer", async () => {
-    const signal = AbortSignal.timeout(300);
+    const signal = AbortSignal.timeout(2_000);
     const names = await fetch(`${server.url}/rest/layers.json`, { signal }).then(
       (answer) => answer.text(),
       () => undefined,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { crc32, deflateSync } from "node:zlib";
 
 /** A WMS that injects faults; truth is MapServer (test/clients). */
@@ -44,7 +45,11 @@ export async function startUpstream(): Promise<Upstream> {
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const query = new Map<string, string>();
-    for (const [key, value] of new URL(request.url ?? "/", "http://any").searchParams)
+    const form = request.method === "POST" ? await textOf(request) : "";
+    for (const [key, value] of [
+      ...new URL(request.url ?? "/", "http://any").searchParams,
+      ...new URLSearchParams(form),
+    ])
       query.set(key.toUpperCase(), value);
     const width = Number(query.get("WIDTH") ?? 256);
     const height = Number(query.get("HEIGHT") ?? 256);

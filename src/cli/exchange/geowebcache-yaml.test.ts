@@ -20,10 +20,10 @@ test("a realistic file becomes a configuration file that is valid, names what ha
   const taken = await readGeoWebCache(directoryWith(realisticFile("/srv/gwc", "http://127.0.0.1:9/wms")), undefined);
   const { text, variables } = yamlOf(taken);
   expect(await problemsOfText(text, Object.fromEntries(variables.map((name) => [name, "x"])))).toEqual([]);
-  expect(variables).toEqual(["PASSWORD_CITY_BASE", "PASSWORD_ORTHO_PHOTOS"]);
+  expect(variables).toEqual(["PASSWORD_CITY_BASE", "PASSWORD_ORTHO_PHOTOS", "PASSWORD_CITY_OLD"]);
   expect(text).not.toContain("password: secret");
   expect(text).toContain("# Left out: the store az of the kind AzureBlobStore, which is not used.");
-  expect(text).toContain("# Left out: the layer city:old, which is not enabled.");
+  expect(text).toMatch(/enabled: false\n\s+name: city:old|name: city:old\n\s+enabled: false/);
   expect(text).toMatch(/# No effect: .*useETags/);
   expect(text.indexOf("id: fast")).toBeLessThan(text.indexOf("id: slippy"));
 });

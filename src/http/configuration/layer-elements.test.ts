@@ -77,7 +77,9 @@ test("cached levels and GeoWebCache's codes of an expiry are taken over", () => 
 
 test("a legend of another server has its address, and completeUrl is taken as it is", () => {
   const { legends } = layerContent(
-    decoded(`<wmsLayers>roads</wmsLayers><legends defaultWidth="20" defaultHeight="30" defaultFormat="image/png">
+    decoded(`<parameterFilters><stringParameterFilter><key>STYLES</key><defaultValue>a</defaultValue>
+      <values><string>b</string><string>c</string></values></stringParameterFilter></parameterFilters>
+      <wmsLayers>roads</wmsLayers><legends defaultWidth="20" defaultHeight="30" defaultFormat="image/png">
       <legend style="a"><url>http://l/wms</url><width>7</width></legend><legend style="b"><completeUrl>http://l/b.png</completeUrl></legend><legend style="c"/></legends>`),
   );
   expect(legends).toEqual([
