@@ -21,6 +21,8 @@ export interface MembershipParts {
   readonly hello: Omit<NodeHello, "version">;
   readonly link: LeadLink;
   readonly methods: NodeMethods;
+  /** Resolves when the state that the lead has sent is in force. */
+  readonly begun: () => Promise<void>;
   /** Returns what the process of a lead needs to begin. */
   readonly leadData: (epoch: number) => LeadData;
   readonly log: Logger;
@@ -114,7 +116,7 @@ export class Membership {
   }
 
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
-    const { link, methods, hello, cluster, log } = this.#parts;
+    const { link, methods, begun, hello, cluster, log } = this.#parts;
     const channel = link.open(new FramedPort(socket), methods);
     let lost = "the connection has ended";
     socket.once("close", () => link.lose(channel, lost));
@@ -123,6 +125,7 @@ export class Membership {
     try {
       const welcome = await channel.call("join", { ...hello, version: LINK_VERSION });
       if (welcome.kind === "joined" && welcome.instance === row.instance) {
+        await begun();
         this.#lease.granted(sentMs);
         link.use(channel);
         this.#leave = async () => void (await channel.call("leave").catch(() => undefined));

@@ -47,21 +47,27 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     cutOff: () => cutOff(),
     log,
   });
+  let applied = Promise.resolve();
+  /** Applies changes of the configuration one after the other. */
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    applied = applied.catch(() => undefined).then(work);
+    return applied;
+  };
+  const configure = async (next: Configuration): Promise<void> => {
+    configuration = next;
+    await serving.configure(next);
+  };
   const methods: NodeMethods = {
     ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
-    applied: () => {},
+    applied: () => applied,
     closing: () => link.pause(),
-    configure: async (shared) => {
-      configuration = nodeConfiguration(shared, own);
-      await serving.configure(configuration);
-    },
-    async configureLayer(update) {
-      configuration = withLayer(configuration, update);
-      await serving.configureLayer(update);
-    },
+    configure: (shared) => inTurn(() => configure(nodeConfiguration(shared, own))),
+    configureLayer: (update) => inTurn(() => configure(withLayer(configuration, update))),
     begin(state, eventsId) {
-      configuration = nodeConfiguration(state.configuration, own);
-      void serving.restart({ ...state, configuration }, eventsId);
+      inTurn(async () => {
+        configuration = nodeConfiguration(state.configuration, own);
+        await serving.restart({ ...state, configuration }, eventsId);
+      }).catch((error: unknown) => log.error("the state of the lead cannot be applied", { error: String(error) }));
     },
     names: (id, text) => replaceNames(own, id, text),
   };
@@ -71,6 +77,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
     methods,
+    begun: () => applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,
   });

@@ -26,7 +26,7 @@ import type { Core } from "./serving.ts";
 /** The methods that each member has. */
 export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"> {
   /** Answers when all earlier messages have been handled. */
-  applied(): void;
+  applied(): void | Promise<void>;
 }
 
 export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
