@@ -11,6 +11,7 @@ import { fixedLayer } from "../../configuration/layers-route.ts";
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
 import { type ChangedKind, objectChanges } from "../configured/object-changes.ts";
+import { withMaskedAddresses } from "../configured/secrets.ts";
 import { text } from "../documents/fields.ts";
 import { wholeNumber, withoutQuery } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
@@ -57,7 +58,7 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       if (layer === undefined) return undefined;
       const made = documentOf(configured().objects, "layer", of);
       return {
-        shown: layerConfiguration(layer),
+        shown: withMaskedAddresses(layerConfiguration(layer)),
         made: made === undefined ? undefined : layerContent(made),
         tag: layerTag(layer),
         fixed: fixedLayer(parts, of),
@@ -71,7 +72,11 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
       const isMade = documentOf(configured().objects, "layer", of) !== undefined;
       const location = status === 201 ? { Location: `${base}/api/v1/layers/${encodeURIComponent(of)}` } : {};
-      const document = { ...layerDocument(layer, context), editable: isMade, configuration: layerConfiguration(layer) };
+      const document = {
+        ...layerDocument(layer, context),
+        editable: isMade,
+        configuration: withMaskedAddresses(layerConfiguration(layer)),
+      };
       return documentAnswer("Layer", document, status, { ETag: layerTag(layer), ...location });
     },
     inUse: () => undefined,
