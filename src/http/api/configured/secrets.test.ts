@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectedTag } from "./preconditions.ts";
-import { mergePatch, withSecrets } from "./secrets.ts";
+import { mergePatch, withMaskedAddresses, withSecrets } from "./secrets.ts";
 
 test("masked secrets are those of the present content, wherever they stand", () => {
   const present = { source: { password: "p", proxy: "http://u:p@proxy/", vendorParameters: { key: "k" } } };
@@ -40,4 +40,18 @@ test("If-Match and If-None-Match choose the state that a change is meant for", (
     [{ "if-none-match": "*" }, '"1"'],
   ] as const)
     expect(expectedTag(headers, tag)).toMatchObject({ ok: false, error: { code: "precondition_failed" } });
+});
+
+const content = (url: unknown) => ({ name: "a", source: { type: "wms", url } });
+
+test("values in the queries of a source's addresses are masked, and come back where they were not changed", () => {
+  const present = content(["http://a/wms?map=/x.map&api_key=k1", "http://b/wms"]);
+  const shown = withMaskedAddresses(present);
+  expect(shown).toEqual(content(["http://a/wms?map=***&api_key=***", "http://b/wms"]));
+  expect(withSecrets(shown, present)).toEqual({ ok: true, value: present });
+  expect(withSecrets(content("http://c/wms?api_key=***"), content("http://a/wms?api_key=k1"))).toMatchObject({
+    ok: false,
+    error: { field: "source.url" },
+  });
+  expect(withSecrets(content("http://c/wms?api_key=k2"), present)).toMatchObject({ ok: true });
 });
