@@ -291,7 +291,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     async configureLayer(update) {
       const before = catalogue.layers.get(update.name);
-      take(withLayer(configuration, update));
+      await take(withLayer(configuration, update));
       const after = catalogue.layers.get(update.name);
       const ofLayer = (layer: Layer | undefined) => catalogueOf(layer === undefined ? [] : [layer]);
       await opened?.reconfigured(changedGridSets(ofLayer(before), ofLayer(after)), ofLayer(after));
