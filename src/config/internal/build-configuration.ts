@@ -66,6 +66,11 @@ export async function build(content: unknown, building: Building): Promise<Confi
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
   const dataDir = resolve(input.cwd, document.dataDir);
   const cluster = buildCluster(document, problems, warnings);
+  if (cluster !== undefined && directory !== undefined)
+    problems.add(
+      ["cluster"],
+      "a directory of GeoWebCache is the configuration of one server: expected no cluster beside it",
+    );
   const built = buildStores(document.stores, {
     dataDir,
     cwd: input.cwd,
