@@ -1,22 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Accounts } from "../account/account-service.ts";
 import type { Configuration } from "../config/configuration.ts";
-import type { LayerUpdate } from "../config/layer-update.ts";
-import type { ServerEvent } from "../coordinator/server-event.ts";
-import type { Readiness } from "../http/readiness.ts";
-import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type {
-  HttpServerMethods,
-  HttpWorkerMethods,
-  ServingData,
-  ServingMetrics,
-  ServingProcesses,
-} from "./process-methods.ts";
+import type { HttpServerMethods, HttpWorkerMethods, ServingData, ServingProcesses } from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { Core } from "./serving.ts";
 import { methodsForMembers, ServingMembers } from "./serving-members.ts";
@@ -37,13 +26,12 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. The server alone renders, accounts and
  * manages. Connections are distributed in turn.
  */
-export class ServingPool implements ServingProcesses {
+export class ServingPool extends ServingMembers implements ServingProcesses {
   readonly #data: Pick<ServingData, "instance">;
   readonly #log: Logger;
   readonly #methods: Omit<HttpServerMethods, "hello">;
   /** The HTTP workers that have begun. */
   readonly #members = new Set<Member>();
-  readonly #serving: ServingMembers;
   readonly #first: readonly Promise<Member>[];
   #address: { readonly host: string; readonly port: number } | undefined;
   #closing = false;
@@ -51,10 +39,10 @@ export class ServingPool implements ServingProcesses {
   #failures = 0;
 
   constructor(configuration: Configuration, data: Pick<ServingData, "instance">, core: Core, log: Logger) {
-    this.#serving = new ServingMembers(configuration);
+    super(configuration);
     this.#data = data;
     this.#log = log;
-    this.#methods = methodsForMembers(core, () => this.#serving.applied());
+    this.#methods = methodsForMembers(core, () => this.applied());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL("./http-worker-process.js", import.meta.url)),
       args: [],
@@ -76,18 +64,17 @@ export class ServingPool implements ServingProcesses {
         channel.note("begin", [
           {
             ...this.#data,
-            ...this.#serving.state,
+            ...this.state,
             // An HTTP worker that starts later has not received the earlier events.
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
         ]);
         this.#members.add(member);
-        this.#serving.add(channel);
+        this.addMember(channel);
         watch.begin();
         resolve(member);
       };
-      const hello = (): void =>
-        void channel.call("prepare", this.#serving.state.configuration.stores).then(begin, reject);
+      const hello = (): void => void channel.call("prepare", this.state.configuration.stores).then(begin, reject);
       const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,
@@ -107,7 +94,7 @@ export class ServingPool implements ServingProcesses {
         watch.end();
         const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
-        this.#serving.remove(channel);
+        this.removeMember(channel);
         channel.close(gone);
         reject(gone);
         if (this.#closing) return;
@@ -135,46 +122,6 @@ export class ServingPool implements ServingProcesses {
       this.#log.error("an HTTP worker cannot serve", { error: String(error) });
       started?.worker.process.kill("SIGKILL");
     }
-  }
-
-  publish(event: ServerEvent): void {
-    this.#serving.publish(event);
-  }
-
-  setAccounts(accounts: Accounts): void {
-    this.#serving.setAccounts(accounts);
-  }
-
-  metrics(): Promise<ServingMetrics> {
-    return this.#serving.metrics();
-  }
-
-  collectTraffic(): Promise<TrafficByLayer> {
-    return this.#serving.collectTraffic();
-  }
-
-  clear(layer: string): void {
-    this.#serving.clear(layer);
-  }
-
-  remove(keys: readonly string[]): void {
-    this.#serving.removeTiles(keys);
-  }
-
-  expireBefore(layer: string, beforeMs: number): void {
-    this.#serving.expireBefore(layer, beforeMs);
-  }
-
-  configure(configuration: Configuration): Promise<void> {
-    return this.#serving.configure(configuration);
-  }
-
-  configureLayer(update: LayerUpdate): Promise<void> {
-    return this.#serving.configureLayer(update);
-  }
-
-  ready(readiness: Readiness): Promise<void> {
-    return this.#serving.ready(readiness);
   }
 
   /**

@@ -21,7 +21,7 @@ const unavailable = (message: string): Error => Object.assign(new Error(message)
 export class LeadLink {
   #channel: LeadChannel | undefined;
   #why = "no lead has been found yet";
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   /** Begins to use a connection. Returns its channel. */
   open(port: Port, methods: NodeMethods): LeadChannel {
@@ -31,9 +31,7 @@ export class LeadLink {
   /** Calls go through the channel from now on. */
   use(channel: LeadChannel): void {
     this.#channel = channel;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+    for (const resume of [...this.#waiting]) resume();
   }
 
   /** Sends nothing more through the channels so far. Calls wait for the next lead. */
@@ -55,11 +53,13 @@ export class LeadLink {
       const left = until - performance.now();
       if (left <= 0) throw unavailable(`this node has no lead: ${this.#why}`);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        this.#waiting.push(() => {
+        const resume = (): void => {
           clearTimeout(timer);
+          this.#waiting.delete(resume);
           resolve();
-        });
+        };
+        const timer = setTimeout(resume, left);
+        this.#waiting.add(resume);
       });
     }
     return this.#channel;

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Accounts } from "../account/account-service.ts";
 import { acceptNodes } from "../cluster/connections.ts";
@@ -8,17 +7,14 @@ import { GrantedLeases, type Lease } from "../cluster/lease.ts";
 import type { ClusterOptions } from "../config/cluster-options.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { LayerUpdate } from "../config/layer-update.ts";
-import type { ServerEvent } from "../coordinator/server-event.ts";
 import { type NodeView, servedTiles } from "../http/api/nodes/node-view.ts";
 import type { Readiness } from "../http/readiness.ts";
-import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import { aroundMethods, Channel } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
-import { codeOf } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
+import { CallsInProgress } from "./calls-in-progress.ts";
 import { storeLocationsById } from "./configured-stores.ts";
 import {
-  LEAD_CLOSING,
   type LeadMethods,
   LINK_VERSION,
   type NodeHello,
@@ -26,9 +22,10 @@ import {
   sharedConfiguration,
   type Welcome,
 } from "./node-methods.ts";
-import type { ServingMetrics, ServingProcesses } from "./process-methods.ts";
+import type { ServingProcesses } from "./process-methods.ts";
 import type { Core } from "./serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "./serving-members.ts";
+import { StoreNames } from "./store-names.ts";
 
 type NodeChannel = Channel<LeadMethods, NodeMethods>;
 
@@ -54,9 +51,8 @@ export interface NodePoolParts {
 const LOOKS_PER_LEASE = 10;
 
 /** The nodes of a cluster, as the lead calls them. All answer HTTP; the lead alone renders, accounts and manages. */
-export class NodePool implements ServingProcesses {
+export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #parts: NodePoolParts;
-  readonly #serving: ServingMembers;
   readonly #leases: GrantedLeases;
   readonly #members = new Set<Member>();
   readonly #sockets = new Set<Socket>();
@@ -70,8 +66,8 @@ export class NodePool implements ServingProcesses {
 
   constructor(parts: NodePoolParts) {
     const { configuration, cluster, core } = parts;
+    super(sharedConfiguration(configuration));
     this.#parts = parts;
-    this.#serving = new ServingMembers(sharedConfiguration(configuration));
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods({ ...methods, nodes: () => this.#nodes() }, CALLS_OF_MEMBERS, (method) =>
@@ -87,6 +83,7 @@ export class NodePool implements ServingProcesses {
     const { lease, log } = this.#parts;
     this.#sockets.add(socket);
     let member: Member | undefined;
+    let hasLeft = false;
     const join = (hello: NodeHello): Welcome => {
       if (this.#closedTo !== undefined || member !== undefined)
         return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
@@ -103,12 +100,14 @@ export class NodePool implements ServingProcesses {
       return { kind: "joined", instance: this.#parts.instance };
     };
     const beat = (): boolean => {
-      if (member === undefined || !lease.isValid) return false;
+      if (member === undefined || hasLeft || !lease.isValid) return false;
       member.lastHeardMs = elapsedMs();
       this.#leases.grant(member.hello.instance);
       return true;
     };
     const leave = (): void => {
+      // A beat that is under way must not grant the lease again: every change would wait for its end.
+      hasLeft = true;
       if (member !== undefined) this.#leases.returned(member.hello.instance);
       socket.end();
     };
@@ -122,7 +121,7 @@ export class NodePool implements ServingProcesses {
       const gone = Object.assign(new Error("the node has gone"), { code: "unavailable" });
       if (member !== undefined) {
         this.#members.delete(member);
-        this.#serving.remove(channel);
+        this.removeMember(channel);
         this.#leases.depart(member.hello.instance);
         log.info("a node has left", { node: member.hello.name });
       }
@@ -144,9 +143,9 @@ export class NodePool implements ServingProcesses {
   #begin(member: Member): void {
     const { channel, hello } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
-    channel.note("begin", [this.#serving.state, randomUUID()]);
+    channel.note("begin", [this.state, randomUUID()]);
     this.#members.add(member);
-    this.#serving.add(channel);
+    this.addMember(channel);
     this.#leases.grant(hello.instance);
     this.#parts.log.info("a node has joined", { node: hello.name });
   }
@@ -175,7 +174,7 @@ export class NodePool implements ServingProcesses {
   /** Waits until no node can answer with the state before the changes so far. */
   async #allApplied(): Promise<void> {
     this.#sendNames();
-    await this.#serving.applied();
+    await this.applied();
     await this.#unaware();
   }
 
@@ -184,56 +183,40 @@ export class NodePool implements ServingProcesses {
       await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
-  publish(event: ServerEvent): void {
-    this.#serving.publish(event);
-  }
-
-  setAccounts(accounts: Accounts): void {
+  override setAccounts(accounts: Accounts): void {
     this.#changed();
-    this.#serving.setAccounts(accounts);
+    super.setAccounts(accounts);
   }
 
-  metrics(): Promise<ServingMetrics> {
-    return this.#serving.metrics();
-  }
-
-  collectTraffic(): Promise<TrafficByLayer> {
-    return this.#serving.collectTraffic();
-  }
-
-  clear(layer: string): void {
+  override clear(layer: string): void {
     this.#changed();
     this.#sendNames();
-    this.#serving.clear(layer);
+    super.clear(layer);
   }
 
-  remove(keys: readonly string[]): void {
-    this.#serving.removeTiles(keys);
-  }
-
-  expireBefore(layer: string, beforeMs: number): void {
+  override expireBefore(layer: string, beforeMs: number): void {
     this.#changed();
-    this.#serving.expireBefore(layer, beforeMs);
+    super.expireBefore(layer, beforeMs);
   }
 
-  async configure(configuration: Configuration): Promise<void> {
+  override async configure(configuration: Configuration): Promise<void> {
     this.#changed();
-    await this.#serving.configure(sharedConfiguration(configuration));
+    await super.configure(sharedConfiguration(configuration));
     await this.#unaware();
   }
 
-  async configureLayer(update: LayerUpdate): Promise<void> {
+  override async configureLayer(update: LayerUpdate): Promise<void> {
     this.#changed();
-    await this.#serving.configureLayer(update);
+    await super.configureLayer(update);
     await this.#unaware();
   }
 
   /** A node that has a lease of the lead before serves on meanwhile: no node joins before stored tiles can be served. */
-  ready(readiness: Readiness): Promise<void> {
+  override ready(readiness: Readiness): Promise<void> {
     if (readiness.ready || readiness.isStarting !== true) this.#closedTo = undefined;
     else if (this.#closedTo !== undefined) this.#closedTo = readiness.reason;
     this.#sendNames();
-    return this.#serving.ready(readiness);
+    return super.ready(readiness);
   }
 
   async #nodes(): Promise<readonly NodeView[]> {
@@ -278,74 +261,3 @@ export class NodePool implements ServingProcesses {
 
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === "object" && address !== null ? address.port : 0;
-
-/** The calls of nodes that the lead works on. */
-class CallsInProgress {
-  #count = 0;
-  #end: (() => void) | undefined;
-  #isClosing = false;
-
-  /** Returns the method, counted. Once `refuse` has been called, it refuses to begin. */
-  counted(method: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
-    return async (...args) => {
-      if (this.#isClosing) throw Object.assign(new Error("the lead is closing"), { code: LEAD_CLOSING });
-      this.#count++;
-      try {
-        return await method(...args);
-      } finally {
-        if (--this.#count === 0) this.#end?.();
-      }
-    };
-  }
-
-  refuse(): void {
-    this.#isClosing = true;
-  }
-
-  /** Waits until no call is in progress, for a time at most. */
-  async ended(graceMs: number): Promise<void> {
-    if (this.#count === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#end = resolve;
-      timer = setTimeout(resolve, graceMs);
-    });
-    clearTimeout(timer);
-    // The last answer leaves in this turn.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
-class StoreNames {
-  readonly #files: readonly { readonly id: string; readonly file: string }[];
-  readonly #sent = new Map<string, string>();
-
-  constructor({ stores }: Configuration) {
-    this.#files = stores.flatMap((store) => (store.type === "s3" ? [{ id: store.id, file: store.namesFile }] : []));
-  }
-
-  all(): readonly { readonly id: string; readonly text: string }[] {
-    return this.#files.flatMap(({ id, file }) => {
-      const text = read(file);
-      return text === undefined ? [] : [{ id, text }];
-    });
-  }
-
-  /** Returns those that differ from the last call. */
-  changed(): readonly { readonly id: string; readonly text: string }[] {
-    const found = this.all().filter(({ id, text }) => this.#sent.get(id) !== text);
-    for (const { id, text } of found) this.#sent.set(id, text);
-    return found;
-  }
-}
-
-/** The coordinator may not have read the document of the bucket yet. */
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}

@@ -31,7 +31,7 @@ export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"
 
 export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
 
-/** The processes that serve, in this machine or in others, each behind a channel. */
+/** The processes that serve, in this machine or in others, each behind a channel. The base of what starts or accepts them. */
 export class ServingMembers {
   readonly #channels = new Set<MemberChannel>();
   readonly #expiredBefore = new Map<string, number>();
@@ -43,7 +43,7 @@ export class ServingMembers {
     this.#configuration = configuration;
   }
 
-  get state(): ServingState {
+  protected get state(): ServingState {
     return {
       configuration: this.#configuration,
       readiness: this.#readiness,
@@ -53,16 +53,16 @@ export class ServingMembers {
   }
 
   /** Adds a member that has `state`. */
-  add(channel: MemberChannel): void {
+  protected addMember(channel: MemberChannel): void {
     this.#channels.add(channel);
   }
 
-  remove(channel: MemberChannel): void {
+  protected removeMember(channel: MemberChannel): void {
     this.#channels.delete(channel);
   }
 
   /** Calls all members. A member that ends meanwhile has no answer: it has lost its memory tier. */
-  all<T>(call: (channel: MemberChannel) => Promise<T>): Promise<(T | undefined)[]> {
+  async #all<T>(call: (channel: MemberChannel) => Promise<T>): Promise<(T | undefined)[]> {
     return Promise.all([...this.#channels].map((channel) => call(channel).catch(() => undefined)));
   }
 
@@ -80,7 +80,7 @@ export class ServingMembers {
     let times = new TileTimes().view();
     const diskTiers: StoreTierView[] = [];
     const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, cutOffTiles: 0, listeners: 0 };
-    for (const one of await this.all((channel) => channel.call("metrics"))) {
+    for (const one of await this.#all((channel) => channel.call("metrics"))) {
       if (one === undefined) continue;
       addTileCounts(tiles, one.tiles);
       times = addTileTimes(times, one.times);
@@ -97,7 +97,7 @@ export class ServingMembers {
 
   async collectTraffic(): Promise<TrafficByLayer> {
     const sums = new Map<string, TrafficCounts>();
-    for (const one of await this.all((channel) => channel.call("collectTraffic")))
+    for (const one of await this.#all((channel) => channel.call("collectTraffic")))
       for (const [layer, counts] of one ?? []) {
         const sum = sums.get(layer) ?? noTraffic();
         addTraffic(sum, counts);
@@ -110,7 +110,7 @@ export class ServingMembers {
     for (const channel of this.#channels) channel.note("clear", [layer]);
   }
 
-  removeTiles(keys: readonly string[]): void {
+  remove(keys: readonly string[]): void {
     for (const channel of this.#channels) channel.note("remove", [keys]);
   }
 
@@ -120,23 +120,23 @@ export class ServingMembers {
   }
 
   /** Waits until all members have applied the changes before, so that an answer is true of all of them. */
-  async applied(): Promise<void> {
-    await this.all((channel) => channel.call("applied"));
+  protected async applied(): Promise<void> {
+    await this.#all((channel) => channel.call("applied"));
   }
 
   async configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
-    await this.all((channel) => channel.call("configure", configuration));
+    await this.#all((channel) => channel.call("configure", configuration));
   }
 
   async configureLayer(update: LayerUpdate): Promise<void> {
     this.#configuration = withLayer(this.#configuration, update);
-    await this.all((channel) => channel.call("configureLayer", update));
+    await this.#all((channel) => channel.call("configureLayer", update));
   }
 
   async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
-    await this.all((channel) => channel.call("ready", readiness));
+    await this.#all((channel) => channel.call("ready", readiness));
   }
 }
 

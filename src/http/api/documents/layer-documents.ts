@@ -4,6 +4,19 @@ import { CASE_RULES } from "../../../layer/parameter-filter.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { bigint64, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
+const gridSetFields = {
+  id: text,
+  title: text.exactOptional(),
+  srs: whole,
+  extent: numbers4,
+  resolutions: z.array(z.number()),
+  scaleNames: z.array(text),
+  metersPerUnit: z.number(),
+  tileSize: z.tuple([whole, whole]),
+  alignTopLeft: z.boolean(),
+  yCoordinateFirst: z.boolean(),
+};
+
 const parameterFilters = z.array(
   z.object({
     type: z.enum(["string", "regex", "float", "integer"]),
@@ -35,20 +48,7 @@ export const layers = z.object({
     }),
   ),
   gridSets: z
-    .array(
-      z.object({
-        id: text,
-        title: text.exactOptional(),
-        srs: whole,
-        extent: numbers4,
-        resolutions: z.array(z.number()),
-        scaleNames: z.array(text),
-        metersPerUnit: z.number(),
-        tileSize: z.tuple([whole, whole]),
-        alignTopLeft: z.boolean(),
-        yCoordinateFirst: z.boolean(),
-      }),
-    )
+    .array(z.object(gridSetFields))
     .meta({ description: "The grid sets of the layers, as in the configuration" }),
   total: page.total.exactOptional(),
   next: page.next.exactOptional(),
@@ -110,19 +110,6 @@ export const configurationEffect = z.object({
   bytes: bigint64,
   bytesOnDisk: bigint64,
 });
-
-const gridSetFields = {
-  id: text,
-  title: text.exactOptional(),
-  srs: whole,
-  extent: numbers4,
-  resolutions: z.array(z.number()),
-  scaleNames: z.array(text),
-  metersPerUnit: z.number(),
-  tileSize: z.tuple([whole, whole]),
-  alignTopLeft: z.boolean(),
-  yCoordinateFirst: z.boolean(),
-};
 
 export const gridSetDetails = z.object({
   ...gridSetFields,

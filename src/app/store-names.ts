@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import type { Configuration } from "../config/configuration.ts";
+import { codeOf } from "../lib/error-code.ts";
+
+/** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
+export class StoreNames {
+  readonly #files: readonly { readonly id: string; readonly file: string }[];
+  readonly #sent = new Map<string, string>();
+
+  constructor({ stores }: Configuration) {
+    this.#files = stores.flatMap((store) => (store.type === "s3" ? [{ id: store.id, file: store.namesFile }] : []));
+  }
+
+  all(): readonly { readonly id: string; readonly text: string }[] {
+    return this.#files.flatMap(({ id, file }) => {
+      const text = read(file);
+      return text === undefined ? [] : [{ id, text }];
+    });
+  }
+
+  /** Returns those that differ from the last call. */
+  changed(): readonly { readonly id: string; readonly text: string }[] {
+    const found = this.all().filter(({ id, text }) => this.#sent.get(id) !== text);
+    for (const { id, text } of found) this.#sent.set(id, text);
+    return found;
+  }
+}
+
+/** The coordinator may not have read the document of the bucket yet. */
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
