@@ -14,7 +14,7 @@ const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 
 /**
  * The `geowebcache.xml` that a server has for its configuration. A change is written beside the file and renamed over it,
- * so that a kill leaves the old file or the new one. A file that somebody has edited since it was read is not written.
+ * so that a kill leaves the old file or the new one. A file that was edited since the server read it is not written.
  */
 export class GeoWebCacheFile {
   readonly #file: string;

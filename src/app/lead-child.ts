@@ -15,20 +15,20 @@ export class LeadChild {
   readonly #ended: Promise<void>;
   #isClosing = false;
 
-  constructor(data: LeadData, hears: { refused(refusal: StartRefusal): void; ended(): void }, log: Logger) {
+  constructor(data: LeadData, node: { refused(refusal: StartRefusal): void; ended(): void }, log: Logger) {
     const child = fork(fileURLToPath(new URL("./lead-process.js", import.meta.url)), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#process = child;
     this.#channel = new Channel<LeadParentMethods, LeadProcessMethods>(portOfProcess(child), {
-      refused: (refusal) => hears.refused(refusal),
+      refused: (refusal) => node.refused(refusal),
     });
     child.on("error", (error) => log.error("the process of the lead cannot be started", { error: String(error) }));
     this.#ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         if (!this.#isClosing) log.error("the process of the lead has ended", { code, signal });
-        hears.ended();
+        node.ended();
         resolve();
       });
     });

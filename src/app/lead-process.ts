@@ -41,7 +41,7 @@ class LeadProcess {
     this.#refused = refused;
     this.#log = createLogger();
     this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
-    this.#table = new LeadTable(target, instance, cluster.leadLeaseMs / 3);
+    this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
   }
 
   async start(): Promise<void> {
@@ -76,13 +76,9 @@ class LeadProcess {
   }
 
   async #renew(address: HostPort): Promise<void> {
-    const { cluster, instance, epoch } = this.#data;
+    const { epoch } = this.#data;
     const sentMs = elapsedMs();
-    const renewed = await this.#table.renew(
-      epoch,
-      { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs },
-      address,
-    );
+    const renewed = await this.#table.renew(epoch, address);
     if (renewed.ok && renewed.value) {
       this.#lease.granted(sentMs);
       this.#renderers?.storesUntil(machineMs() + this.#lease.leftMs);
@@ -107,8 +103,8 @@ class LeadProcess {
   }
 
   async #giveBack(): Promise<void> {
-    const { epoch, instance } = this.#data;
-    const given = await this.#table.giveBack(epoch, instance);
+    const { epoch } = this.#data;
+    const given = await this.#table.giveBack(epoch);
     if (!given.ok) this.#log.warn("the lease of the lead cannot be given back", { reason: given.error.message });
   }
 

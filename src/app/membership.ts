@@ -60,7 +60,11 @@ export class Membership {
   constructor(parts: MembershipParts) {
     this.#parts = parts;
     const { cluster, target, hello } = parts;
-    this.#table = new LeadTable(target, hello.instance, cluster.leadLeaseMs / 3);
+    this.#table = new LeadTable(target, {
+      instance: hello.instance,
+      name: cluster.node,
+      leaseMs: cluster.leadLeaseMs,
+    });
     this.#lease = new Lease(cluster.nodeLeaseMs, elapsedMs);
     this.first = new Promise((resolve) => {
       this.#report = resolve;
@@ -186,13 +190,9 @@ export class Membership {
   }
 
   async #take({ epoch: seen, instance: before, name }: LeadRow, isDead: boolean): Promise<void> {
-    const { cluster, hello, leadData, log } = this.#parts;
+    const { cluster, leadData, log } = this.#parts;
     if (this.#lead !== undefined || this.#isClosing) return;
-    const taken = await this.#table.take(
-      seen,
-      { instance: hello.instance, name: cluster.node, leaseMs: cluster.leadLeaseMs },
-      isDead,
-    );
+    const taken = await this.#table.take(seen, isDead);
     if (!taken.ok || taken.value === undefined) return;
     const epoch = taken.value;
     if (before !== "") log.warn("this node takes the lead", { node: cluster.node, epoch, before: name, ended: isDead });
@@ -206,7 +206,7 @@ export class Membership {
         ended: () => {
           this.#lead = undefined;
           // Nothing of it acts any more, so the next lead need not wait for the end of its lease.
-          if (!this.#isClosing) void this.#table.giveBack(epoch, hello.instance);
+          if (!this.#isClosing) void this.#table.giveBack(epoch);
         },
       },
       log,

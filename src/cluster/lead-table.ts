@@ -51,6 +51,8 @@ const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp()
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
 const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
+/** A statement without an answer after this part of the lease ends the connection. */
+const ANSWERS_PER_LEASE = 3;
 /** Two nodes that create the table at the same time: one of them is refused, and finds it. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
 
@@ -60,15 +62,12 @@ const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
  */
 export class LeadTable {
   readonly #target: PostgresTarget;
-  readonly #instance: string;
-  readonly #answerMs: number;
+  readonly #candidate: Candidate;
   #open: PostgresClient | undefined;
 
-  /** @param answerMs a statement without an answer after this time ends the connection */
-  constructor(target: PostgresTarget, instance: string, answerMs: number) {
+  constructor(target: PostgresTarget, candidate: Candidate) {
     this.#target = target;
-    this.#instance = instance;
-    this.#answerMs = answerMs;
+    this.#candidate = candidate;
   }
 
   look(): Promise<Result<LeadRow, Fault>> {
@@ -87,11 +86,8 @@ export class LeadTable {
   }
 
   /** Takes the lease from an epoch. `isDead`: the lead of that epoch is known to have ended. Undefined: another was faster. */
-  take(
-    seen: number,
-    { instance, name, leaseMs }: Candidate,
-    isDead: boolean,
-  ): Promise<Result<number | undefined, Fault>> {
+  take(seen: number, isDead: boolean): Promise<Result<number | undefined, Fault>> {
+    const { instance, name, leaseMs } = this.#candidate;
     return this.#run(async (client) => {
       const { rows } = await client.query<{ epoch: number }>(TAKE, [seen, instance, name, leaseMs, isDead]);
       return rows[0]?.epoch;
@@ -99,7 +95,8 @@ export class LeadTable {
   }
 
   /** Renews the lease. False: another node has taken it. */
-  renew(epoch: number, { instance, leaseMs }: Candidate, address: HostPort): Promise<Result<boolean, Fault>> {
+  renew(epoch: number, address: HostPort): Promise<Result<boolean, Fault>> {
+    const { instance, leaseMs } = this.#candidate;
     return this.#run(async (client) => {
       const { rowCount } = await client.query(RENEW, [epoch, instance, hostPortText(address), leaseMs]);
       return rowCount === 1;
@@ -107,9 +104,9 @@ export class LeadTable {
   }
 
   /** Ends the lease at once, after the lead has ended in order. */
-  giveBack(epoch: number, instance: string): Promise<Result<null, Fault>> {
+  giveBack(epoch: number): Promise<Result<null, Fault>> {
     return this.#run(async (client) => {
-      await client.query(GIVE_BACK, [epoch, instance]);
+      await client.query(GIVE_BACK, [epoch, this.#candidate.instance]);
       return null;
     });
   }
@@ -122,7 +119,10 @@ export class LeadTable {
       open = connected.value;
     }
     const { destroy } = open;
-    const late = setTimeout(() => destroy(new Error("PostgreSQL does not answer")), this.#answerMs);
+    const late = setTimeout(
+      () => destroy(new Error("PostgreSQL does not answer")),
+      this.#candidate.leaseMs / ANSWERS_PER_LEASE,
+    );
     try {
       return ok(await work(open.client));
     } catch (error) {
@@ -136,7 +136,7 @@ export class LeadTable {
   async #connect(): Promise<Result<PostgresClient, Fault>> {
     let made: PostgresClient | undefined;
     try {
-      made = newClient(this.#target, connectionName(this.#instance));
+      made = newClient(this.#target, connectionName(this.#candidate.instance));
       const { client } = made;
       client.on("error", () => {});
       client.once("end", () => {

@@ -80,7 +80,7 @@ class Simulation {
         for (const node of this.nodes) if (node.isConnected) node.inbox.push({ version: this.version });
         break;
       case "takeOver":
-        // The state is in the database; nobody is told of changes that were not answered.
+        // The state is in the database; changes that were not answered promise nothing.
         for (const node of this.nodes) node.disconnect();
         this.#pending = [];
         this.granted = new GrantedLeases(LENGTH, () => this.nowMs);

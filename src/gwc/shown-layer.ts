@@ -15,7 +15,7 @@ const rule = (seconds: number): DocumentNode => ({
   items: [["expirationRule", map([], { minZoom: "0", expiration: String(seconds) })]],
 });
 
-/** What GeoWebCache shows of a layer although nobody set it. */
+/** What GeoWebCache shows of a layer although no value was set. */
 const SHOWN: Readonly<Record<string, DocumentNode>> = {
   enabled: true,
   gridSubsets: list("gridSubset", []),

@@ -5,7 +5,7 @@ import { BLOB_STORE_ROOTS } from "./store-field-types.ts";
 
 const TABLES: Readonly<Record<string, FieldTypes>> = BLOB_STORE_ROOTS;
 
-/** What GeoWebCache shows of a store although nobody set it. */
+/** What GeoWebCache shows of a store although no value was set. */
 const SHOWN: Readonly<Record<string, Readonly<Record<string, number | boolean>>>> = {
   FileBlobStore: { fileSystemBlockSize: 0 },
   CompactBlobStore: { fileSystemBlockSize: 0 },

@@ -91,7 +91,7 @@ const CLOSE_MS = 60_000;
 
 function closeLater({ store }: OpenStore): void {
   setTimeout(() => {
-    // A store that cannot be closed has no layer, and nobody waits for it.
+    // No layer uses a store that cannot be closed, and no caller waits for it.
     store[Symbol.asyncDispose]().then(undefined, () => undefined);
   }, CLOSE_MS).unref();
 }

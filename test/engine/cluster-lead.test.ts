@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
     }
   });
 
-  test("a node that is cut off answers 503, or serves what it has if it is told to", async () => {
+  test("a node that is cut off answers 503, or serves its tiles with cutOff: serve", async () => {
     const cluster = newCluster({ upstream: upstream.url });
     try {
       const lead = await cluster.start("a");

@@ -30,7 +30,7 @@ export async function makeDefaultFiles(directory: string, file: string): Promise
   ]);
 }
 
-/** The account that GeoWebCache has until somebody changes it. */
+/** The account that GeoWebCache has until an operator changes it. */
 export const DEFAULT_ACCOUNT = { name: "geowebcache", password: "secured" } as const;
 const DEFAULT_USERS = `${DEFAULT_ACCOUNT.name}=${DEFAULT_ACCOUNT.password},ROLE_ADMINISTRATOR,enabled\n`;
 

@@ -95,7 +95,7 @@ test("a legend of another server has its address, and completeUrl is taken as it
   ]);
 });
 
-test("a path of the configuration is told as the path of the element", () => {
+test("a path of the configuration becomes the path of the element", () => {
   expect(
     [
       "source.method",

@@ -108,10 +108,10 @@ async function takeLock(
     if (taken.rows[0]?.taken === 1) return undefined;
     const { rows } = await client.query<{ pid: number; seen: string; name: string | null }>(HOLDER, [...keys]);
     const [holder] = rows;
-    // The lease is this node's: a lead before has lost it, and hangs or does not know yet. It commits nothing any more.
+    // This node has the lease, so a former lead that holds the lock has lost it, and hangs or has not noticed yet.
     const isFormerLead = use === "lead" && lostPid === undefined && holder?.name === connectionName("lead");
     if (holder !== undefined && (holder.pid === lostPid || isFormerLead))
-      // Or the lost connection of this server, of whose end PostgreSQL does not know yet.
+      // Ends the session of the former lead, or that of this server's lost connection, if PostgreSQL has not noticed yet.
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
     // A server asks the database something each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
