@@ -18,7 +18,7 @@ await build({
     "src/state/postgres/postgres-thread.ts",
     "src/app/renderer-process.ts",
     "src/app/http-worker-process.ts",
-    "src/app/lead-process.ts",
+    "src/app/cluster/lead-process.ts",
     "src/store/s3/bridge-thread.ts",
   ],
   outdir,

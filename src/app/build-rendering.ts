@@ -9,8 +9,8 @@ import type { Logger } from "../lib/logger.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import { testLayer } from "../render/layer-tests.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
+import { RenderDispatcher } from "../render/render-dispatcher.ts";
 import { RenderThrottle } from "../render/render-throttle.ts";
-import { Renders } from "../render/renders.ts";
 import type { TestOrder } from "../render/test-render.ts";
 import { UpstreamLimits } from "../render/upstream-limits.ts";
 import { UpstreamMeter } from "../render/upstream-meter.ts";
@@ -85,7 +85,7 @@ export function buildRendering(parts: {
   });
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();
-  const renders = new Renders({
+  const renders = new RenderDispatcher({
     renderers,
     ledger: remoteMethods(coordinator.channel, LEDGER_ACCESS),
     memory,

@@ -1,5 +1,5 @@
 import { elapsedMs } from "../lib/elapsed.ts";
-import type { Renders } from "../render/renders.ts";
+import type { RenderDispatcher } from "../render/render-dispatcher.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import type { ServingProcesses } from "./process-methods.ts";
 import type { RendererPool } from "./renderer-pool.ts";
@@ -8,7 +8,7 @@ import type { RendererPool } from "./renderer-pool.ts";
 export interface ClosingParts {
   readonly coordinator: Pick<CoordinatorLink, "stop" | "releaseState">;
   readonly serving: Pick<ServingProcesses, "close">;
-  readonly renders: Pick<Renders, "cancelUnanswered" | "cancelAll" | "idle">;
+  readonly renders: Pick<RenderDispatcher, "cancelUnanswered" | "cancelAll" | "idle">;
   readonly renderers: Pick<RendererPool, "close">;
 }
 

@@ -3,13 +3,13 @@ import type { Accounts } from "../account/account-service.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { CoordinatorData } from "./coordinator-thread.ts";
-import { type CoordinatorMethods, RENDER_GATE, type ServerMethods } from "./process-methods.ts";
+import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "./process-methods.ts";
 
 /** The parts of the server that the coordinator calls. */
 export interface CalledParts {
-  readonly renders: RenderGate;
+  readonly renders: RenderControl;
   readonly publish: (event: ServerEvent) => void;
   readonly accountsChanged: (accounts: Accounts) => void;
   readonly withObjects: ServerMethods["withObjects"];
@@ -29,7 +29,7 @@ export class CoordinatorLink {
     this.#log = log;
     this.#worker = new Worker(new URL("./coordinator-thread.js", import.meta.url), { workerData: data });
     this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
-      ...localMethods(() => this.#called?.renders, RENDER_GATE),
+      ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
       publish: (event) => this.#called?.publish(event),
       accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
       withObjects: (objects) => this.#parts().withObjects(objects),

@@ -34,7 +34,7 @@ import {
   type BeginOutcome,
   type CoordinatorMethods,
   LEDGER_ACCESS,
-  RENDER_GATE,
+  RENDER_CONTROL,
   type ServerMethods,
   type StartRefusal,
 } from "./process-methods.ts";
@@ -208,7 +208,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           db,
           store,
           stores: stores.several,
-          gate: remoteMethods(channel, RENDER_GATE),
+          renders: remoteMethods(channel, RENDER_CONTROL),
           catalogue: () => catalogue,
           jobOptions: () => configuration.jobs,
           initialQuota: () => configuration.diskQuota,

@@ -18,7 +18,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Reserve } from "../render/admission.ts";
 import type { MemoryTiles } from "../render/memory-tiles.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { LedgerAccess } from "../render/render-reports.ts";
 import type { MapRefused } from "../render/renderers.ts";
 import type { TestOrder, TestRender } from "../render/test-render.ts";
@@ -80,7 +80,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
 }
 
 /** Methods of the server that the coordinator calls. */
-export interface ServerMethods extends RenderGate {
+export interface ServerMethods extends RenderControl {
   /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is not valid. */
   withObjects(objects: readonly ConfiguredObject[]): Promise<Result<Configuration, string>>;
   publish(event: ServerEvent): void;
@@ -178,7 +178,7 @@ export interface HttpServerMethods extends Operations, UserRenders, ServingCalls
   hello(): void;
 }
 
-export const RENDER_GATE: Sendings<RenderGate> = {
+export const RENDER_CONTROL: Sendings<RenderControl> = {
   render: "until",
   renderBatch: "until",
   block: "call",

@@ -1,12 +1,12 @@
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Renders } from "../render/renders.ts";
+import type { RenderDispatcher } from "../render/render-dispatcher.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import type { BeginOutcome, ServingProcesses, StartRefusal } from "./process-methods.ts";
 
 export interface WatchedParts {
   readonly coordinator: CoordinatorLink;
-  readonly renders: Pick<Renders, "expireBefore">;
+  readonly renders: Pick<RenderDispatcher, "expireBefore">;
   readonly serving: Pick<ServingProcesses, "ready">;
   readonly log: Logger;
 }

@@ -1,10 +1,10 @@
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { RenderFailure } from "../render/render-order.ts";
-import type { Refused } from "../render/upstream-limit.ts";
+import type { PermitRefusal } from "../render/upstream-limit.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import type { TileFailure } from "./tile-reader.ts";
 
-const REFUSED: Readonly<Record<Refused["why"], string>> = {
+const REFUSED: Readonly<Record<PermitRefusal["why"], string>> = {
   down: "The map server is down.",
   queue_full: "Too many requests wait for the map server.",
   queue_slow: "The map server is too slow for all who wait for it.",

@@ -91,13 +91,13 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
 function buildTruncating(context: JobContext): Truncation {
-  const { db, gate, state, truncations } = context;
+  const { db, renders, state, truncations } = context;
   const { ledgerTruncations, reclaim } = truncations;
   return new Truncation({
     ...context,
     ledgerTruncations,
     marksCommitted: (layer) => state.marksCommitted(layer),
-    clearLayer: (layer) => gate.clearLayer(layer),
+    clearLayer: (layer) => renders.clearLayer(layer),
     saveCounts: (undo) => {
       db.onRollback(undo);
       state.saveJobs();

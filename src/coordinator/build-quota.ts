@@ -16,7 +16,7 @@ export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. The enforcer is attached to jobs and truncations later. */
 export function buildQuota(context: BuildContext) {
-  const { db, store, gate, eviction: options, initialQuota, state, now, monotonicNow } = context;
+  const { db, store, renders, eviction: options, initialQuota, state, now, monotonicNow } = context;
   const quota = new QuotaStore(db, initialQuota());
   const reservations = new Reservations();
   const evictedCells = new EvictedCells(now);
@@ -36,7 +36,7 @@ export function buildQuota(context: BuildContext) {
       options,
       evicted(cell) {
         evictedCells.add(cell);
-        gate.evicted(cell.tileSet, cell.rect);
+        renders.evicted(cell.tileSet, cell.rect);
       },
     }),
     disks,

@@ -14,8 +14,8 @@ export type TruncationParts = ReturnType<typeof buildTruncations>;
  * counted or served.
  */
 export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer, "cleanUp">) {
-  const { db, store, ledger, gate, catalogue, adoption, log } = context;
-  const ledgerTruncations = new LedgerTruncations(db, store, ledger, gate, log);
+  const { db, store, ledger, renders, catalogue, adoption, log } = context;
+  const ledgerTruncations = new LedgerTruncations(db, store, ledger, renders, log);
   context.state.completeBefore((layer) => ledgerTruncations.interrupted.complete(layer));
   const reclaim = new Reclaim(context);
   const records = new MassTruncationStore(db);

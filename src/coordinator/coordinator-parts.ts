@@ -9,7 +9,7 @@ import type { JobOptions } from "../plan/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { ClockRecord } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import type { StateLoss } from "../state/running-mark.ts";
@@ -25,7 +25,7 @@ export interface CoordinatorParts {
   readonly store: Store;
   /** The stores of the configuration; absent: it has only the default one. */
   readonly stores?: OpenedStores["several"];
-  readonly gate: RenderGate;
+  readonly renders: RenderControl;
   readonly catalogue: () => Catalogue;
   readonly jobOptions: () => JobOptions;
   /** Returns the quota of the configuration file. */

@@ -11,7 +11,7 @@ import { Block } from "../ledger/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { JobRequest } from "../plan/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/quota-configuration.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import { type Database, int, text } from "../state/database.ts";
 import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { Store } from "../store/store.ts";
@@ -59,12 +59,12 @@ function live(
   {
     render = "stored",
     committed = () => undefined,
-    gateParts = {},
+    rendersParts = {},
     parts = {},
   }: {
     render?: "stored" | "failed";
     committed?: (db: Database) => void;
-    gateParts?: Partial<RenderGate>;
+    rendersParts?: Partial<RenderControl>;
     parts?: Partial<CoordinatorParts>;
   } = {},
 ): Life {
@@ -78,7 +78,7 @@ function live(
       return value;
     },
   };
-  const gate: RenderGate = {
+  const renders: RenderControl = {
     async render({ rect }) {
       if (render === "failed")
         return { kind: "failed", failure: "http_status", message: "404", retryAfterMs: undefined };
@@ -90,7 +90,7 @@ function live(
       return { kind: "stored", bytes: 9, upstreamMs: 1, unchanged: [] };
     },
     async renderBatch([first], signal) {
-      return first === undefined ? [] : [await gate.render(first, signal)];
+      return first === undefined ? [] : [await renders.render(first, signal)];
     },
     endBatches: async () => undefined,
     inFlight: async () => [],
@@ -103,12 +103,12 @@ function live(
     sweep: async () => undefined,
     expireBefore: () => undefined,
     evicted: () => undefined,
-    ...gateParts,
+    ...rendersParts,
   };
   const coordinator = buildCoordinator({
     db,
     store,
-    gate,
+    renders,
     catalogue: () => catalogueOf([layerNamed("a", { metatile: [2, 2] })]),
     jobOptions: () => FEW_TASKS,
     initialQuota: () => DEFAULT_QUOTA,
@@ -291,7 +291,7 @@ test("while a truncate of bounds has its layer blocked, it looks at no more tile
       return has.call(this, x, y);
     });
     const life = live(store, {
-      gateParts: {
+      rendersParts: {
         async block() {
           isBlocked = true;
         },

@@ -11,7 +11,7 @@ import type { BuildContext, CountedParts } from "./coordinator-parts.ts";
 import { CoverageSquares, type Runs, type SquareState } from "./coverage-squares.ts";
 import { TileAges } from "./tile-ages.ts";
 
-export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "gate" | "now"> {
+export interface CoverageServiceParts extends CountedParts, Pick<BuildContext, "store" | "renders" | "now"> {
   readonly jobs: Pick<JobStore, "find" | "list" | "failedTilePage">;
   readonly evictedCells: Pick<EvictedCells, "in" | "evictedAt">;
   /** Returns by layer the time before which tiles were truncated softly. */
@@ -58,8 +58,8 @@ export class CoverageService {
 
   /** Returns the state of each tile, or each cell, of a rectangle. @throws the reason of the signal */
   async coverage({ tileSet, rect, job }: CoverageRequest, signal: AbortSignal): Promise<CoverageView> {
-    const { gate, recounted, evictedCells } = this.#parts;
-    const drawing = await gate.inFlight(tileSet);
+    const { renders, recounted, evictedCells } = this.#parts;
+    const drawing = await renders.inFlight(tileSet);
     await recounted();
     const slices = new Slices(signal);
     const squares = new CoverageSquares(rect);

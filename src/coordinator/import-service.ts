@@ -42,7 +42,7 @@ export interface ImportCounts {
 }
 
 export interface ImportServiceParts
-  extends Pick<BuildContext, "ledger" | "store" | "gate" | "catalogue" | "closing" | "state"> {
+  extends Pick<BuildContext, "ledger" | "store" | "renders" | "catalogue" | "closing" | "state"> {
   readonly log: Logger;
   readonly reservations: Reservations;
   readonly enforcer: Pick<Enforcer, "tryReserve">;
@@ -186,7 +186,7 @@ export class ImportService {
       readonly opened: OpenCells | undefined;
     },
   ): Promise<StoredTiles> {
-    const { ledger, store, gate, userWrites, catalogue } = this.#parts;
+    const { ledger, store, renders, userWrites, catalogue } = this.#parts;
     const { tileSet, parameters, layer, reservation, opened } = about;
     const stored = await keepTiles(
       { tileSet, parameters, rect, wanted: null },
@@ -195,7 +195,7 @@ export class ImportService {
     );
     userWrites.wrote(tileSet, stored.written, reservation.id);
     for (const { x, y, z, unchanged } of stored.written)
-      if (unchanged !== "left") gate.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
+      if (unchanged !== "left") renders.evicted(tileSet, { z, minX: x, minY: y, maxX: x, maxY: y });
     // A renderer that writes to the cell, too, may have replaced a tile of this import or the other way round. Which
     // was first is not known, so the cell is counted again, as is one of which a put may have arrived without an answer.
     const isUncertain = stored.storeFailure?.isUncertain === true;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { idleGate } from "../../test/support/idle-gate.ts";
+import { idleRenders } from "../../test/support/idle-renders.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -56,7 +56,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
   ]);
   router.configure([{ name: "a", store: "from" }]);
   const ledger = new Ledger({ db, store: router, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  const truncations = new LedgerTruncations(db, router, ledger, idleGate, silent);
+  const truncations = new LedgerTruncations(db, router, ledger, idleRenders, silent);
   let hasRoom = true;
   const copy = new LayerCopy({
     layer: "a",

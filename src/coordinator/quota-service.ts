@@ -7,7 +7,7 @@ import { wouldEvict } from "../quota/would-evict.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 export interface QuotaServiceParts
-  extends Pick<BuildContext, "ledger" | "eviction" | "gate" | "catalogue" | "initialQuota" | "publish" | "log"> {
+  extends Pick<BuildContext, "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "publish" | "log"> {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
 }
@@ -50,7 +50,7 @@ export class QuotaService {
    * `by`: the account.
    */
   async changeQuota(change: QuotaChange, by: string | null): Promise<QuotaConfiguration> {
-    const { quota, enforcer, gate, publish, log } = this.#parts;
+    const { quota, enforcer, renders, publish, log } = this.#parts;
     const before = quota.current;
     const changed = quota.save(applyQuotaChange(before, change));
     const difference = quotaDifference(before, changed);
@@ -60,7 +60,7 @@ export class QuotaService {
     }
     enforcer.schedule();
     // Batches with reservations under the old limits end first, so that the next write is under the new limits.
-    if (changed.enabled) await gate.endBatches();
+    if (changed.enabled) await renders.endBatches();
     // Evicts after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
     return changed;

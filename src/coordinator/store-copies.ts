@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { badField, conflict, type Refusal, unknownLayer } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import { leftOnDisk } from "../quota/disk-reserve.ts";
+import { spaceOnDisk } from "../quota/space-on-disk.ts";
 import { bigInt, int, text } from "../state/database.ts";
 import type { OpenedStores } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
@@ -11,7 +11,7 @@ import { LayerCopy } from "./layer-copy.ts";
 import type { CopyOutcome, CopyRequest, StoreCopyView } from "./store-copy.ts";
 
 export interface StoreCopiesParts
-  extends Pick<BuildContext, "db" | "ledger" | "gate" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
+  extends Pick<BuildContext, "db" | "ledger" | "renders" | "catalogue" | "eviction" | "now" | "closing" | "log"> {
   /** Absent: the server has only the default store. */
   readonly stores?: OpenedStores["several"];
   readonly truncations: Pick<LedgerTruncations, "withoutTruncation">;
@@ -164,7 +164,7 @@ export class StoreCopies {
 
   /** Ends the blocks of `moving`, after the reload or its failure. */
   moved(): void {
-    for (const layer of this.#blocked) this.#parts.gate.unblock(layer);
+    for (const layer of this.#blocked) this.#parts.renders.unblock(layer);
     this.#blocked.clear();
     for (const { end } of this.#moves.values()) end();
     this.#moves.clear();
@@ -202,13 +202,13 @@ export class StoreCopies {
   }
 
   async #catchUp(layer: string, copy: LayerCopy): Promise<void> {
-    const { gate, ledger, closing, log } = this.#parts;
+    const { renders, ledger, closing, log } = this.#parts;
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
     this.#moves.set(layer, { ended, end });
-    await gate.block(layer);
+    await renders.block(layer);
     this.#blocked.add(layer);
     const untilMs = performance.now() + WRITERS_MS;
     while (ledger.writers.isWritten(layer) && performance.now() < untilMs) await sleep(LOOK_MS);
@@ -251,7 +251,7 @@ export class StoreCopies {
   }
 
   async #hasRoom(to: Store): Promise<boolean> {
-    const { bytes, files } = leftOnDisk(await to.diskSpace(), this.#parts.eviction());
+    const { bytes, files } = spaceOnDisk(await to.diskSpace(), this.#parts.eviction());
     return bytes > 0n && files > 0;
   }
 

@@ -50,7 +50,7 @@ interface Outcome {
 }
 
 /** Returns the answer to a refusal, in the form of the route. */
-type Refused = (refusal: Refusal) => Answer;
+type AnswerRefusal = (refusal: Refusal) => Answer;
 
 /**
  * Returns the handler of all paths except the health checks and the tile protocols. For a resource that is not public
@@ -94,7 +94,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       const { prefix } = ownAddress(request, options.server());
       return publicAnswer(found, request.method ?? "GET", { mount: prefix + target.mount, headers: request.headers });
     }
-    const refused: Refused = (refusal) => {
+    const refused: AnswerRefusal = (refusal) => {
       outcome.refusal = refusal;
       return problems ? refusalProblem(refusal) : refusalText(refusal);
     };
@@ -139,7 +139,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
   }
 }
 
-function unauthenticated(refusal: Refusal, headers: IncomingHttpHeaders, refused: Refused): Answer {
+function unauthenticated(refusal: Refusal, headers: IncomingHttpHeaders, refused: AnswerRefusal): Answer {
   const answer = refused(refusal);
   return refusal.code === "unauthorized" ? { ...answer, headers: challengeOf(headers) } : answer;
 }
@@ -166,7 +166,7 @@ function handlerFor(
   resource: Resource,
   { method = "GET", headers }: IncomingMessage,
   prefix: string,
-  refused: Refused,
+  refused: AnswerRefusal,
 ): Handler | Answer {
   const allow = allowOf(resource);
   if (method === "OPTIONS") return { status: 200, body: "", headers: { Allow: allow } };
@@ -190,7 +190,7 @@ interface FaultReport {
 }
 
 /** Runs the handler of a permitted request. */
-async function run(handler: Handler, exchange: Exchange, faults: FaultReport, refused: Refused): Promise<Answer> {
+async function run(handler: Handler, exchange: Exchange, faults: FaultReport, refused: AnswerRefusal): Promise<Answer> {
   const reply = await withoutDiskFault(handler.handle(exchange), faults);
   const answer = "ok" in reply ? refused(reply.error) : reply;
   const { ignored } = answer;

@@ -1,9 +1,9 @@
 import type { KnownTileSet, Ledger } from "../ledger/ledger.ts";
-import { leftOnDisk } from "../quota/disk-reserve.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
 import { quotaBytes } from "../quota/quota-bytes.ts";
 import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { countedSize } from "../quota/quota-count.ts";
+import { spaceOnDisk } from "../quota/space-on-disk.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
 
 /** Bytes of tiles, and bytes that they take on the disk. */
@@ -54,7 +54,7 @@ export const leastAllocated = (files: bigint, { blockBytes }: Pick<GrowthLimits,
 /** Returns whether the store can grow without an eviction. @param growths by layer */
 export function fitsOf(growths: ReadonlyMap<string, Growth>, limits: GrowthLimits): Fits {
   const all = [...growths.values()].reduce(addGrowth, NO_GROWTH);
-  const left = limits.space === undefined ? undefined : leftOnDisk(limits.space, limits.options);
+  const left = limits.space === undefined ? undefined : spaceOnDisk(limits.space, limits.options);
   return {
     fitsQuota: fitsQuotas(growths, all, limits),
     fitsDisk: left === undefined ? null : fits(all, "allocated", left.bytes, limits),

@@ -3,9 +3,8 @@ import PQueue from "p-queue";
 import { CELLS_IN_HAND } from "../ledger/eviction-order.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Admission, Refused, StoredSize } from "../render/admission.ts";
+import type { Admission, SpaceRefusal, StoredSize } from "../render/admission.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
-import { leftOnDisk } from "./disk-reserve.ts";
 import type { Disks } from "./disks.ts";
 import type { Eviction, SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
@@ -13,6 +12,7 @@ import { type Limit, limitsOf, waterMarks } from "./limits.ts";
 import type { CleanUpUnit, QuotaConfiguration } from "./quota-configuration.ts";
 import { countedSize } from "./quota-count.ts";
 import type { Reservation, Reservations, Writer } from "./reservations.ts";
+import { spaceOnDisk } from "./space-on-disk.ts";
 
 export interface EnforcerParts {
   readonly ledger: Ledger;
@@ -167,7 +167,7 @@ export class Enforcer {
    * Frees space for a size.
    * @returns the number of evicted cells, or why there is no space
    */
-  async #freeSpace(reservation: Reservation, size: StoredSize, before: number): Promise<number | Refused> {
+  async #freeSpace(reservation: Reservation, size: StoredSize, before: number): Promise<number | SpaceRefusal> {
     const { eviction } = this.#parts;
     const { layer, writer } = reservation;
     if (!reservation.isOpen || this.#closed) return { kind: "busy", reason: "the writer has ended" };
@@ -204,7 +204,7 @@ export class Enforcer {
     this.#sources?.giveUpTruncated((other) => layer === undefined || other === layer);
   }
 
-  async #freeDiskSpace(layer: string, writer: Writer, size: StoredSize, most: number): Promise<number | Refused> {
+  async #freeDiskSpace(layer: string, writer: Writer, size: StoredSize, most: number): Promise<number | SpaceRefusal> {
     const { disks, configuration, eviction } = this.#parts;
     const [disk, isThere] = [disks.of(layer), disks.sharing(layer)];
     const space = await disk.fresh();
@@ -269,7 +269,7 @@ export class Enforcer {
     isThere: ((layer: string) => boolean) | undefined,
   ): bigint | undefined {
     const { reservations, options } = this.#parts;
-    const left = leftOnDisk(space, options());
+    const left = spaceOnDisk(space, options());
     const reserved = reservations.sumWhere(isThere);
     const shortBytes = reserved.allocated + BigInt(size.allocated) - left.bytes;
     const shortFiles = reserved.files + size.files - left.files;

@@ -1,4 +1,4 @@
-import { NO_SIZE, type Refused, type StoredSize } from "../render/admission.ts";
+import { NO_SIZE, type SpaceRefusal, type StoredSize } from "../render/admission.ts";
 
 /** The kind of writer for which a metatile is stored. */
 export type Writer = "user" | "seed";
@@ -18,7 +18,7 @@ export class Reservation {
   #size = NO_SIZE;
   #isOpen = true;
   /** Why the writer's last request for space was refused; undefined: it was granted. */
-  refused: Refused | undefined;
+  refused: SpaceRefusal | undefined;
 
   constructor(id: number, layer: string, writer: Writer, changed: Changed) {
     this.id = id;

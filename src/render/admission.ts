@@ -8,10 +8,10 @@ export interface StoredSize {
 export const NO_SIZE: StoredSize = { bytes: 0, allocated: 0, files: 0 };
 
 /** The quota's answer whether the store may grow by a size. The quota answers before anything is written. */
-export type Admission = { readonly kind: "store" } | Refused;
+export type Admission = { readonly kind: "store" } | SpaceRefusal;
 
 /** Why the store may not grow. */
-export type Refused =
+export type SpaceRefusal =
   /** Other writers hold the free space, or the quota is evicting tiles: ask again. */
   | { readonly kind: "busy"; readonly reason: string }
   /** No tile can be evicted to free space. */

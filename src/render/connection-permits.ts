@@ -4,7 +4,7 @@ import type { RenderProgress } from "./in-flight-render.ts";
 import type { LayerStates } from "./layer-states.ts";
 import { CANCELLED } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
-import { DOWN_AFTER_FAILURES, type Refused, type UpstreamLimit } from "./upstream-limit.ts";
+import { DOWN_AFTER_FAILURES, type PermitRefusal, type UpstreamLimit } from "./upstream-limit.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
 /** Time-out of an upstream's answer for a source that configures none. */
@@ -27,7 +27,7 @@ export interface Permit {
   readonly upstreamLimit: UpstreamLimit;
 }
 
-type NoPermit = typeof CANCELLED | ({ readonly kind: "refused" } & Refused);
+type NoPermit = typeof CANCELLED | ({ readonly kind: "refused" } & PermitRefusal);
 
 /** Gives renders the connections of their upstreams, users before jobs. */
 export class ConnectionPermits {

@@ -6,7 +6,7 @@ import { BlockedLayers } from "./blocked-layers.ts";
 import { FailureMemory } from "./failure-memory.ts";
 import { LayerEpochs } from "./layer-epochs.ts";
 import type { RenderOrder } from "./render-order.ts";
-import type { Metatile } from "./user-renders.ts";
+import type { MetatileAddress } from "./user-renders.ts";
 
 /** The state of the layers for renders: their configuration, and their truncations and failures since the start. */
 export class LayerStates {
@@ -46,13 +46,13 @@ export class LayerStates {
    * Returns the key of a metatile. Renders with the same key write the same tiles, so they must not run at the same
    * time.
    */
-  keyOf({ tileSet, rect }: Metatile): string {
+  keyOf({ tileSet, rect }: MetatileAddress): string {
     const isShared = this.get(tileSet.layer)?.formatsTogether === true;
     return `${tileSetKey(isShared ? { ...tileSet, format: "" } : tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
   }
 
   /** Returns whether the tiles of a metatile are stored. */
-  stores({ tileSet, rect }: Metatile): boolean {
+  stores({ tileSet, rect }: MetatileAddress): boolean {
     const layer = this.get(tileSet.layer);
     const subset = layer === undefined ? undefined : findSubset(layer, tileSet.gridSet);
     return layer === undefined || subset === undefined || storesLevel(layer, subset, rect.z);

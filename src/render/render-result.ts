@@ -10,10 +10,10 @@ import {
 } from "./render-order.ts";
 import type { RendererResult } from "./renderers.ts";
 import type { StoredTiles, StoreFailure } from "./store-tiles.ts";
-import type { Refused } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream-limit.ts";
 
 /** The result of a render. Only a render for a user can be refused. */
-export type RenderResult = RendererResult | ({ readonly kind: "refused" } & Refused);
+export type RenderResult = RendererResult | ({ readonly kind: "refused" } & PermitRefusal);
 
 export const CANCELLED = { kind: "cancelled" } as const;
 

@@ -41,9 +41,9 @@ export interface UpstreamLimitState {
   readonly restMs: number;
 }
 
-export type Refused = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" | "queue_slow" };
+export type PermitRefusal = { readonly retryAfterSeconds: number; readonly why: "down" | "queue_full" | "queue_slow" };
 
-const QUEUE_FULL: Refused = { retryAfterSeconds: 1, why: "queue_full" };
+const QUEUE_FULL: PermitRefusal = { retryAfterSeconds: 1, why: "queue_full" };
 
 /**
  * Limits the requests to one upstream: the number of connections, a smaller number for jobs, users before jobs, and
@@ -65,7 +65,7 @@ export class UpstreamLimit {
   #restUntilMs = 0;
   #rest: NodeJS.Timeout | undefined;
   /** A waiting user is answered with undefined when a connection is free, or with a refusal. */
-  readonly #users = new FairLine<Refused | undefined>();
+  readonly #users = new FairLine<PermitRefusal | undefined>();
   readonly #jobs = new FairLine<undefined>();
   readonly #now: () => number;
   #answeredMs: number | undefined;
@@ -128,7 +128,7 @@ export class UpstreamLimit {
    * Returns why the request of a client's user must be refused at once; undefined: it need not. A probe that is due is
    * let through, and the next probe is postponed.
    */
-  refuseUser(client: string): Refused | undefined {
+  refuseUser(client: string): PermitRefusal | undefined {
     if (this.#users.length >= USERS_WAITING && this.#users.isGreediest(client)) return QUEUE_FULL;
     if (!this.#down) return undefined;
     const now = this.#now();
@@ -142,7 +142,7 @@ export class UpstreamLimit {
     return this.#refusal(now);
   }
 
-  #refusal(now: number): Refused {
+  #refusal(now: number): PermitRefusal {
     return { retryAfterSeconds: waitSeconds(Math.min(this.#nextProbeMs - now, this.#pauseMs)), why: "down" };
   }
 
@@ -170,7 +170,7 @@ export class UpstreamLimit {
    * no client has more waiting users than this one.
    * @throws the signal's reason when it fires while waiting
    */
-  async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<Refused | undefined> {
+  async acquireForUser(turn: SharedTurn, waitLimitMs: number, signal: AbortSignal): Promise<PermitRefusal | undefined> {
     signal.throwIfAborted();
     if (this.#hasFree) {
       this.#take("user");

@@ -6,7 +6,7 @@ import type { LayerStates } from "./layer-states.ts";
 import { reportToLimit } from "./render-reports.ts";
 import { CANCELLED, LAYER_REMOVED, RENDERER_ENDED, toFailure } from "./render-result.ts";
 import type { Renderers } from "./renderers.ts";
-import type { Refused } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream-limit.ts";
 import type { UserAnswer } from "./user-renders.ts";
 
 /** Asks upstreams on behalf of users for something other than tiles, with the limits of a user's render. */
@@ -59,8 +59,8 @@ export class UpstreamQuestions {
   async #whileConfigured(
     layer: string,
     gone: AbortSignal,
-    acquire: (signal: AbortSignal) => Promise<Refused | undefined>,
-  ): Promise<Refused | typeof CANCELLED | undefined> {
+    acquire: (signal: AbortSignal) => Promise<PermitRefusal | undefined>,
+  ): Promise<PermitRefusal | typeof CANCELLED | undefined> {
     const abort = new AbortController();
     const leave = (): void => abort.abort(gone.reason);
     gone.addEventListener("abort", leave, { once: true });

@@ -4,14 +4,14 @@ import type { Question } from "../source/source.ts";
 import type { RenderFailure, RenderOrder } from "./render-order.ts";
 import type { InfoResult } from "./renderers.ts";
 import type { RenderedTile } from "./store-tiles.ts";
-import type { Refused } from "./upstream-limit.ts";
+import type { PermitRefusal } from "./upstream-limit.ts";
 
 export type UserRender =
   /** `isStale`: a newer generation of the layer has begun, so no memory tier may take the tiles. */
   | { readonly kind: "rendered"; readonly tiles: readonly RenderedTile[]; readonly isStale?: true }
   /** The tile has just been stored. */
   | { readonly kind: "stored" }
-  | ({ readonly kind: "refused" } & Refused)
+  | ({ readonly kind: "refused" } & PermitRefusal)
   | RenderFailure
   /**
    * The metatile failed, just now or shortly before. The upstream gets no other request for the metatile before
@@ -41,10 +41,10 @@ export interface UserRenders {
    */
   queryUpstream(layer: Layer, question: Question, client: string, gone: AbortSignal): Promise<UserAnswer>;
   /** Returns the state of the renders of a metatile, for diagnosis. */
-  renderStatus(layer: string, metatile: Metatile | undefined): Promise<RenderStatus>;
+  renderStatus(layer: string, metatile: MetatileAddress | undefined): Promise<RenderStatus>;
 }
 
-export type Metatile = Pick<RenderOrder, "tileSet" | "rect">;
+export type MetatileAddress = Pick<RenderOrder, "tileSet" | "rect">;
 
 export type UserAnswer =
   | Extract<InfoResult, { readonly kind: "info" }>

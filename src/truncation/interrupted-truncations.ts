@@ -1,6 +1,6 @@
 import type { CellWriters } from "../ledger/cell-writers.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 
 /** A truncation, or an undo of one, that is recorded and not complete. */
@@ -12,7 +12,7 @@ export interface Interrupted {
 
 export interface InterruptedTruncationParts {
   readonly writers: Pick<CellWriters, "bar" | "unbar">;
-  readonly gate: Pick<RenderGate, "truncated" | "renew">;
+  readonly renders: Pick<RenderControl, "truncated" | "renew">;
   readonly log: Logger;
 }
 
@@ -39,7 +39,7 @@ export class InterruptedTruncations {
 
   /** Completes those of a layer, if there are any. @throws StateError when this is not possible yet */
   complete(layer: string): void {
-    const { writers, gate, log } = this.#parts;
+    const { writers, renders, log } = this.#parts;
     const left = this.#byLayer.get(layer);
     if (left === undefined) return;
     try {
@@ -52,8 +52,8 @@ export class InterruptedTruncations {
     }
     this.#byLayer.delete(layer);
     writers.unbar(layer);
-    gate.truncated(layer);
-    gate.renew(layer);
+    renders.truncated(layer);
+    renders.renew(layer);
     log.info("an interrupted truncation was completed", { layer });
   }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { idleGate } from "../../test/support/idle-gate.ts";
+import { idleRenders } from "../../test/support/idle-renders.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
@@ -35,7 +35,7 @@ function start(location: "default" | "second") {
   const layerStores = new LayerStores({
     db,
     ledger,
-    truncations: new LedgerTruncations(db, store, ledger, idleGate, log),
+    truncations: new LedgerTruncations(db, store, ledger, idleRenders, log),
     locations: () => new Map([["a", current]]),
     giveUp: (layer) => given.push(layer),
     log,

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { idleGate } from "../../test/support/idle-gate.ts";
+import { idleRenders } from "../../test/support/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
 import { MassTruncationService } from "./mass-truncation-service.ts";
@@ -44,8 +44,8 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
   const [now, monotonicNow] = [() => at.wallMs, () => at.monotonicMs];
   const ledger = new Ledger({ db, store, boot: "boot", now, monotonicNow });
   const expired: (readonly [string, number])[] = [];
-  const gate: RenderGate = {
-    ...idleGate,
+  const renders: RenderControl = {
+    ...idleRenders,
     expireBefore: (layer, beforeMs) => void expired.push([layer, beforeMs]),
   };
   const service = new MassTruncationService({
@@ -54,8 +54,8 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     ledger,
     catalogue: () => catalogueOf(layers),
     truncations: new MassTruncationStore(db),
-    ledgerTruncations: new LedgerTruncations(db, store, ledger, gate, silentLog),
-    gate,
+    ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog),
+    renders,
     undoSeconds: () => undoSeconds,
     sweep: () => undefined,
     restored: () => undefined,

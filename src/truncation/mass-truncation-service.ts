@@ -3,7 +3,7 @@ import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
@@ -28,7 +28,7 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
-  readonly gate: Pick<RenderGate, "block" | "unblock" | "expireBefore">;
+  readonly renders: Pick<RenderControl, "block" | "unblock" | "expireBefore">;
   /** Returns the seconds for which truncated tiles can be restored. 0: they are reclaimed at once. */
   readonly undoSeconds: () => number;
   /** Starts to reclaim truncated tiles in the background. */
@@ -185,8 +185,8 @@ export class MassTruncationService {
    * after it.
    */
   async #soften(layer: string, by: string | null): Promise<MassTruncationView> {
-    const { truncations, gate, now } = this.#parts;
-    await gate.block(layer);
+    const { truncations, renders, now } = this.#parts;
+    await renders.block(layer);
     try {
       const { tiles, bytes } = this.#contentOf([{ kind: "layer", layer }]);
       const made = this.#write(() =>
@@ -207,13 +207,13 @@ export class MassTruncationService {
       this.#softened(layer);
       return made;
     } finally {
-      gate.unblock(layer);
+      renders.unblock(layer);
     }
   }
 
   #softened(layer: string): void {
     this.#softTimes = this.#parts.truncations.softTimes();
-    this.#parts.gate.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
+    this.#parts.renders.expireBefore(layer, this.#softTimes.get(layer) ?? 0);
   }
 
   /** Returns what a truncation would remove now. Truncates nothing. Reads directories of the store. */

@@ -1,12 +1,12 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 
 export interface ReclaimParts {
   readonly ledger: Pick<Ledger, "truncated" | "removeLeftovers">;
   readonly store: Pick<TruncationStore, "needsSweep" | "isWasteful" | "sweepRemote">;
-  readonly gate: RenderGate;
+  readonly renders: RenderControl;
   readonly log: Logger;
   /** Aborted when the server shuts down: the sweep stops at its next step, and the next start continues it. */
   readonly closing: AbortSignal;
@@ -44,13 +44,13 @@ export class Reclaim {
   }
 
   async #sweepOnce(): Promise<void> {
-    const { ledger, store, gate, log, closing: signal } = this.#parts;
+    const { ledger, store, renders, log, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
       await this.#sweepRemote();
       // A renderer is started for files only.
-      if (store.needsSweep() && !signal.aborted) await gate.sweep(signal);
+      if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
       while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
       if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });

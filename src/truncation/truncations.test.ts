@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { idleGate } from "../../test/support/idle-gate.ts";
+import { idleRenders } from "../../test/support/idle-renders.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { ok } from "../lib/result.ts";
 import { atOnce } from "../lib/slices.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
 import { createFileStore } from "../store/file/file-store.ts";
@@ -28,12 +28,12 @@ const z = 8;
 const pyramid = { layer: "a", gridSet: "g", parametersId: "" };
 const FORMATS = ["image/png", "image/jpeg"];
 
-function open(root: string, gate: RenderGate = idleGate, outage: Outage = new Outage()) {
+function open(root: string, renders: RenderControl = idleRenders, outage: Outage = new Outage()) {
   const db = outage.of(openTestDatabase(join(root, "state.db")));
   db.migrate([ledgerMigrations, truncationMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
   const ledger = new Ledger({ db, store, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
-  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, gate, silentLog) };
+  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
 }
 
 /** Refuses the commits of a database for a while, as one on another machine that has gone away. */
@@ -247,7 +247,7 @@ test("a truncation that an outage interrupts is completed before a tile is store
         const root = join(directory, String(n++));
         mkdirSync(root);
         const outage = new Outage();
-        let at = open(root, idleGate, outage);
+        let at = open(root, idleRenders, outage);
         await put(at, old);
         at.ledger.flush();
         const rect = { z, minX: 0, minY: 0, maxX: 300, maxY: 300 };
@@ -275,7 +275,7 @@ test("a truncation that an outage interrupts is completed before a tile is store
         outage.commits = undefined;
         if (isKilled) {
           at.db.close();
-          at = open(root, idleGate, outage);
+          at = open(root, idleRenders, outage);
         } else {
           at.ledgerTruncations.interrupted.complete("a");
           for (const open of cells ?? []) at.ledger.writers.close(open);
@@ -301,7 +301,7 @@ test("a truncation waits for writers that are about to store in its layer, and f
   const root = join(directory, "waits");
   mkdirSync(root);
   const at = open(root, {
-    ...idleGate,
+    ...idleRenders,
     block: async () => void steps.push("block"),
     unblock: () => steps.push("unblock"),
     renew: () => steps.push("renew"),

@@ -4,7 +4,7 @@ import { Stretch } from "../ledger/stretch.ts";
 import type { AsidePyramid } from "../ledger/tile-set-table.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Result } from "../lib/result.ts";
-import type { RenderGate } from "../render/render-order.ts";
+import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import { type Database, newId } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
@@ -64,17 +64,17 @@ export class LedgerTruncations {
   readonly #db: Database;
   readonly #store: TruncationStore;
   readonly #ledger: Ledger;
-  readonly #gate: RenderGate;
+  readonly #renders: RenderControl;
   readonly #turns = new Map<string, PQueue>();
   /** The interrupted ones. Writers have those of their layer completed before they write, jobs before they look for tiles. */
   readonly interrupted: InterruptedTruncations;
 
-  constructor(db: Database, store: TruncationStore, ledger: Ledger, gate: RenderGate, log: Logger) {
+  constructor(db: Database, store: TruncationStore, ledger: Ledger, renders: RenderControl, log: Logger) {
     this.#db = db;
     this.#store = store;
     this.#ledger = ledger;
-    this.#gate = gate;
-    this.interrupted = new InterruptedTruncations({ writers: ledger.writers, gate, log });
+    this.#renders = renders;
+    this.interrupted = new InterruptedTruncations({ writers: ledger.writers, renders, log });
     for (const truncation of unfinished(db)) this.#carryOut(truncation);
     db.exec("DELETE FROM store_drop WHERE done = 1");
   }
@@ -97,16 +97,16 @@ export class LedgerTruncations {
       // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
       // for open cells.
       const isWritten = this.#ledger.writers.isWritten(layer);
-      if (isWritten) await this.#gate.block(layer);
+      if (isWritten) await this.#renders.block(layer);
       try {
         this.interrupted.complete(layer);
         const begun = this.#begin(plan, record);
         if (begun !== undefined)
           this.#carryOutNow(layer, { kind: "truncation", carryOut: () => this.#carryOut(begun) });
-        this.#gate.truncated(layer);
+        this.#renders.truncated(layer);
       } finally {
-        if (isWritten) this.#gate.unblock(layer);
-        else this.#gate.renew(layer);
+        if (isWritten) this.#renders.unblock(layer);
+        else this.#renders.renew(layer);
       }
     });
   }
@@ -127,13 +127,13 @@ export class LedgerTruncations {
    */
   forget(layer: string, also: () => void): Promise<void> {
     return this.#inTurn(layer, async () => {
-      await this.#gate.block(layer);
+      await this.#renders.block(layer);
       try {
         this.interrupted.complete(layer);
         this.#ledger.truncated.truncate({ layer }, undefined, also);
-        this.#gate.truncated(layer);
+        this.#renders.truncated(layer);
       } finally {
-        this.#gate.unblock(layer);
+        this.#renders.unblock(layer);
       }
     });
   }
@@ -163,7 +163,7 @@ export class LedgerTruncations {
   undo<R>(layer: string, hooks: UndoHooks<R>, signal: AbortSignal): Promise<R | undefined> {
     return this.#inTurn(layer, async () => {
       // Starts a new generation: a render that began before the undo is not stored over a restored tile.
-      await this.#gate.block(layer);
+      await this.#renders.block(layer);
       try {
         const stretch = new Stretch(signal);
         for (const _ of this.#ledger.countDoubted(layer)) {
@@ -182,7 +182,7 @@ export class LedgerTruncations {
         this.#carryOutNow(layer, { kind: "undo", carryOut: this.#undoSteps(aside, begun, hooks) });
         return undefined;
       } finally {
-        this.#gate.unblock(layer);
+        this.#renders.unblock(layer);
       }
     });
   }

@@ -28,7 +28,8 @@ async function start(configuration: Configuration, flags: ConfigurationFlags): P
   const input = inputOf(flags);
   const { cluster } = configuration;
   // A server that is alone loads nothing of a cluster.
-  if (cluster !== undefined) return (await import("../../app/node.ts")).startNode(configuration, cluster, input);
+  if (cluster !== undefined)
+    return (await import("../../app/cluster/node.ts")).startNode(configuration, cluster, input);
   const [{ startServer }, { loadInThread }] = await Promise.all([
     import("../../app/start.ts"),
     import("../../app/load-in-thread.ts"),

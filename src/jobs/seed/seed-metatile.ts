@@ -6,7 +6,7 @@ import { JobAborted } from "../work.ts";
 import type { IsCounted, MetatilePosition } from "./wanted-tiles.ts";
 
 /** One metatile of a job, with its tile set and parameters. */
-export interface Metatile extends MetatilePosition {
+export interface JobMetatile extends MetatilePosition {
   readonly n: bigint;
   /** The number of the combination of parameters among the job's. */
   readonly combination: number;
@@ -14,12 +14,12 @@ export interface Metatile extends MetatilePosition {
 }
 
 /** A metatile that a task has taken. */
-export interface TakenMetatile extends Metatile {
+export interface TakenMetatile extends JobMetatile {
   readonly isCounted: IsCounted;
 }
 
 /** A metatile that must be rendered, and the mask of the tiles to store. Null: all tiles. */
-export interface WantedMetatile<M extends Metatile = TakenMetatile> {
+export interface WantedMetatile<M extends JobMetatile = TakenMetatile> {
   readonly metatile: M;
   readonly wanted: Uint8Array | null;
 }
@@ -28,7 +28,7 @@ export interface WantedMetatile<M extends Metatile = TakenMetatile> {
  * Returns the metatile of a number, cut to the layer's coverage.
  * @throws JobAborted if the layer no longer offers the grid set or the level
  */
-export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): Metatile {
+export function metatileOf(job: ActiveJob, layer: Layer, n: bigint): JobMetatile {
   const { at, local } = job.metatiles.locate(n);
   const { tileSet, combination, walk } = at;
   const { gridSet } = tileSet;

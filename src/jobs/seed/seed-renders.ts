@@ -1,16 +1,17 @@
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import type { CellWriters } from "../../ledger/cell-writers.ts";
 import type { Leave } from "../../render/admission.ts";
-import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";
+import type { RenderControl } from "../../render/render-control.ts";
+import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";
 import { StateError } from "../../state/data-directory.ts";
 import { isStateAway } from "../../state/state-wait.ts";
 import type { ActiveJob } from "../active-job.ts";
-import type { Metatile, WantedMetatile } from "./seed-metatile.ts";
+import type { JobMetatile, WantedMetatile } from "./seed-metatile.ts";
 import type { WantedTiles } from "./wanted-tiles.ts";
 
 export interface SeedRendersParts {
   readonly writers: Pick<CellWriters, "openAll" | "close" | "onBar">;
-  readonly gate: Pick<RenderGate, "render" | "renderBatch">;
+  readonly renders: Pick<RenderControl, "render" | "renderBatch">;
   readonly tiles: Pick<WantedTiles, "areMissing">;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: (layer: string) => Promise<void>;
@@ -20,7 +21,7 @@ export interface SeedRendersParts {
 export interface SeedBatch {
   readonly job: ActiveJob;
   readonly layer: Layer;
-  readonly metatiles: readonly WantedMetatile<Metatile>[];
+  readonly metatiles: readonly WantedMetatile<JobMetatile>[];
   /** The reservation for the tiles. Undefined: nothing is stored. */
   readonly leave: Leave | undefined;
 }
@@ -36,7 +37,7 @@ export class SeedRenders {
   /** Renders one metatile. */
   async render(batch: SeedBatch, signal: AbortSignal): Promise<RenderOutcome> {
     const [outcome = { kind: "cancelled" }] = await this.#opened(batch, signal, async ([order], until) =>
-      order === undefined ? [] : [await this.#parts.gate.render(order, until)],
+      order === undefined ? [] : [await this.#parts.renders.render(order, until)],
     );
     return outcome;
   }
@@ -46,7 +47,7 @@ export class SeedRenders {
    * reached.
    */
   renderBatch(batch: SeedBatch, signal: AbortSignal): Promise<readonly RenderOutcome[]> {
-    return this.#opened(batch, signal, (orders, until) => this.#parts.gate.renderBatch(orders, until));
+    return this.#opened(batch, signal, (orders, until) => this.#parts.renders.renderBatch(orders, until));
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Layer } from "../../layer/layer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { Slices } from "../../lib/slices.ts";
 import type { JobOptions } from "../../plan/job-options.ts";
-import type { RenderGate } from "../../render/render-order.ts";
+import type { RenderControl } from "../../render/render-control.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
@@ -28,7 +28,7 @@ import { WantedTiles, type WantedTilesParts } from "./wanted-tiles.ts";
 export interface SeedingParts extends WantedTilesParts {
   readonly ledger: Ledger;
   readonly store: TileStore & Pick<InventoryStore, "timesOf">;
-  readonly gate: RenderGate;
+  readonly renders: RenderControl;
   readonly jobs: JobStore;
   readonly catalogue: () => Catalogue;
   readonly options: () => JobOptions;
@@ -140,7 +140,7 @@ export class Seeding implements Work {
 
   async #raiseGeneration(job: ActiveJob): Promise<void> {
     const isFirst = !job.wasInterrupted;
-    await this.#parts.gate.startGeneration(job.request.layer);
+    await this.#parts.renders.startGeneration(job.request.layer);
     if (!isFirst) return;
     // Use the latest time that the wall clock has shown: after the clock was set back, tiles from before would look
     // younger than the job.

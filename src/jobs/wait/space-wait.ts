@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfterWait } from "../../lib/back-off.ts";
 import type { JobOptions } from "../../plan/job-options.ts";
 import type { Reservation } from "../../quota/reservations.ts";
-import { NO_SIZE, type Refused } from "../../render/admission.ts";
+import { NO_SIZE, type SpaceRefusal } from "../../render/admission.ts";
 import type { ActiveJob } from "../active-job.ts";
 import type { JobStop } from "../job-stop.ts";
 import type { SeedReservations } from "../seed/seed-reservations.ts";
@@ -50,7 +50,7 @@ export class SpaceWait {
    * Waits before the job asks for space again.
    * @throws JobAborted if there never will be space
    */
-  async afterRefusal(job: ActiveJob, refusal: Refused, signal: AbortSignal): Promise<void> {
+  async afterRefusal(job: ActiveJob, refusal: SpaceRefusal, signal: AbortSignal): Promise<void> {
     switch (refusal.kind) {
       case "busy":
         await turn();

@@ -4,7 +4,7 @@ import { jittered, pauseAfterWait } from "../../lib/back-off.ts";
 import type { RenderOutcome } from "../../render/render-order.ts";
 import { isOutage } from "../../source/source.ts";
 import type { ActiveJob } from "../active-job.ts";
-import { type Metatile, metatileOf } from "../seed/seed-metatile.ts";
+import { type JobMetatile, metatileOf } from "../seed/seed-metatile.ts";
 import type { SeedRenders } from "../seed/seed-renders.ts";
 import { JobAborted } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
@@ -44,7 +44,7 @@ export class UpstreamOutage {
    * @param words the message of that failure
    * @throws JobAborted when the upstream has been down for longer than the limit
    */
-  wait(job: ActiveJob, layer: Layer, doubted: Metatile, words: string, signal: AbortSignal): Promise<UpstreamState> {
+  wait(job: ActiveJob, layer: Layer, doubted: JobMetatile, words: string, signal: AbortSignal): Promise<UpstreamState> {
     const wait =
       this.#waits.get(job) ??
       this.#untilAnswered(job, layer, doubted.n, words, signal).finally(() => this.#waits.delete(job));

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { Channel, portOfProcess } from "../lib/channel.ts";
-import type { Logger } from "../lib/logger.ts";
+import { Channel, portOfProcess } from "../../lib/channel.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { StartRefusal } from "../process-methods.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
-import type { StartRefusal } from "./process-methods.ts";
 
 /** The time for the process to end in order, with the renders in flight. */
 const CLOSE_MS = 25_000;

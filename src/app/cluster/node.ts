@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { ClusterOptions } from "../config/cluster-options.ts";
-import type { Configuration } from "../config/configuration.ts";
-import { withLayer } from "../config/layer-update.ts";
-import type { Readiness } from "../http/readiness.ts";
-import { localMethods } from "../lib/channel.ts";
-import { loadStoreKinds } from "../store/open-store.ts";
-import { lockTilesDirectory } from "./claimed-state.ts";
-import { loadDiskTiers, openConfiguredStores, storeLocationsById } from "./configured-stores.ts";
+import type { ClusterOptions } from "../../config/cluster-options.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { withLayer } from "../../config/layer-update.ts";
+import type { Readiness } from "../../http/readiness.ts";
+import { localMethods } from "../../lib/channel.ts";
+import { loadStoreKinds } from "../../store/open-store.ts";
+import { lockTilesDirectory } from "../claimed-state.ts";
+import { loadDiskTiers, openConfiguredStores, storeLocationsById } from "../configured-stores.ts";
+import type { LoadInput } from "../load-in-thread.ts";
+import { createLogger } from "../logger.ts";
+import { SERVING_PROCESSES, type ServingProcesses } from "../process-methods.ts";
+import { Serving } from "../serving.ts";
+import { listen, makeStoreDirectories, type RunningServer, StartError } from "../start.ts";
+import { dataDirectoryFault } from "../start-faults.ts";
 import { LeadLink } from "./lead-link.ts";
-import type { LoadInput } from "./load-in-thread.ts";
-import { createLogger } from "./logger.ts";
 import { Membership } from "./membership.ts";
 import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";
-import { SERVING_PROCESSES, type ServingProcesses } from "./process-methods.ts";
-import { Serving } from "./serving.ts";
-import { listen, makeStoreDirectories, type RunningServer, StartError } from "./start.ts";
-import { dataDirectoryFault } from "./start-faults.ts";
 
 /** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;

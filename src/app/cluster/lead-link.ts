@@ -1,8 +1,8 @@
-import { Channel, type Port, remoteMethods } from "../lib/channel.ts";
-import { codeOf } from "../lib/error-code.ts";
+import { Channel, type Port, remoteMethods } from "../../lib/channel.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { SERVING_CALLS, USER_RENDERS } from "../process-methods.ts";
+import type { Core } from "../serving.ts";
 import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "./node-methods.ts";
-import { SERVING_CALLS, USER_RENDERS } from "./process-methods.ts";
-import type { Core } from "./serving.ts";
 
 /** A request waits so long for the next lead. A takeover after a kill takes about a second. */
 const WAIT_MS = 5_000;

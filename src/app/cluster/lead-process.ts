@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LeadTable } from "../cluster/lead-table.ts";
-import { Lease } from "../cluster/lease.ts";
-import { type HostPort, hostPortText } from "../config/cluster-options.ts";
-import { Channel, portOfProcess } from "../lib/channel.ts";
-import { elapsedMs } from "../lib/elapsed.ts";
-import type { Logger } from "../lib/logger.ts";
-import { machineMs } from "../lib/machine-clock.ts";
-import { followParent } from "./child-process.ts";
-import { type Lead, startLead } from "./lead.ts";
+import { LeadTable } from "../../cluster/lead-table.ts";
+import { Lease } from "../../cluster/lease.ts";
+import { type HostPort, hostPortText } from "../../config/cluster-options.ts";
+import { Channel, portOfProcess } from "../../lib/channel.ts";
+import { elapsedMs } from "../../lib/elapsed.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { machineMs } from "../../lib/machine-clock.ts";
+import { followParent } from "../child-process.ts";
+import { type Lead, startLead } from "../lead.ts";
+import { loadInThread } from "../load-in-thread.ts";
+import { createLogger } from "../logger.ts";
+import { listenFault } from "../start-faults.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
-import { loadInThread } from "./load-in-thread.ts";
-import { createLogger } from "./logger.ts";
 import { NodePool } from "./node-pool.ts";
-import { listenFault } from "./start-faults.ts";
 
 /** Calls and renders in progress have this time at a handover. The next lead renders again what was not stored. */
 const GRACE_MS = 10_000;

@@ -1,6 +1,6 @@
-import type { Configuration } from "../config/configuration.ts";
-import type { HttpServerMethods, ServingState } from "./process-methods.ts";
-import type { MemberMethods } from "./serving-members.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import type { HttpServerMethods, ServingState } from "../process-methods.ts";
+import type { MemberMethods } from "../serving-members.ts";
 
 /** The version of the messages between nodes. A lead takes nodes of this version and of its neighbours. */
 export const LINK_VERSION = 1;

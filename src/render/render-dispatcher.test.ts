@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { formatNamed, layerNamed } from "../../test/support/layer.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
 import { type Leave, NO_SIZE } from "./admission.ts";
+import { RenderDispatcher } from "./render-dispatcher.ts";
 import type { RenderOrder } from "./render-order.ts";
 import type { LedgerAccess } from "./render-reports.ts";
 import { RenderThrottle } from "./render-throttle.ts";
 import type { BatchClient, RenderClient, RendererResult, Renderers } from "./renderers.ts";
-import { Renders } from "./renders.ts";
 import { UpstreamLimits } from "./upstream-limits.ts";
 import { UpstreamMeter } from "./upstream-meter.ts";
 
@@ -59,7 +59,7 @@ function rendersWith(
     compose: unused,
   };
   const layers = [LAYER, "b"].map((name) => layerNamed(name));
-  const renders = new Renders({
+  const renders = new RenderDispatcher({
     failedForUser: () => undefined,
     renderers,
     ledger: {

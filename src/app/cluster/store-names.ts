@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import type { Configuration } from "../config/configuration.ts";
-import { codeOf } from "../lib/error-code.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import { codeOf } from "../../lib/error-code.ts";
 
 /** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
 export class StoreNames {

@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectToNode } from "../cluster/connections.ts";
-import { FramedPort } from "../cluster/framed-port.ts";
-import { type LeadRow, LeadTable } from "../cluster/lead-table.ts";
-import { Lease } from "../cluster/lease.ts";
-import { type ClusterOptions, hostPortText } from "../config/cluster-options.ts";
-import { elapsedMs } from "../lib/elapsed.ts";
-import { codeOf } from "../lib/error-code.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
+import { connectToNode } from "../../cluster/connections.ts";
+import { FramedPort } from "../../cluster/framed-port.ts";
+import { type LeadRow, LeadTable } from "../../cluster/lead-table.ts";
+import { Lease } from "../../cluster/lease.ts";
+import { type ClusterOptions, hostPortText } from "../../config/cluster-options.ts";
+import { elapsedMs } from "../../lib/elapsed.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
+import type { StartRefusal } from "../process-methods.ts";
 import { LeadChild } from "./lead-child.ts";
 import type { LeadLink } from "./lead-link.ts";
 import type { LeadData } from "./lead-methods.ts";
 import { LINK_VERSION, type NodeHello, type NodeMethods } from "./node-methods.ts";
-import type { StartRefusal } from "./process-methods.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;

@@ -5,21 +5,22 @@ import type { Question } from "../source/source.ts";
 import { ConnectionPermits } from "./connection-permits.ts";
 import type { InFlightRender } from "./in-flight-render.ts";
 import { InFlightRenders } from "./in-flight-renders.ts";
+import { JobDispatcher } from "./job-dispatcher.ts";
 import { LayerStates } from "./layer-states.ts";
 import type { MemoryTiles } from "./memory-tiles.ts";
 import { MetatileRenders } from "./metatile-renders.ts";
-import { type RenderGate, type RenderOrder, type RenderOutcome, tileSetsOf } from "./render-order.ts";
+import type { RenderControl } from "./render-control.ts";
+import { type RenderOrder, type RenderOutcome, tileSetsOf } from "./render-order.ts";
 import { type LedgerAccess, RenderReports, type RenderReportsParts, tileKey } from "./render-reports.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { Renderers } from "./renderers.ts";
-import { RendersForJobs } from "./renders-for-jobs.ts";
-import { RendersForUsers } from "./renders-for-users.ts";
 import { sourceName, type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
 import type { UpstreamMeter } from "./upstream-meter.ts";
 import { UpstreamQuestions } from "./upstream-questions.ts";
-import type { Metatile, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
+import { UserDispatcher } from "./user-dispatcher.ts";
+import type { MetatileAddress, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
 
-export interface RendersParts {
+export interface RenderDispatcherParts {
   readonly renderers: Renderers;
   readonly ledger: LedgerAccess;
   readonly memory: MemoryTiles;
@@ -36,23 +37,23 @@ export interface RendersParts {
  * A render holds one connection of its upstream, and stores its tiles only if the layer's generation is still that of
  * its start.
  */
-export class Renders implements RenderGate, UserRenders {
-  readonly #parts: RendersParts;
+export class RenderDispatcher implements RenderControl, UserRenders {
+  readonly #parts: RenderDispatcherParts;
   readonly #layers = new LayerStates();
   readonly #inFlight = new InFlightRenders();
-  readonly #forUsers: RendersForUsers;
-  readonly #forJobs: RendersForJobs;
+  readonly #forUsers: UserDispatcher;
+  readonly #forJobs: JobDispatcher;
   readonly #questions: UpstreamQuestions;
 
-  constructor(parts: RendersParts) {
+  constructor(parts: RenderDispatcherParts) {
     const { renderers, upstreamLimits, throttle } = parts;
     this.#parts = parts;
     const permits = new ConnectionPermits(upstreamLimits, throttle, this.#layers);
     const reports = new RenderReports({ ...parts, layers: this.#layers });
     const shared = { ...parts, layers: this.#layers, permits, reports, inFlight: this.#inFlight };
     const metatiles = new MetatileRenders(shared);
-    this.#forUsers = new RendersForUsers({ ...shared, metatiles });
-    this.#forJobs = new RendersForJobs({ ...shared, metatiles });
+    this.#forUsers = new UserDispatcher({ ...shared, metatiles });
+    this.#forJobs = new JobDispatcher({ ...shared, metatiles });
     this.#questions = new UpstreamQuestions(renderers, permits, this.#layers);
   }
 
@@ -80,7 +81,7 @@ export class Renders implements RenderGate, UserRenders {
     return this.#forUsers.render(order, missed, client, gone);
   }
 
-  async renderStatus(layer: string, metatile: Metatile | undefined): Promise<RenderStatus> {
+  async renderStatus(layer: string, metatile: MetatileAddress | undefined): Promise<RenderStatus> {
     return this.#forUsers.status(layer, metatile);
   }
 

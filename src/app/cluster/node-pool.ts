@@ -1,19 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo, Server, Socket } from "node:net";
-import type { Accounts } from "../account/account-service.ts";
-import { acceptNodes } from "../cluster/connections.ts";
-import { FramedPort } from "../cluster/framed-port.ts";
-import { GrantedLeases, type Lease } from "../cluster/lease.ts";
-import type { ClusterOptions } from "../config/cluster-options.ts";
-import type { Configuration } from "../config/configuration.ts";
-import type { LayerUpdate } from "../config/layer-update.ts";
-import { type NodeView, servedTiles } from "../http/api/nodes/node-view.ts";
-import type { Readiness } from "../http/readiness.ts";
-import { aroundMethods, Channel } from "../lib/channel.ts";
-import { elapsedMs } from "../lib/elapsed.ts";
-import type { Logger } from "../lib/logger.ts";
+import type { Accounts } from "../../account/account-service.ts";
+import { acceptNodes } from "../../cluster/connections.ts";
+import { FramedPort } from "../../cluster/framed-port.ts";
+import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
+import type { ClusterOptions } from "../../config/cluster-options.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import type { LayerUpdate } from "../../config/layer-update.ts";
+import { type NodeView, servedTiles } from "../../http/api/nodes/node-view.ts";
+import type { Readiness } from "../../http/readiness.ts";
+import { aroundMethods, Channel } from "../../lib/channel.ts";
+import { elapsedMs } from "../../lib/elapsed.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { storeLocationsById } from "../configured-stores.ts";
+import type { ServingProcesses } from "../process-methods.ts";
+import type { Core } from "../serving.ts";
+import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
-import { storeLocationsById } from "./configured-stores.ts";
 import {
   type LeadMethods,
   LINK_VERSION,
@@ -22,9 +25,6 @@ import {
   sharedConfiguration,
   type Welcome,
 } from "./node-methods.ts";
-import type { ServingProcesses } from "./process-methods.ts";
-import type { Core } from "./serving.ts";
-import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "./serving-members.ts";
 import { StoreNames } from "./store-names.ts";
 
 type NodeChannel = Channel<LeadMethods, NodeMethods>;

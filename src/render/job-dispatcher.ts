@@ -6,7 +6,7 @@ import type { RenderOrder, RenderOutcome } from "./render-order.ts";
 import { CANCELLED, LAYER_REMOVED, type RenderResult, toOutcome } from "./render-result.ts";
 import type { RenderThrottle } from "./render-throttle.ts";
 
-export interface RendersForJobsParts {
+export interface JobDispatcherParts {
   readonly layers: LayerStates;
   readonly permits: ConnectionPermits;
   readonly throttle: RenderThrottle;
@@ -15,14 +15,14 @@ export interface RendersForJobsParts {
 }
 
 /** Renders metatiles for jobs, one by one or in batches. A job joins an in-flight render that serves its order. */
-export class RendersForJobs {
-  readonly #parts: RendersForJobsParts;
+export class JobDispatcher {
+  readonly #parts: JobDispatcherParts;
 
-  constructor(parts: RendersForJobsParts) {
+  constructor(parts: JobDispatcherParts) {
     this.#parts = parts;
   }
 
-  /** See `RenderGate.render`. */
+  /** See `RenderControl.render`. */
   async render(order: RenderOrder, signal: AbortSignal): Promise<RenderOutcome> {
     const { layers, permits, inFlight, metatiles } = this.#parts;
     const { layer } = order.tileSet;
@@ -59,7 +59,7 @@ export class RendersForJobs {
     return answeredMsAgo === undefined ? outcome : { ...outcome, answeredMsAgo };
   }
 
-  /** See `RenderGate.renderBatch`. */
+  /** See `RenderControl.renderBatch`. */
   async renderBatch(orders: readonly RenderOrder[], signal: AbortSignal): Promise<readonly RenderOutcome[]> {
     const { layers, throttle, inFlight, metatiles } = this.#parts;
     const [first] = orders;
@@ -85,7 +85,7 @@ export class RendersForJobs {
     }
   }
 
-  /** See `RenderGate.endBatches`. */
+  /** See `RenderControl.endBatches`. */
   async endBatches(): Promise<void> {
     const renders = [...this.#parts.inFlight].filter(({ isOfBatch }) => isOfBatch);
     for (const { progress } of renders) progress.abort("the quota has changed");

@@ -1,8 +1,8 @@
-import type { ClusterOptions } from "../config/cluster-options.ts";
-import type { Configuration } from "../config/configuration.ts";
-import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
-import type { LoadInput } from "./load-in-thread.ts";
-import type { StartRefusal } from "./process-methods.ts";
+import type { ClusterOptions } from "../../config/cluster-options.ts";
+import type { Configuration } from "../../config/configuration.ts";
+import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
+import type { LoadInput } from "../load-in-thread.ts";
+import type { StartRefusal } from "../process-methods.ts";
 
 /** The data that the process of a lead receives. */
 export interface LeadData {

@@ -9,9 +9,9 @@ import type { MetatileRenders } from "./metatile-renders.ts";
 import { BATCH_MS, isWanted, type RenderOrder } from "./render-order.ts";
 import { CANCELLED, fills, LAYER_REMOVED, RENDERER_ENDED, type RenderResult, toFailure } from "./render-result.ts";
 import type { RendererResult } from "./renderers.ts";
-import type { Metatile, RenderStatus, UserRender } from "./user-renders.ts";
+import type { MetatileAddress, RenderStatus, UserRender } from "./user-renders.ts";
 
-export interface RendersForUsersParts {
+export interface UserDispatcherParts {
   readonly layers: LayerStates;
   readonly permits: ConnectionPermits;
   readonly inFlight: InFlightRenders;
@@ -29,10 +29,10 @@ interface WaitingUser {
 }
 
 /** Renders metatiles of which users missed a tile. A user joins a render of the metatile that is in flight. */
-export class RendersForUsers {
-  readonly #parts: RendersForUsersParts;
+export class UserDispatcher {
+  readonly #parts: UserDispatcherParts;
 
-  constructor(parts: RendersForUsersParts) {
+  constructor(parts: UserDispatcherParts) {
     this.#parts = parts;
   }
 
@@ -49,7 +49,7 @@ export class RendersForUsers {
   }
 
   /** See `UserRenders.renderStatus`. */
-  status(layer: string, metatile: Metatile | undefined): RenderStatus {
+  status(layer: string, metatile: MetatileAddress | undefined): RenderStatus {
     const { layers, inFlight, now } = this.#parts;
     const key = metatile === undefined ? undefined : layers.keyOf(metatile);
     const failing = key === undefined ? undefined : layers.failures.find(layer, key);

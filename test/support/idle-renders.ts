@@ -1,7 +1,7 @@
-import type { RenderGate } from "../../src/render/render-order.ts";
+import type { RenderControl } from "../../src/render/render-control.ts";
 
 /** A server that renders nothing and has no tiles in memory. */
-export const idleGate: RenderGate = {
+export const idleRenders: RenderControl = {
   render: async () => ({ kind: "cancelled" }),
   renderBatch: async () => [],
   endBatches: async () => {},
