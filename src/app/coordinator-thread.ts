@@ -16,6 +16,7 @@ import { operationsOf } from "../coordinator/operations.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { type Catalogue, catalogueOf, changedGridSets } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
+import { LostWrites } from "../ledger/lost-writes.ts";
 import { Channel, localMethods, remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { codeOf } from "../lib/error-code.ts";
@@ -63,7 +64,7 @@ const monotonicNow = (): number => performance.timeOrigin + performance.now();
 /** A renderer of a lead that has ended notices it within this time, and stores nothing more. */
 const NOTICE_MS = 5_000;
 
-/** Returns how long a put that the lead before has begun may take to reach a store. */
+/** Returns how long a put that a renderer has begun may take to reach a store. */
 function latestPutMs(stores: readonly StoreOptions[]): number {
   const seconds = stores.map((store) => (store.type === "s3" ? store.putSeconds : 0));
   return Math.max(...seconds) * 1000 + NOTICE_MS;
@@ -157,6 +158,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     setTimeout(() => process.exit(1), END_MS);
   };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
+  const lostWrites = data.use === "lead" ? new LostWrites(monotonicNow) : undefined;
+  lostWrites?.mayComeFor(latestPutMs(configuration.stores));
   const remoteTrouble = new RemoteTrouble(() => stores);
   const beforeChanges = async (changes: readonly ObjectChange[]): Promise<void> => {
     const { truncations } = coordinator().services;
@@ -221,7 +224,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           configuredUsers: () => configuration.users,
           accountsChanged,
           boot: bootId(),
-          writesEndMs: data.use === "lead" ? monotonicNow() + latestPutMs(configuration.stores) : undefined,
+          lostWrites,
           stateLoss: loss,
           now: Date.now,
           monotonicNow,
@@ -259,6 +262,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     used: (report) => opened?.used(report),
     health: async () => opened?.health() ?? (await claimed?.trouble()) ?? (await remoteTrouble.look()),
     rest: collectGarbage,
+    lostWriter: (mayStoreMs) => opened?.lostWriter(mayStoreMs + latestPutMs(configuration.stores)),
     async storeObjects(changes) {
       await beforeChanges(changes);
       if (claimed !== undefined) storeChanges(claimed.db, changes);

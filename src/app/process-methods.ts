@@ -52,6 +52,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   health(): Promise<string | undefined>;
   /** Enlarges a reservation for a renderer. */
   readonly reserve: Reserve;
+  /** Reports that a renderer cannot be reached which has the right to begin to store for a time, in ms. */
+  lostWriter(mayStoreMs: number): void;
   /** Collects garbage, as the last renderer has ended after a time without work. */
   rest(): void;
   /** Prepares a reload that gives layers other stores: their last changes are copied, and they are blocked. */

@@ -4,6 +4,7 @@ import type { Webhook } from "../jobs/job-event.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 
@@ -41,8 +42,8 @@ export interface CoordinatorParts {
   readonly lookAtStateDisk?: () => boolean;
   /** Changes with every boot of the machine; undefined where the boot is unknown. */
   readonly boot: string | undefined;
-  /** The time by `monotonicNow` at which the writes of the lead before have ended; absent: they have. */
-  readonly writesEndMs?: number | undefined;
+  /** Writes of the lead before and of lost nodes; absent: there are none. */
+  readonly lostWrites?: LostWrites | undefined;
   /** The parts of the last server's state that are missing. */
   readonly stateLoss?: StateLoss | undefined;
   /** ms since 1970 by the wall clock, for points in time. */

@@ -58,11 +58,17 @@ export class Coordinator {
     this.services.copies.start();
   }
 
+  /** Records that the writes of a process which cannot be reached may come for a time. */
+  lostWriter(ms: number): void {
+    this.#parts.lostWrites?.mayComeFor(ms);
+    this.#recountWhenSettled();
+  }
+
   #recountWhenSettled(): void {
-    const { closing, monotonicNow, writesEndMs } = this.#parts;
-    const leftMs = writesEndMs === undefined ? 0 : writesEndMs - monotonicNow();
-    if (leftMs <= 0) this.#recountInTurns();
-    else setTimeout(() => !closing.aborted && this.#recountInTurns(), leftMs).unref();
+    const { closing, lostWrites } = this.#parts;
+    const leftMs = lostWrites?.leftMs ?? 0;
+    if (leftMs === 0) this.#recountInTurns();
+    else setTimeout(() => !closing.aborted && this.#recountWhenSettled(), leftMs).unref();
   }
 
   #recountInTurns(): void {

@@ -13,7 +13,7 @@ export interface DoubtedCellParts {
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;
-  /** Returns whether writes of the process before may still reach the store. */
+  /** Returns whether writes that are lost may still reach the store. */
   readonly mayChange: () => boolean;
 }
 

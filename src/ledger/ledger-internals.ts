@@ -7,6 +7,7 @@ import { type Block, type BlockAddress, blockRect } from "./block.ts";
 import { BLOCKS_IN_MEMORY, BlockTable } from "./block-table.ts";
 import { Cells } from "./cells.ts";
 import { DoubtedCells } from "./doubted-cells.ts";
+import type { LostWrites } from "./lost-writes.ts";
 import { Marks } from "./marks.ts";
 import { emptySum } from "./tile-set-record.ts";
 import { TileSetTable } from "./tile-set-table.ts";
@@ -25,11 +26,8 @@ export interface LedgerParts {
   readonly now: () => number;
   /** The monotonic clock in ms: measures how long a change has waited to be written. */
   readonly monotonicNow: () => number;
-  /**
-   * The time by the monotonic clock until which writes of the process before may still reach the store, as those of
-   * another machine. Until then its cells are counted whenever they are needed. Absent: its writes have ended.
-   */
-  readonly writesEndMs?: number | undefined;
+  /** While such writes may come, cells in doubt are counted whenever they are needed. Absent: there are none. */
+  readonly lostWrites?: LostWrites | undefined;
   /** Capacity of the block table; blocks that are being written do not count. */
   readonly blocksInMemory?: number;
   /** Called when the row of a block is corrupt. The ledger counts the cells of the block from the store. */
@@ -53,7 +51,7 @@ export interface LedgerInternals {
 
 /** Builds what the parts of the ledger share. */
 export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
-  const { db, store, now, monotonicNow, writesEndMs, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
+  const { db, store, now, monotonicNow, lostWrites, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
   let corruptBlocks = 0;
   const tileSets = new TileSetTable(db, store);
   const blocks: BlockTable = new BlockTable(db, {
@@ -62,7 +60,7 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     corrupt: (block, reason) => takeOut(block, reason),
   });
   const cells = new Cells({ store, tileSets, blocks });
-  const mayChange = (): boolean => writesEndMs !== undefined && monotonicNow() < writesEndMs;
+  const mayChange = (): boolean => lostWrites !== undefined && lostWrites.leftMs > 0;
   const doubted = new DoubtedCells({ store, tileSets, blocks, cells, mayChange });
   /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
   const takeOut = (block: Block, reason: string): void => {

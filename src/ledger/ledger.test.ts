@@ -12,6 +12,7 @@ import { createFileStore } from "../store/file/file-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
+import { LostWrites } from "./lost-writes.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -22,11 +23,11 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const tileSet: TileSet = { layer: "a", gridSet: "EPSG:900913", format: "image/png", parametersId: "" };
 let clock = 1_000_000;
 
-function open(root: string, name: string, writesEndMs?: number) {
+function open(root: string, name: string, lostWrites?: LostWrites) {
   const { db, changes } = countingChanges(openTestDatabase(join(root, name)));
   db.migrate([ledgerMigrations]);
   const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
-  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock, writesEndMs });
+  const ledger = new Ledger({ db, store, boot: "boot", now: () => clock, monotonicNow: () => clock, lostWrites });
   ledger.truncated.truncateVanished();
   return { db, store, ledger, changes };
 }
@@ -362,7 +363,9 @@ test("cells of a process before are counted again when its last writes must have
   at.db.transaction(() => at.ledger.writeMarks());
   await at.store.put({ tileSet, x: 0, y: 0, z: Z }, new Uint8Array(10), () => true);
   at.db.close();
-  const next = open(directory, "state.db", clock + 1_000);
+  const lostWrites = new LostWrites(() => clock);
+  lostWrites.mayComeFor(1_000);
+  const next = open(directory, "state.db", lostWrites);
   expect(next.ledger.recountSome(1000)).toBe(false);
   // A job looks, and a writer stores a tile: the doubt outlives both.
   expect(next.ledger.presence(tileSet, rect).has(0, 0)).toBe(true);
