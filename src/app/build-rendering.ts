@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
@@ -16,6 +15,7 @@ import { UpstreamLimits } from "../render/upstream-limits.ts";
 import { UpstreamMeter } from "../render/upstream-meter.ts";
 import { probeUpstream } from "../render/upstream-probes.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
+import { LocalRenderers } from "./local-renderers.ts";
 import { LEDGER_ACCESS, type ServingMetrics } from "./process-methods.ts";
 import { RendererPool } from "./renderer-pool.ts";
 
@@ -43,20 +43,22 @@ export function buildRendering(parts: {
   readonly log: Logger;
 }) {
   const { configuration, instance, coordinator, memory, publish, log } = parts;
-  const cores = availableParallelism();
   let lastReadMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
-  const renderers = new RendererPool({
-    data: {
-      layers: configuration.layers,
+  const localRenderers = new LocalRenderers(
+    {
       stores: configuration.stores,
       fsync: configuration.store.fsync,
       instance,
-      parentPid: process.pid,
       storesUntilMs: parts.storesUntilMs,
     },
-    max: Math.max(1, Math.min(cores, 16)),
+    configuration.cluster?.node,
+  );
+  const renderers = new RendererPool({
+    local: localRenderers,
+    layers: configuration.layers,
     usersActive,
+    lostWriter: (mayStoreMs) => coordinator.channel.note("lostWriter", [mayStoreMs]),
     // A renderer that asks while the coordinator ends must not store anything more.
     reserve: (id, more) => coordinator.channel.call("reserve", id, more).catch(() => false),
     atRest: () => {
@@ -68,7 +70,7 @@ export function buildRendering(parts: {
     log,
   });
   const throttle = new RenderThrottle({
-    share: Math.max(LEAST_SHARE, cores - CORES_LEFT),
+    share: () => renderers.cores.reduce((sum, cores) => sum + Math.max(LEAST_SHARE, cores - CORES_LEFT), 0),
     usersActive,
     now: elapsedMs,
   });
@@ -102,6 +104,7 @@ export function buildRendering(parts: {
     closeLog: () => failedTiles.close(),
     renders,
     renderers,
+    localRenderers,
     /** Records that users read tiles at this moment. */
     tilesRead: () => {
       lastReadMs = elapsedMs();

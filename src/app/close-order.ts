@@ -1,3 +1,4 @@
+import { atMost } from "../lib/at-most.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { RenderDispatcher } from "../render/render-dispatcher.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -35,16 +36,4 @@ export async function closeInOrder(parts: ClosingParts, graceMs: number): Promis
   await renderers.close();
   await renders.idle();
   await atMost(END_MS, coordinator.releaseState());
-}
-
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -159,7 +159,6 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   };
   const accountsChanged = (accounts: Accounts): void => channel.note("accountsChanged", [accounts]);
   const lostWrites = data.use === "lead" ? new LostWrites(monotonicNow) : undefined;
-  lostWrites?.mayComeFor(latestPutMs(configuration.stores));
   const remoteTrouble = new RemoteTrouble(() => stores);
   const beforeChanges = async (changes: readonly ObjectChange[]): Promise<void> => {
     const { truncations } = coordinator().services;
@@ -176,6 +175,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           state.type === "embedded"
             ? claimState(dataDir, configured)
             : await claimPostgres(dataDir, configured, { target: state.target, use: data.use, diverged });
+        // The lead before has ended; nodes whose renderers it used have leases of it.
+        lostWrites?.mayComeFor((configuration.cluster?.nodeLeaseMs ?? 0) + latestPutMs(configured));
         return undefined;
       } catch (error) {
         return refusalOf(error, configuration.dataDir);

@@ -7,9 +7,10 @@ import type { SessionUse } from "../state/postgres/session.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
 import { CoordinatorLink } from "./coordinator-link.ts";
+import type { LocalRenderers } from "./local-renderers.ts";
 import { SERVING_PROCESSES, type ServingProcesses, type StartRefusal } from "./process-methods.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
-import type { RendererPool } from "./renderer-pool.ts";
+import type { RendererHosts } from "./renderer-pool.ts";
 import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import type { Core } from "./serving.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
@@ -22,9 +23,9 @@ export interface LeadParts {
   readonly load: LoadConfiguration;
   readonly log: Logger;
   /** Builds the process, or the processes, that answer HTTP. */
-  readonly buildServing: (core: Core) => ServingProcesses | Promise<ServingProcesses>;
+  readonly buildServing: (core: Core, hosts: RendererHosts) => ServingProcesses | Promise<ServingProcesses>;
   /** Opens them for requests, before the work of the last process is completed: health probes are answered meanwhile. */
-  readonly open: (serving: ServingProcesses, renderers: Pick<RendererPool, "storesUntil">) => Promise<void>;
+  readonly open: (serving: ServingProcesses, renderers: Pick<LocalRenderers, "storesUntil">) => Promise<void>;
 }
 
 /** The coordinator, the renders, and what belongs to them: all of a server but the processes that answer HTTP. */
@@ -68,7 +69,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
 
   const traffic = new TrafficCollector(serving);
   const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
-  built = await parts.buildServing(serverSide);
+  built = await parts.buildServing(serverSide, rendering.renderers);
   coordinator.attach({
     renders: rendering.renders,
     publish: (event) => {
@@ -79,7 +80,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     withObjects: serverSide.withObjects,
   });
   const { renders, renderers } = rendering;
-  await parts.open(serving, renderers);
+  await parts.open(serving, rendering.localRenderers);
   const watch = new ReadinessWatch({ coordinator, renders, serving, log });
   const refused = await watch.begin();
   if (refused !== undefined) return refuseStart(refused);

@@ -9,15 +9,14 @@ import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 
-/** The data that a renderer receives when it starts. */
-export interface RendererData {
-  readonly layers: readonly Layer[];
+/** What a renderer receives from the process that has started it. */
+export interface RendererOwner {
   readonly stores: readonly StoreOptions[];
   readonly fsync: boolean;
   readonly instance: string;
   /**
-   * The pid of the server. A renderer outlives a killed server for a moment, and must store nothing then, as no ledger
-   * would count the tiles.
+   * The pid of the process that has started it. A renderer outlives a killed server for a moment, and must store nothing
+   * then, as no ledger would count the tiles.
    */
   readonly parentPid: number;
   /** See `storesUntil`. */
@@ -36,8 +35,8 @@ export interface RenderRequest {
 
 /** Methods of a renderer that the server calls. */
 export interface RendererMethods {
-  /** The first message. */
-  begin(data: RendererData): void;
+  /** The first message, from the process that has started the renderer. `configure` is the next. */
+  own(owner: RendererOwner): void;
   /** Renders a metatile. */
   renderMetatile(
     order: RenderOrder,
@@ -65,7 +64,9 @@ export interface RendererMethods {
   test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
   sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
-  configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void;
+  configure(layers: readonly Layer[]): void;
+  /** Replaces the stores, with the next `configure`. */
+  configureStores(stores: readonly StoreOptions[]): void;
   /** Nothing is stored after this time by `machineMs`: the lead's lease ends then, and this lead may hang. */
   storesUntil(ms: number): void;
   /** Replaces one layer; undefined: removes it. */

@@ -11,7 +11,7 @@ function startRenderer(): void {
     early: (id, tiles) => channel.note("early", [id, tiles]),
   });
   const methods: RendererMethods = {
-    begin: (data) => renderer.begin(data),
+    own: (owner) => renderer.own(owner),
     renderMetatile: (order, generation, request, signal) => renderer.renderMetatile(order, generation, request, signal),
     permit: (id, reservation) => renderer.permit(id, reservation),
     join: (id, missed) => renderer.join(id, missed),
@@ -22,7 +22,8 @@ function startRenderer(): void {
     test: (order, signal) => renderer.test(order, signal),
     sweep: (signal) => renderer.sweep(signal),
     compose: (composition, signal) => renderer.compose(composition, signal),
-    configure: (layers, stores) => renderer.configure(layers, stores),
+    configure: (layers) => renderer.configure(layers),
+    configureStores: (stores) => renderer.configureStores(stores),
     storesUntil: (ms) => renderer.storesUntil(ms),
     configureLayer: (name, layer) => renderer.configureLayer(name, layer),
     alive: () => renderer.alive(),

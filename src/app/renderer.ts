@@ -17,7 +17,7 @@ import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
 import type { StoreOptions } from "../store/store-options.ts";
-import type { RendererData, RendererMethods, RenderRequest } from "./renderer-methods.ts";
+import type { RendererMethods, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** Methods of the server that a renderer calls. */
 export interface RendererServer {
@@ -52,9 +52,8 @@ export class Renderer implements RendererMethods {
   readonly #renders = new Map<number, CurrentRender>();
   readonly #batches = new Set<Batch>();
   #layers: ReadonlyMap<string, Layer> = new Map();
-  #storeOptions: readonly StoreOptions[] = [];
+  #owner: RendererOwner | undefined;
   #stores: Promise<OpenedStores> | undefined;
-  #parentPid: number | undefined;
   #storesUntilMs = 0;
   /** The number of renders that are storing tiles. */
   #storing = 0;
@@ -66,14 +65,9 @@ export class Renderer implements RendererMethods {
     this.#server = server;
   }
 
-  begin(data: RendererData): void {
-    this.#parentPid = data.parentPid;
-    this.#storesUntilMs = data.storesUntilMs;
-    this.#stores = loadStoreKinds(data.stores).then((kinds) => openStores({ ...data, isOwner: false }, kinds));
-    // Each render reports the fault.
-    this.#stores.catch(() => undefined);
-    this.#layers = byName(data.layers);
-    this.#storeOptions = data.stores;
+  own(owner: RendererOwner): void {
+    this.#owner = owner;
+    this.#storesUntilMs = owner.storesUntilMs;
   }
 
   storesUntil(ms: number): void {
@@ -82,7 +76,7 @@ export class Renderer implements RendererMethods {
 
   /** Returns whether the server that has this renderer is there. It has been killed if this process has another parent. */
   #isOwned(): boolean {
-    return process.ppid === this.#parentPid && machineMs() < this.#storesUntilMs;
+    return process.ppid === this.#owner?.parentPid && machineMs() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -198,17 +192,30 @@ export class Renderer implements RendererMethods {
     const layers = new Map(this.#layers);
     if (layer === undefined) layers.delete(name);
     else layers.set(name, layer);
-    this.configure([...layers.values()], this.#storeOptions);
+    this.configure([...layers.values()]);
   }
 
-  configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void {
-    this.#storeOptions = stores;
+  configureStores(stores: readonly StoreOptions[]): void {
+    if (this.#owner !== undefined) this.#owner = { ...this.#owner, stores };
+  }
+
+  configure(layers: readonly Layer[]): void {
+    const owner = this.#owner;
+    if (owner === undefined) throw new Error("the renderer has no owner");
+    const { stores } = owner;
     this.#layers = byName(layers);
-    this.#stores = this.#stores?.then(async (opened) => {
-      opened.configure({ layers, stores }, await loadStoreKinds(stores));
-      return opened;
-    });
-    this.#stores?.catch(() => undefined);
+    const opened = this.#stores;
+    const kinds = loadStoreKinds(stores);
+    const open = async (): Promise<OpenedStores> => openStores({ ...owner, layers, isOwner: false }, await kinds);
+    this.#stores =
+      opened === undefined
+        ? open()
+        : opened.then(async (before) => {
+            before.configure({ layers, stores }, await kinds);
+            return before;
+          });
+    // Each render reports the fault.
+    this.#stores.catch(() => undefined);
     // Sources without a layer close when their renders have ended.
     const used = new Set(layers.map(({ source }) => keyOf(source)));
     for (const [key, source] of this.#sources) {

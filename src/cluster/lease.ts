@@ -76,6 +76,11 @@ export class GrantedLeases {
     return (this.#untilMs.get(instance) ?? Number.NEGATIVE_INFINITY) <= this.#now();
   }
 
+  /** How long the lease of a connected node lasts, in ms. */
+  leftMs(instance: string): number {
+    return Math.max(0, (this.#untilMs.get(instance) ?? 0) - this.#now());
+  }
+
   /** Records a change. No node may answer with the state before, once the change is answered. */
   changed(): void {
     this.#changedMs = this.#now();

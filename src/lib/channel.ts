@@ -43,6 +43,15 @@ type SendingOf<F> =
 /** Names each method of an interface together with the way it is sent. The types allow only the fitting way. */
 export type Sendings<T> = { readonly [K in keyof T]: SendingOf<T[K]> };
 
+/** Calls a method of the other side of a connection. The sender needs no answers, and no channel of its own. */
+export function noteTo<Remote extends Methods<Remote>, K extends keyof Remote & string = keyof Remote & string>(
+  port: Pick<Port, "postMessage">,
+  method: K,
+  args: Parameters_<Remote[K]>,
+): void {
+  port.postMessage({ kind: "note", method, args } satisfies Note);
+}
+
 /** One end of the connection below a channel. */
 export type Port = {
   postMessage(message: Message): void;

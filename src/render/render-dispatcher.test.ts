@@ -72,7 +72,7 @@ function rendersWith(
     memory: { clear() {}, remove() {}, expireBefore() {} },
     upstreamLimits: new UpstreamLimits(),
     meter: new UpstreamMeter(),
-    throttle: new RenderThrottle({ share: 1, usersActive: () => false, now: () => performance.now() }),
+    throttle: new RenderThrottle({ share: () => 1, usersActive: () => false, now: () => performance.now() }),
     now: Date.now,
   });
   renders.configure(layers);

@@ -31,6 +31,8 @@ export interface RenderOrder {
   readonly sinceMs?: number;
   /** The server knows of no stored tile of the order, so the renderer does not compare its tiles with stored ones. */
   readonly isNew?: true;
+  /** The node of a cluster that asks for a user's tile. It renders the tile if it can. */
+  readonly near?: string;
   /** The trace of the request of the user who missed the tile. */
   readonly trace?: TraceContext;
   /**

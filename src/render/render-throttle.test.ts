@@ -12,7 +12,7 @@ const never = (): AbortSignal => new AbortController().signal;
 
 function throttleOf(share: number) {
   const users = { active: true };
-  const rate = new RenderThrottle({ share, usersActive: () => users.active, now: () => Date.now() });
+  const rate = new RenderThrottle({ share: () => share, usersActive: () => users.active, now: () => Date.now() });
   return { throttle: rate, users };
 }
 

@@ -16,7 +16,7 @@ const SHORTEST_WAIT_MS = 1;
 
 export interface RenderThrottleParts {
   /** The number of processors that the renders of all jobs may use together while users read tiles. */
-  readonly share: number;
+  readonly share: () => number;
   /** Returns whether users read tiles at the moment. */
   readonly usersActive: () => boolean;
   /** Monotonic, ms. */
@@ -72,7 +72,7 @@ export class RenderThrottle {
     if (!usersActive()) return true;
     const nowMs = now();
     if (this.#paidUntilMs - nowMs >= SHORTEST_WAIT_MS) return false;
-    this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + this.#renderMs / share;
+    this.#paidUntilMs = Math.max(this.#paidUntilMs, nowMs) + this.#renderMs / share();
     return true;
   }
 

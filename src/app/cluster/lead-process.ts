@@ -53,7 +53,8 @@ class LeadProcess {
       use: "lead",
       load: (running, more) => loadInThread({ ...input, running, ...more }),
       log,
-      buildServing: (core) => new NodePool({ configuration, cluster, instance, lease: this.#lease, core, log }),
+      buildServing: (core, hosts) =>
+        new NodePool({ configuration, cluster, instance, lease: this.#lease, core, hosts, log }),
       open: async (nodes, renderers) => {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;

@@ -8,19 +8,24 @@ import { type ClusterOptions, hostPortText } from "../../config/cluster-options.
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { machineMs } from "../../lib/machine-clock.ts";
 import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
+import type { LocalRenderers } from "../local-renderers.ts";
 import type { StartRefusal } from "../process-methods.ts";
+import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
 import type { LeadLink } from "./lead-link.ts";
 import type { LeadData } from "./lead-methods.ts";
 import { LINK_VERSION, type NodeHello, type NodeMethods } from "./node-methods.ts";
+import type { RendererHostMethods } from "./renderer-messages.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly target: PostgresTarget;
-  readonly hello: Omit<NodeHello, "version">;
+  readonly hello: Omit<NodeHello, "version" | "renderers">;
   readonly link: LeadLink;
-  readonly methods: NodeMethods;
+  readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
+  readonly renderers: LocalRenderers;
   /** Resolves when the state that the lead has sent is in force. */
   readonly begun: () => Promise<void>;
   /** Returns what the process of a lead needs to begin. */
@@ -120,15 +125,25 @@ export class Membership {
   }
 
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
-    const { link, methods, begun, hello, cluster, log } = this.#parts;
-    const channel = link.open(new FramedPort(socket), methods);
+    const { link, methods, begun, hello, cluster, renderers, log } = this.#parts;
+    const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel);
+    const channel: ReturnType<LeadLink["open"]> = link.open(new FramedPort(socket), {
+      ...methods,
+      startRenderer: (id, nice) => hosted.startRenderer(id, nice),
+      toRenderer: (id, message) => hosted.toRenderer(id, message),
+      killRenderer: (id) => hosted.killRenderer(id),
+    });
     let lost = "the connection has ended";
-    socket.once("close", () => link.lose(channel, lost));
+    socket.once("close", () => {
+      hosted.killAll();
+      link.lose(channel, lost);
+    });
     const late = setTimeout(() => socket.destroy(), cluster.nodeLeaseMs);
     const sentMs = elapsedMs();
     try {
-      const welcome = await channel.call("join", { ...hello, version: LINK_VERSION });
+      const welcome = await channel.call("join", { ...hello, version: LINK_VERSION, renderers: renderers.most });
       if (welcome.kind === "joined" && welcome.instance === row.instance) {
+        this.#mayStore(sentMs, welcome.leadLeaseMs);
         await begun();
         this.#lease.granted(sentMs);
         link.use(channel);
@@ -170,14 +185,24 @@ export class Membership {
       while (!socket.destroyed) {
         await sleep(pauseMs);
         const sentMs = elapsedMs();
-        if (await channel.call("beat")) this.#lease.granted(sentMs);
-        else end("the lead grants no lease");
+        const leadLeaseMs = await channel.call("beat");
+        if (leadLeaseMs > 0) {
+          this.#lease.granted(sentMs);
+          this.#mayStore(sentMs, leadLeaseMs);
+        } else end("the lead grants no lease");
       }
     } catch {
       // The connection is lost, which its "close" reports.
     } finally {
       clearInterval(silent);
     }
+  }
+
+  /** The renderers of this node may store while this node has its lease and the lead has its own. */
+  #mayStore(sentMs: number, leadLeaseMs: number): void {
+    const { renderers, cluster } = this.#parts;
+    const leftMs = sentMs + Math.min(leadLeaseMs, cluster.nodeLeaseMs) - elapsedMs();
+    renderers.storesUntil(machineMs() + leftMs);
   }
 
   /** Resolves when the connection is lost. */

@@ -1,6 +1,7 @@
 import type { Configuration } from "../../config/configuration.ts";
 import type { HttpServerMethods, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";
+import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
 
 /** The version of the messages between nodes. A lead takes nodes of this version and of its neighbours. */
 export const LINK_VERSION = 1;
@@ -16,27 +17,29 @@ export interface NodeHello {
   readonly name: string;
   /** Where the tiles of its stores are, by the id of the store. All nodes have the same. */
   readonly stores: ReadonlyMap<string, string>;
+  /** The renderers that it can run at once, for users and as many for jobs. */
+  readonly renderers: number;
 }
 
 export type Welcome =
-  /** The node has the state of the lead, and a lease. */
-  | { readonly kind: "joined"; readonly instance: string }
+  /** The node has the state of the lead, and a lease. `leadLeaseMs`: what is left of the lease of the lead. */
+  | { readonly kind: "joined"; readonly instance: string; readonly leadLeaseMs: number }
   /** The lead has not begun, has no valid lease itself, or is closing. */
   | { readonly kind: "not_now"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string };
 
 /** Methods of the lead that a node calls. */
-export interface LeadMethods extends Omit<HttpServerMethods, "hello"> {
+export interface LeadMethods extends Omit<HttpServerMethods, "hello">, RendererReportMethods {
   /** The first call. What the node needs has arrived before the answer. */
   join(hello: NodeHello): Welcome;
-  /** Renews the lease of the node. False: the lead grants none. */
-  beat(): boolean;
+  /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */
+  beat(): number;
   /** Gives the lease up: the node serves no more. */
   leave(): void;
 }
 
 /** Methods of a node that the lead calls. */
-export interface NodeMethods extends MemberMethods {
+export interface NodeMethods extends MemberMethods, RendererHostMethods {
   /** Replaces all that the node knows. Nothing that it had in memory counts any more. */
   begin(state: ServingState, eventsId: string): void;
   /**

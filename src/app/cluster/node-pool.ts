@@ -9,11 +9,14 @@ import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
 import { type NodeView, servedTiles } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
+import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import type { Logger } from "../../lib/logger.ts";
+import type { RenderOrder } from "../../render/render-order.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import type { ServingProcesses } from "../process-methods.ts";
+import type { RendererHosts } from "../renderer-pool.ts";
 import type { Core } from "../serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
@@ -25,6 +28,7 @@ import {
   sharedConfiguration,
   type Welcome,
 } from "./node-methods.ts";
+import { NodeRenderers } from "./node-renderers.ts";
 import { StoreNames } from "./store-names.ts";
 
 type NodeChannel = Channel<LeadMethods, NodeMethods>;
@@ -33,6 +37,7 @@ interface Member {
   readonly hello: NodeHello;
   readonly channel: NodeChannel;
   readonly socket: Socket;
+  readonly renderers: NodeRenderers;
   readonly sinceMs: number;
   lastHeardMs: number;
 }
@@ -42,15 +47,17 @@ export interface NodePoolParts {
   readonly cluster: ClusterOptions;
   readonly instance: string;
   /** The lease of this lead. It grants leases only while it has its own. */
-  readonly lease: Pick<Lease, "isValid">;
+  readonly lease: Pick<Lease, "isValid" | "leftMs">;
   readonly core: Core;
+  /** The machines that render. */
+  readonly hosts: RendererHosts;
   readonly log: Logger;
 }
 
 /** How often the pool looks for nodes whose lease has ended without a word. */
 const LOOKS_PER_LEASE = 10;
 
-/** The nodes of a cluster, as the lead calls them. All answer HTTP; the lead alone renders, accounts and manages. */
+/** The nodes of a cluster, as the lead calls them. All answer HTTP and render; the lead alone accounts and manages. */
 export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #parts: NodePoolParts;
   readonly #leases: GrantedLeases;
@@ -95,15 +102,16 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         };
       const refused = this.#refusal(hello);
       if (refused !== undefined) return { kind: "refused", reason: refused };
-      member = { hello, channel, socket, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
+      const renderers = new NodeRenderers(hello.name, hello.renderers, channel);
+      member = { hello, channel, socket, renderers, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
       this.#begin(member);
-      return { kind: "joined", instance: this.#parts.instance };
+      return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
-    const beat = (): boolean => {
-      if (member === undefined || hasLeft || !lease.isValid) return false;
+    const beat = (): number => {
+      if (member === undefined || hasLeft || !lease.isValid) return 0;
       member.lastHeardMs = elapsedMs();
       this.#leases.grant(member.hello.instance);
-      return true;
+      return lease.leftMs;
     };
     const leave = (): void => {
       // A beat that is under way must not grant the lease again: every change would wait for its end.
@@ -113,7 +121,16 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const channel: NodeChannel = new Channel<LeadMethods, NodeMethods>(
       new FramedPort(socket),
-      { ...this.#methods, join, beat, leave },
+      {
+        ...this.#methods,
+        renderForUser: (order, missed, client, gone) =>
+          this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
+        join,
+        beat,
+        leave,
+        fromRenderer: (id, message) => member?.renderers.fromRenderer(id, message),
+        rendererEnded: (id, end) => member?.renderers.rendererEnded(id, end),
+      },
       (method, error) => log.error("a node's report failed", { method, error: String(error) }),
     );
     socket.once("close", () => {
@@ -122,6 +139,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       if (member !== undefined) {
         this.#members.delete(member);
         this.removeMember(channel);
+        void this.#parts.hosts.remove(member.renderers);
+        member.renderers.lost(this.#leases.leftMs(member.hello.instance));
         this.#leases.depart(member.hello.instance);
         log.info("a node has left", { node: member.hello.name });
       }
@@ -141,12 +160,14 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */
   #begin(member: Member): void {
-    const { channel, hello } = member;
+    const { channel, hello, renderers } = member;
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
     channel.note("begin", [this.state, randomUUID()]);
     this.#members.add(member);
     this.addMember(channel);
     this.#leases.grant(hello.instance);
+    // The lead's own process has the renderers of its machine.
+    if (!this.#isOwn(hello) && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
   }
 
@@ -252,12 +273,18 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#calls.refuse();
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
     await this.#calls.ended(graceMs);
+    // Renders of jobs that are in progress on nodes.
+    await atMost(graceMs, Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))));
     clearInterval(this.#timer);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroySoon();
     await closed;
   }
 }
+
+/** Returns the order of a user at a node. */
+const near = (order: RenderOrder, node: string | undefined): RenderOrder =>
+  node === undefined ? order : { ...order, near: node };
 
 const portOf = (address: AddressInfo | string | null): number =>
   typeof address === "object" && address !== null ? address.port : 0;

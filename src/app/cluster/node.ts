@@ -10,6 +10,7 @@ import { loadStoreKinds } from "../../store/open-store.ts";
 import { lockTilesDirectory } from "../claimed-state.ts";
 import { loadDiskTiers, openConfiguredStores, storeLocationsById } from "../configured-stores.ts";
 import type { LoadInput } from "../load-in-thread.ts";
+import { LocalRenderers } from "../local-renderers.ts";
 import { createLogger } from "../logger.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../process-methods.ts";
 import { Serving } from "../serving.ts";
@@ -18,6 +19,7 @@ import { dataDirectoryFault } from "../start-faults.ts";
 import { LeadLink } from "./lead-link.ts";
 import { Membership } from "./membership.ts";
 import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";
+import type { RendererHostMethods } from "./renderer-messages.ts";
 
 /** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;
@@ -57,7 +59,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     configuration = next;
     await serving.configure(next);
   };
-  const methods: NodeMethods = {
+  const methods: Omit<NodeMethods, keyof RendererHostMethods> = {
     ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
     applied: () => applied,
     closing: () => link.pause(),
@@ -77,6 +79,11 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
     methods,
+    // None may store before this node has a lease.
+    renderers: new LocalRenderers(
+      { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
+      cluster.node,
+    ),
     begun: () => applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,

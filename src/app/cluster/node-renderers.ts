@@ -1,0 +1,55 @@
+import type { Channel, Message } from "../../lib/channel.ts";
+import type { RendererEnd, RendererHost, RendererProcess } from "../renderer-host.ts";
+import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
+
+interface Remote {
+  receive: ((message: Message) => void) | undefined;
+  readonly ended: (end: RendererEnd) => void;
+}
+
+/** The renderers of another node, as the lead uses them. Their messages go through the connection of the node. */
+export class NodeRenderers implements RendererHost, RendererReportMethods {
+  readonly node: string;
+  readonly most: number;
+  readonly #channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">;
+  readonly #remotes = new Map<number, Remote>();
+  #next = 1;
+
+  constructor(node: string, most: number, channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">) {
+    this.node = node;
+    this.most = most;
+    this.#channel = channel;
+  }
+
+  start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
+    const id = this.#next++;
+    const remote: Remote = { receive: undefined, ended };
+    this.#remotes.set(id, remote);
+    this.#channel.note("startRenderer", [id, nice]);
+    return {
+      port: {
+        postMessage: (message) => this.#channel.note("toRenderer", [id, message]),
+        on: (_, listener) => {
+          remote.receive = listener;
+        },
+      },
+      pid: undefined,
+      kill: () => this.#channel.note("killRenderer", [id]),
+    };
+  }
+
+  fromRenderer(id: number, message: Message): void {
+    this.#remotes.get(id)?.receive?.(message);
+  }
+
+  rendererEnded(id: number, end: RendererEnd): void {
+    const remote = this.#remotes.get(id);
+    this.#remotes.delete(id);
+    remote?.ended(end);
+  }
+
+  /** The connection to the node is lost. Its renderers may begin to store tiles for this time, in ms. */
+  lost(mayStoreMs: number): void {
+    for (const id of [...this.#remotes.keys()]) this.rendererEnded(id, { kind: "unreachable", mayStoreMs });
+  }
+}

@@ -1,0 +1,51 @@
+import type { RendererHost } from "./renderer-host.ts";
+
+/** A renderer, as far as the choice needs it. */
+export interface ChosenFrom {
+  readonly host: RendererHost;
+  /** The work that it has. */
+  readonly renders: number;
+}
+
+/** Starting a renderer costs more than one without work, and less than to wait for one that works. */
+const START = 0.5;
+
+/** A renderer that has been started, or a host that is to start one. */
+export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
+
+/**
+ * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
+ * one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
+ * at work.
+ *
+ * @param most the number of renderers for this kind of work that a host may have
+ * @param near the node of the user who waits; undefined: none
+ */
+export function chooseRenderer<R extends ChosenFrom>(
+  hosts: Iterable<RendererHost>,
+  renderers: readonly R[],
+  most: (host: RendererHost) => number,
+  near: string | undefined,
+): Choice<R> | undefined {
+  let best: { readonly choice: Choice<R>; readonly cost: readonly [number, number, number] } | undefined;
+  for (const host of hosts) {
+    const limit = most(host);
+    const own = renderers.filter((one) => one.host === host).slice(0, limit);
+    const idlest = own.reduce<R | undefined>(
+      (least, one) => (least === undefined || one.renders < least.renders ? one : least),
+      undefined,
+    );
+    const mayStart = own.length < limit && (idlest === undefined || idlest.renders > 0);
+    if (idlest === undefined && !mayStart) continue;
+    const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };
+    const busy = own.filter(({ renders }) => renders > 0).length;
+    const cost = [mayStart ? START : (idlest?.renders ?? 0), host.node === near ? 0 : 1, busy / limit] as const;
+    if (best === undefined || isLess(cost, best.cost)) best = { choice, cost };
+  }
+  return best?.choice;
+}
+
+function isLess(a: readonly number[], b: readonly number[]): boolean {
+  for (const [i, value] of a.entries()) if (value !== b[i]) return value < (b[i] ?? 0);
+  return false;
+}
