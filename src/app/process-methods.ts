@@ -5,7 +5,7 @@ import type { LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
-import type { NodeView } from "../http/api/nodes/node-view.ts";
+import type { DrainOutcome, NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
@@ -165,6 +165,8 @@ export interface ServingCalls {
   upstreams(): Promise<readonly UpstreamView[]>;
   /** Returns the nodes of the cluster; a server that is alone is one. */
   nodes(): Promise<readonly NodeView[]>;
+  /** Takes a node out of the balancer and gives it no further renders, or ends that. */
+  drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
   /** See `testLayer`. */
@@ -221,6 +223,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   trafficRates: "call",
   upstreams: "call",
   nodes: "call",
+  drainNode: "call",
   probeUpstream: "until",
   testLayer: "until",
 };

@@ -38,13 +38,21 @@ export interface RendererPoolParts {
   readonly log: Logger;
 }
 
+/** The work of the renderers of a machine. */
+export interface RenderWork {
+  /** Renders in progress. */
+  readonly renders: number;
+  /** Metatiles that were rendered since the host has been added. */
+  readonly metatiles: number;
+}
+
 /** Machines that join and leave while the pool works. */
 export interface RendererHosts {
   add(host: RendererHost): void;
   /** No further work is given to the host. Resolves when its renderers have ended. */
   remove(host: RendererHost): Promise<void>;
-  /** The renderers of a host, and what they work on. */
-  workOf(host: RendererHost): { readonly renderers: number; readonly renders: number };
+  /** The work of a host; absent: of the machine of this process. */
+  workOf(host?: RendererHost): RenderWork;
 }
 
 /**
@@ -58,6 +66,8 @@ export class RendererPool implements Renderers, RendererHosts {
   readonly #maps: MapQueue;
   readonly #hosts = new Set<RendererHost>();
   readonly #renderers = new Set<PooledRenderer>();
+  /** Metatiles that hosts have rendered. */
+  readonly #rendered = new WeakMap<RendererHost, number>();
   #layers: readonly Layer[];
   #nextRender = 1;
   /** Until when renderers that cannot be reached may begin to store tiles, by the monotonic clock. */
@@ -82,9 +92,18 @@ export class RendererPool implements Renderers, RendererHosts {
     await Promise.all(own.map((renderer) => renderer.retire()));
   }
 
-  workOf(host: RendererHost): { readonly renderers: number; readonly renders: number } {
+  workOf(host: RendererHost = this.#parts.local): RenderWork {
     const own = [...this.#renderers].filter((one) => one.host === host);
-    return { renderers: own.length, renders: own.reduce((sum, { renders }) => sum + renders, 0) };
+    return {
+      renders: own.reduce((sum, { renders }) => sum + renders, 0),
+      metatiles: this.#rendered.get(host) ?? 0,
+    };
+  }
+
+  /** Counts the metatiles that a host has rendered. */
+  #count({ host }: PooledRenderer, results: RendererResult | readonly RendererResult[]): void {
+    const rendered = [results].flat().filter(({ kind }) => kind === "rendered").length;
+    this.#rendered.set(host, (this.#rendered.get(host) ?? 0) + rendered);
   }
 
   /** The cores of all machines. */
@@ -188,7 +207,7 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   /** Renders with one renderer. `lost` is the result if the renderer died or failed by a fault. */
-  #render<T>(
+  #render<T extends RendererResult | readonly RendererResult[]>(
     renderer: PooledRenderer,
     { tileSet }: RenderOrder,
     lost: T,
@@ -196,7 +215,11 @@ export class RendererPool implements Renderers, RendererHosts {
   ): Promise<T> {
     return renderer.work(async (_, died) => {
       // When a renderer dies, `died` resolves before the promise of the answer is rejected.
-      const answer = call(renderer).catch((error: unknown) => {
+      const rendered = call(renderer).then((result) => {
+        this.#count(renderer, result);
+        return result;
+      });
+      const answer = rendered.catch((error: unknown) => {
         this.#parts.log.error("a render failed by a fault", { layer: tileSet.layer, error: String(error) });
         return lost;
       });

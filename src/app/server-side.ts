@@ -169,8 +169,10 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     upstreams: async () => rendering.upstreams(),
     nodes: async () => {
       const tiles = servedTiles((await serving.metrics()).tiles);
-      return [{ name: hostname(), lead: true, state: "ready", sinceMs, lagMs: 0, tiles }];
+      const work = rendering.renderers.workOf();
+      return [{ name: hostname(), lead: true, state: "ready", sinceMs, lagMs: 0, tiles, ...work }];
     },
+    drainNode: async () => "alone",
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),

@@ -52,6 +52,14 @@ const MAPS = 32;
 /** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
 
+/** What a node of a cluster knows of itself. */
+export interface NodeState {
+  /** Whether the node has no lease of a lead. */
+  readonly isCutOff: boolean;
+  /** Why the node is not ready, whatever the lead says; undefined: it can be. */
+  readonly unready: Readiness | undefined;
+}
+
 /** Answers HTTP in one process: the HTTP interfaces, and the memory tier behind them. */
 export class Serving implements ServingProcesses {
   readonly #core: Core;
@@ -80,11 +88,11 @@ export class Serving implements ServingProcesses {
     readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
     readonly diskTiers: DiskTiers | undefined;
     readonly core: Core;
-    /** Returns why this process cannot serve whatever its readiness; undefined: it can. */
-    readonly cutOff?: () => Readiness | undefined;
+    /** Of a node of a cluster. */
+    readonly node?: NodeState;
     readonly log: Logger;
   }) {
-    const { configuration, stores, diskTiers, core, cutOff, log } = parts;
+    const { configuration, stores, diskTiers, core, node, log } = parts;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
     this.#stores = stores;
@@ -121,7 +129,7 @@ export class Serving implements ServingProcesses {
     });
     this.#reader = reader;
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
-    this.#cutOffReader = cutOff === undefined ? undefined : new CutOffReader(reader, () => cutOff() !== undefined);
+    this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.isCutOff);
     this.#tileProtocols = new TileProtocols({
       catalogue: () => this.#catalogue,
       reader: this.#cutOffReader ?? reader,
@@ -165,11 +173,12 @@ export class Serving implements ServingProcesses {
       trafficRates: () => core.trafficRates(),
       upstreams: () => core.upstreams(),
       nodes: () => core.nodes(),
+      drainNode: (name, drained) => core.drainNode(name, drained),
       testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,
       tileProtocols: this.#tileProtocols,
-      readiness: () => cutOff?.() ?? this.#readiness,
+      readiness: () => node?.unready ?? this.#readiness,
       installation: () => {
         const { file: configurationFile, dataDir, stores, state } = this.#configuration;
         return {

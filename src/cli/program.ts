@@ -17,6 +17,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["reload", async () => (await import("./commands/reload-command.ts")).reloadCommand()],
   ["users", async () => (await import("./commands/users-command.ts")).usersCommand()],
   ["status", async () => (await import("./commands/status-command.ts")).statusCommand()],
+  ["node", async () => (await import("./commands/node-command.ts")).nodeCommand()],
   ["nodes", async () => (await import("./commands/nodes-command.ts")).nodesCommand()],
   ["upstreams", async () => (await import("./commands/upstreams-command.ts")).upstreamsCommand()],
   ["layers", async () => (await import("./commands/layers-command.ts")).layersCommand()],

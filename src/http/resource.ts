@@ -13,7 +13,7 @@ import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
-import type { NodeView } from "./api/nodes/node-view.ts";
+import type { DrainOutcome, NodeView } from "./api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
 import type { Authenticator } from "./auth/credentials.ts";
@@ -74,6 +74,7 @@ export interface RouteOptions {
   readonly trafficRates: () => Promise<TrafficRatesView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   readonly nodes: () => Promise<readonly NodeView[]>;
+  readonly drainNode: (name: string, drained: boolean) => Promise<DrainOutcome>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   /** Renders one tile, which is not stored; undefined: the layer has been removed. */

@@ -94,6 +94,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/users": { GET: "read", POST: "administer" },
   "/api/v1/users/a": { PATCH: "none", DELETE: "administer" },
   "/api/v1/nodes": { GET: "read" },
+  "/api/v1/nodes/a/drain": { POST: "administer", DELETE: "administer" },
   "/api/v1/upstreams": { GET: "read" },
   "/api/v1/upstreams/1": { GET: "read" },
   "/api/v1/upstreams/1/probe": { POST: "operate" },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
-import { ended, massTruncate, rows, seed, type TestServer, usage } from "../support/server.ts";
+import { ended, massTruncate, rows, seed, type TestServer, until, usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const TILE = "/xyz/ws:roads/3/2/5.png";
@@ -72,6 +72,7 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
       return "render";
     };
     const id = await seed(a, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 6, threadCount: 2 });
+    await until("both tasks run", async () => ((await rows(a)).every((row) => row[4] === 1) ? true : undefined));
     expect(await rows(b)).toEqual(await rows(a));
     expect(await rows(b)).toHaveLength(2);
     const killed = await fetch(`${b.url}/rest/seed/ws:roads`, { method: "POST", body: "kill_all=all" });
@@ -80,6 +81,47 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
     upstream.behaviour = () => "render";
     expect(await rows(a)).toEqual([]);
     expect((await ended(a, id)).outcome).toBe("aborted");
+  });
+
+  test("a seed is rendered by the renderers of both", async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    upstream.behaviour = async (): Promise<"render"> => {
+      await held;
+      return "render";
+    };
+    const before = await nodesOf(a);
+    const id = await seed(a, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 4, zoomStop: 6, threadCount: 16 });
+    await until("both render", async () =>
+      (await nodesOf(b)).every(({ work }) => work.renders > 0) ? true : undefined,
+    );
+    release();
+    upstream.behaviour = () => "render";
+    expect((await ended(a, id)).outcome).toBe("done");
+    const rendered = (await nodesOf(a)).map(({ work }, i) => work.metatiles - (before[i]?.work.metatiles ?? 0));
+    expect(rendered.every((n) => n > 0)).toBe(true);
+    expect(rendered.reduce((sum, n) => sum + n, 0)).toBeGreaterThanOrEqual(21);
+    await massTruncate(a, "ws:roads");
+  });
+
+  test("a node that is drained serves on, leads no more, and gets no renders", async () => {
+    // While no node leads, the list is a 503.
+    const leads = async (name: string) => (await nodesOf(b).catch(() => [])).find((one) => one.name === name);
+    const drain = (node: TestServer, method: string) => fetch(`${node.url}/api/v1/nodes/a/drain`, { method });
+    expect(await (await drain(b, "POST")).json()).toMatchObject({ name: "a", state: "draining" });
+    await until("b leads", async () => ((await leads("b"))?.lead === true ? true : undefined));
+    await until("a has joined again", async () => ((await leads("a"))?.state === "draining" ? true : undefined));
+    const readiness = await fetch(`${a.url}/readyz`);
+    expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining("draining")]);
+    await massTruncate(b, "ws:roads");
+    expect([await read(a), await read(b)]).toEqual(["200 MISS", "200 HIT"]);
+    expect((await leads("a"))?.work).toMatchObject({ renders: 0, metatiles: 0 });
+    const last = await fetch(`${b.url}/api/v1/nodes/b/drain`, { method: "POST" });
+    expect([last.status, await last.text()]).toEqual([409, expect.stringContaining("All other nodes are drained")]);
+    expect(await (await drain(b, "DELETE")).json()).toMatchObject({ name: "a", state: "ready" });
+    await isReady(a);
   });
 
   test("usage is the same on both", async () => {

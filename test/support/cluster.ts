@@ -13,7 +13,7 @@ export interface NodeRow {
   readonly state: string;
   readonly since: string;
   readonly lag: number;
-  readonly work: { readonly tiles: number };
+  readonly work: { readonly tiles: number; readonly renders: number; readonly metatiles: number };
 }
 
 export interface ClusterOptions {
@@ -76,9 +76,10 @@ function newSchema(): string {
 }
 
 export async function nodesOf(server: TestServer): Promise<readonly NodeRow[]> {
-  const answer: { readonly nodes: readonly NodeRow[] } = JSON.parse(
-    await (await fetch(`${server.url}/api/v1/nodes`)).text(),
-  );
+  const response = await fetch(`${server.url}/api/v1/nodes`);
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`the nodes are not listed: ${response.status} ${text}`);
+  const answer: { readonly nodes: readonly NodeRow[] } = JSON.parse(text);
   return answer.nodes;
 }
 

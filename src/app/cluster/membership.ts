@@ -5,6 +5,7 @@ import { FramedPort } from "../../cluster/framed-port.ts";
 import { type LeadRow, LeadTable } from "../../cluster/lead-table.ts";
 import { Lease } from "../../cluster/lease.ts";
 import { type ClusterOptions, hostPortText } from "../../config/cluster-options.ts";
+import { atMost } from "../../lib/at-most.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -22,7 +23,7 @@ import type { RendererHostMethods } from "./renderer-messages.ts";
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly target: PostgresTarget;
-  readonly hello: Omit<NodeHello, "version" | "renderers">;
+  readonly hello: Omit<NodeHello, "version" | "renderers" | "isDraining">;
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
@@ -57,7 +58,9 @@ export class Membership {
   #lead: LeadChild | undefined;
   #why = "starting";
   #isClosing = false;
+  #isDraining = false;
   #leave: (() => Promise<void>) | undefined;
+  #retire: (() => Promise<void>) | undefined;
   #report: ((joining: Joining) => void) | undefined;
   /** The outcome of the first attempts. */
   readonly first: Promise<Joining>;
@@ -141,12 +144,18 @@ export class Membership {
     const late = setTimeout(() => socket.destroy(), cluster.nodeLeaseMs);
     const sentMs = elapsedMs();
     try {
-      const welcome = await channel.call("join", { ...hello, version: LINK_VERSION, renderers: renderers.most });
+      const welcome = await channel.call("join", {
+        ...hello,
+        version: LINK_VERSION,
+        renderers: renderers.most,
+        isDraining: this.#isDraining,
+      });
       if (welcome.kind === "joined" && welcome.instance === row.instance) {
         this.#mayStore(sentMs, welcome.leadLeaseMs);
         await begun();
         this.#lease.granted(sentMs);
         link.use(channel);
+        this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         this.#leave = async () => void (await channel.call("leave").catch(() => undefined));
         void this.#beat(channel, socket, (why) => {
           lost = why;
@@ -209,6 +218,7 @@ export class Membership {
   async #stay(socket: Socket): Promise<void> {
     if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     this.#leave = undefined;
+    this.#retire = undefined;
     if (this.#isClosing) return;
     this.#note("the connection to the lead was lost");
     this.#parts.log.warn("this node has lost the lead", { node: this.#parts.cluster.node });
@@ -216,7 +226,7 @@ export class Membership {
 
   async #take({ epoch: seen, instance: before, name }: LeadRow, isDead: boolean): Promise<void> {
     const { cluster, leadData, log } = this.#parts;
-    if (this.#lead !== undefined || this.#isClosing) return;
+    if (this.#lead !== undefined || this.#isClosing || this.#isDraining) return;
     const taken = await this.#table.take(seen, isDead);
     if (!taken.ok || taken.value === undefined) return;
     const epoch = taken.value;
@@ -238,8 +248,24 @@ export class Membership {
     );
   }
 
+  /** Whether the node is taken out of the balancer. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Takes the node out of the balancer, and hands the lead over; or ends that. Lasts as long as the process. */
+  drain(drained: boolean): void {
+    this.#isDraining = drained;
+    if (drained) void this.#lead?.close();
+  }
+
   #note(why: string): void {
     this.#why = why;
+  }
+
+  /** Resolves when this node renders nothing for the lead any more, or after the time. */
+  async retire(graceMs: number): Promise<void> {
+    await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
   }
 
   /** Gives the lease up: the node serves no more. Ends the lead in order, if this node has it. */

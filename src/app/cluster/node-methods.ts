@@ -17,6 +17,8 @@ export interface NodeHello {
   readonly name: string;
   /** Where the tiles of its stores are, by the id of the store. All nodes have the same. */
   readonly stores: ReadonlyMap<string, string>;
+  /** The node gets no renders, and does not take the lead. */
+  readonly isDraining: boolean;
   /** The renderers that it can run at once, for users and as many for jobs. */
   readonly renderers: number;
 }
@@ -34,6 +36,8 @@ export interface LeadMethods extends Omit<HttpServerMethods, "hello">, RendererR
   join(hello: NodeHello): Welcome;
   /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */
   beat(): number;
+  /** The node gets no further renders. Answered when it has none left. */
+  retire(): Promise<void>;
   /** Gives the lease up: the node serves no more. */
   leave(): void;
 }
@@ -47,6 +51,8 @@ export interface NodeMethods extends MemberMethods, RendererHostMethods {
    * arrived.
    */
   closing(): void;
+  /** The node is taken out of the balancer and hands the lead over, if it has it; or that ends. */
+  drain(drained: boolean): void;
   /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
   names(storeId: string, text: string): void;
 }

@@ -7,7 +7,7 @@ import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
-import { type NodeView, servedTiles } from "../../http/api/nodes/node-view.ts";
+import type { DrainOutcome, NodeView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel } from "../../lib/channel.ts";
@@ -20,27 +20,10 @@ import type { RendererHosts } from "../renderer-pool.ts";
 import type { Core } from "../serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
-import {
-  type LeadMethods,
-  LINK_VERSION,
-  type NodeHello,
-  type NodeMethods,
-  sharedConfiguration,
-  type Welcome,
-} from "./node-methods.ts";
+import { type Member, type NodeChannel, nodeView } from "./member.ts";
+import { LINK_VERSION, type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { StoreNames } from "./store-names.ts";
-
-type NodeChannel = Channel<LeadMethods, NodeMethods>;
-
-interface Member {
-  readonly hello: NodeHello;
-  readonly channel: NodeChannel;
-  readonly socket: Socket;
-  readonly renderers: NodeRenderers;
-  readonly sinceMs: number;
-  lastHeardMs: number;
-}
 
 export interface NodePoolParts {
   readonly configuration: Configuration;
@@ -77,8 +60,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#parts = parts;
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
-    this.#methods = aroundMethods({ ...methods, nodes: () => this.#nodes() }, CALLS_OF_MEMBERS, (method) =>
-      this.#calls.counted(method),
+    this.#methods = aroundMethods(
+      { ...methods, nodes: () => this.#nodes(), drainNode: async (name, drained) => this.#drain(name, drained) },
+      CALLS_OF_MEMBERS,
+      (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
@@ -103,7 +88,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       const refused = this.#refusal(hello);
       if (refused !== undefined) return { kind: "refused", reason: refused };
       const renderers = new NodeRenderers(hello.name, hello.renderers, channel);
-      member = { hello, channel, socket, renderers, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
+      const { isDraining } = hello;
+      member = { hello, channel, socket, renderers, isDraining, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
     };
@@ -113,13 +99,16 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       this.#leases.grant(member.hello.instance);
       return lease.leftMs;
     };
+    const retire = async (): Promise<void> => {
+      if (member !== undefined) await this.#parts.hosts.remove(member.renderers);
+    };
     const leave = (): void => {
       // A beat that is under way must not grant the lease again: every change would wait for its end.
       hasLeft = true;
       if (member !== undefined) this.#leases.returned(member.hello.instance);
       socket.end();
     };
-    const channel: NodeChannel = new Channel<LeadMethods, NodeMethods>(
+    const channel: NodeChannel = new Channel(
       new FramedPort(socket),
       {
         ...this.#methods,
@@ -127,6 +116,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
           this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
         join,
         beat,
+        retire,
         leave,
         fromRenderer: (id, message) => member?.renderers.fromRenderer(id, message),
         rendererEnded: (id, end) => member?.renderers.rendererEnded(id, end),
@@ -167,7 +157,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.addMember(channel);
     this.#leases.grant(hello.instance);
     // The lead's own process has the renderers of its machine.
-    if (!this.#isOwn(hello) && hello.renderers > 0) this.#parts.hosts.add(renderers);
+    if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
   }
 
@@ -241,19 +231,28 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   async #nodes(): Promise<readonly NodeView[]> {
-    const views = [...this.#members].map(async ({ hello, channel, sinceMs, lastHeardMs }): Promise<NodeView> => {
-      const metrics = await channel.call("metrics").catch(() => undefined);
-      return {
-        name: hello.name,
-        lead: this.#isOwn(hello),
-        state: metrics === undefined ? "lost" : "ready",
-        sinceMs,
-        lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
-        tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
-      };
+    const { hosts } = this.#parts;
+    const views = [...this.#members].map((member) => {
+      const isLead = this.#isOwn(member.hello);
+      return nodeView(member, isLead, hosts.workOf(isLead ? undefined : member.renderers));
     });
     const all = await Promise.all(views);
     return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Gives a node no further renders, and lets it say so at `/readyz`; or ends that. The lead is handed over. */
+  #drain(name: string, drained: boolean): DrainOutcome {
+    const member = [...this.#members].find(({ hello }) => hello.name === name);
+    if (member === undefined) return "unknown";
+    if (member.isDraining === drained) return "done";
+    if (drained && [...this.#members].every((one) => one === member || one.isDraining)) return "last";
+    const { renderers, channel, hello } = member;
+    member.isDraining = drained;
+    if (drained) void this.#parts.hosts.remove(renderers);
+    else if (!this.#isOwn(hello) && hello.renderers > 0) this.#parts.hosts.add(renderers);
+    channel.note("drain", [drained]);
+    this.#parts.log.info(drained ? "a node is drained" : "a node is not drained any more", { node: name });
+    return "done";
   }
 
   /** Accepts nodes on the address. @throws Error when it is not available */

@@ -46,7 +46,14 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     stores: openConfiguredStores(own, instance, await loadStoreKinds(own.stores), "server"),
     diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
     core,
-    cutOff: () => cutOff(),
+    node: {
+      get isCutOff() {
+        return membership.cutOff !== undefined;
+      },
+      get unready() {
+        return unready();
+      },
+    },
     log,
   });
   let applied = Promise.resolve();
@@ -71,6 +78,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         await serving.restart({ ...state, configuration }, eventsId);
       }).catch((error: unknown) => log.error("the state of the lead cannot be applied", { error: String(error) }));
     },
+    drain: (drained) => membership.drain(drained),
     names: (id, text) => replaceNames(own, id, text),
   };
   const membership = new Membership({
@@ -88,9 +96,9 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,
   });
-  const cutOff = (): Readiness | undefined => {
+  const unready = (): Readiness | undefined => {
     const reason = membership.cutOff;
-    if (reason === undefined) return undefined;
+    if (reason === undefined) return membership.isDraining ? { ready: false, reason: "draining" } : undefined;
     return { ready: false, reason, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
   };
   const address = await listen(serving, own);
@@ -110,7 +118,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       if (isClosing) return;
       isClosing = true;
       void serving.ready({ ready: false, reason: "shutting down" });
-      await serving.close(GRACE_MS);
+      await Promise.all([serving.close(GRACE_MS), membership.retire(GRACE_MS)]);
       await membership.close();
       lock.release();
       log.info("closed");

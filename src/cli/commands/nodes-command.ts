@@ -13,8 +13,10 @@ function showNodes({ nodes }: Answer<"Nodes">): string {
     since,
     `${lag} ms`,
     String(work.tiles),
+    String(work.renders),
+    String(work.metatiles),
   ]);
-  return textTable(["node", "lead", "state", "since", "lag", "tiles"], rows);
+  return textTable(["node", "lead", "state", "since", "lag", "tiles", "renders", "metatiles"], rows);
 }
 
 /** `nuthatch nodes`: shows the nodes of a cluster. The exit code is 1 if one of them is lost. */

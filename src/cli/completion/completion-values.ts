@@ -69,6 +69,14 @@ export const SERVER_VALUES: ReadonlyMap<string, Values> = new Map<string, Values
         .map(({ name, title }) => ({ value: name, description: title })),
   ],
   [
+    "node",
+    async (client) =>
+      (await requestAnswer<"Nodes">(client, "/api/v1/nodes")).nodes.map(({ name, state }) => ({
+        value: name,
+        description: state,
+      })),
+  ],
+  [
     "upstream",
     async (client) =>
       (await requestAnswer<"Upstreams">(client, "/api/v1/upstreams")).upstreams.map(({ id, origin, state }) => ({

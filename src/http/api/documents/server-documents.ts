@@ -57,18 +57,22 @@ export const usage = z.object({
     .exactOptional(),
 });
 
-export const nodes = z.object({
-  nodes: z.array(
-    z.object({
-      name: text,
-      lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
-      state: z.enum(NODE_STATES),
-      since: moment,
-      lag: whole.meta({ description: "ms since the lead has heard from the node" }),
-      work: z.object({ tiles: whole.meta({ description: "Tiles that the node has served since it began" }) }),
+export const node = z.object({
+  name: text,
+  lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
+  state: z.enum(NODE_STATES),
+  since: moment,
+  lag: whole.meta({ description: "ms since the lead has heard from the node" }),
+  work: z.object({
+    tiles: whole.meta({ description: "Tiles that the node has served since it began" }),
+    renders: whole.meta({ description: "Metatiles that it renders at the moment" }),
+    metatiles: whole.meta({
+      description: "Metatiles that it has rendered since it has joined, or since the lead has begun",
     }),
-  ),
+  }),
 });
+
+export const nodes = z.object({ nodes: z.array(node) });
 
 const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });
 

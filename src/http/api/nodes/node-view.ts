@@ -11,11 +11,21 @@ export interface NodeView {
   readonly lagMs: number;
   /** Tiles that the node has served since it began. */
   readonly tiles: number;
+  /** Metatiles that it renders at the moment. */
+  readonly renders: number;
+  /** Metatiles that it has rendered since the lead has begun or the node has joined. */
+  readonly metatiles: number;
 }
 
-/** `ready`: the node has a lease and serves. `lost`: it does not answer, and its lease has not ended. */
-export const NODE_STATES = ["ready", "lost"] as const;
+/**
+ * `ready`: the node has a lease and serves. `draining`: it serves, but its `/readyz` is 503, and it gets no further renders. `lost`:
+ * it does not answer, and its lease has not ended.
+ */
+export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
+
+/** `alone`: the server is no cluster. `last`: all other nodes are drained. */
+export type DrainOutcome = "done" | "unknown" | "alone" | "last";
 
 /** Returns the number of tiles that counters of layers stand for. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {

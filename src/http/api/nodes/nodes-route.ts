@@ -1,18 +1,37 @@
 import { isoTime } from "../../../lib/iso-time.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import { conflict, type Refusal } from "../../../lib/refusal.ts";
+import { refuse } from "../../../lib/result.ts";
+import { administering, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
+import { withoutQuery } from "../query-fields.ts";
 import type { NodeView } from "./node-view.ts";
 
 /** `nodes`: the nodes of the cluster; a server that is alone is one. */
 export const nodesResource = ({ nodes }: RouteOptions): Resource =>
   reader(async () => documentAnswer("Nodes", { nodes: (await nodes()).map(nodeDocument) }));
 
-const nodeDocument = ({ name, lead, state, sinceMs, lagMs, tiles }: NodeView): Documents["Nodes"]["nodes"][number] => ({
-  name,
-  lead,
-  state,
-  since: isoTime(sinceMs),
-  lag: lagMs,
-  work: { tiles },
+const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
+  const { name, lead, state, sinceMs, lagMs, tiles, renders, metatiles } = view;
+  return { name, lead, state, since: isoTime(sinceMs), lag: lagMs, work: { tiles, renders, metatiles } };
+};
+
+/** `nodes/NAME/drain`: POST takes a node out of the balancer and gives it no further renders, DELETE ends that. */
+export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string): Resource => {
+  const answer = (drained: boolean) =>
+    administering(
+      withoutQuery(async () => {
+        const outcome = await drainNode(name, drained);
+        if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
+        if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
+        const view = outcome === "done" ? (await nodes()).find((one) => one.name === name) : undefined;
+        return view === undefined ? refuse(unknownNode(name)) : documentAnswer("Node", nodeDocument(view));
+      }),
+    );
+  return { methods: { POST: answer(true), DELETE: answer(false) } };
+};
+
+const unknownNode = (name: string): Refusal => ({
+  code: "not_found",
+  message: `Unknown node: ${name.slice(0, 100)}. GET /api/v1/nodes lists their names.`,
 });

@@ -60,6 +60,18 @@ export const paths = {
       answers: { 200: answer("Nodes") },
     }),
   },
+  "/nodes/{name}/drain": {
+    post: operation("drainNode", "Takes a node out of the balancer and gives it no further renders", {
+      parameters: [name],
+      answers: { 200: answer("Node") },
+      failures: [404, 409],
+    }),
+    delete: operation("undrainNode", "Ends the draining of a node", {
+      parameters: [name],
+      answers: { 200: answer("Node") },
+      failures: [404, 409],
+    }),
+  },
   "/status": {
     get: operation("getStatus", "Returns the version, readiness, jobs, usage, and the problems that need attention", {
       answers: { 200: answer("Status") },

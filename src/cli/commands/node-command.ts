@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
+import { ServerClient } from "../client/server-client.ts";
+import { CommandFailure, EXIT } from "../exit.ts";
+
+const LOOK_MS = 500;
+
+interface DrainFlags extends AnswerFlags {
+  readonly undo?: true;
+  readonly wait: boolean;
+}
+
+/** `nuthatch node …`: takes one node of a running cluster out of the balancer. */
+export function nodeCommand(): Command {
+  const drain = serverCommand(
+    "drain",
+    "takes a node out of the balancer: /readyz is 503, it gets no renders, and another node takes the lead",
+  )
+    .argument("<node>", "the name of the node, as nuthatch nodes lists it")
+    .option("--undo", "ends the draining")
+    .option("--no-wait", "do not wait until the node has no renders and does not lead")
+    .addHelpText(
+      "after",
+      "\nThe node serves on until it is ended, and is not drained any more when it is started again.",
+    )
+    .action(drainNode);
+  return new Command("node").description("changes one node of a cluster").addCommand(drain);
+}
+
+async function drainNode(name: string, flags: DrainFlags): Promise<void> {
+  const client = new ServerClient(flags);
+  const method = flags.undo === true ? "DELETE" : "POST";
+  let text = await client.request(method, `/api/v1/nodes/${encodeURIComponent(name)}/drain`);
+  if (flags.undo !== true && flags.wait) text = await drained(client, name);
+  print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Answer<"Node">>(text).state}\n`);
+}
+
+/** Waits until the node has no renders, and another one leads. */
+async function drained(client: ServerClient, name: string): Promise<string> {
+  for (;;) {
+    const { nodes }: Answer<"Nodes"> = parseAnswer(await client.request("GET", "/api/v1/nodes"));
+    const node = nodes.find((one) => one.name === name);
+    if (node === undefined) throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
+    if (!node.lead && node.work.renders === 0) return JSON.stringify(node);
+    await sleep(LOOK_MS);
+  }
+}
