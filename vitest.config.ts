@@ -37,6 +37,7 @@ const LONG = [
   "s3-failures",
   "s3-kills",
   "cluster-kills",
+  "cluster-failures",
   "cluster-lead",
   "removed-layer",
 ].map((name) => `test/engine/${name}.test.ts`);

@@ -21,6 +21,12 @@ export function cpuSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), own);
 }
 
+/** Returns the CPU seconds of all threads of a process, without its children. */
+export function ownCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 /** Returns the memory in MiB of a process (`VmRSS`) and its children (`Pss`, without double counts); see proc(5). */
 export const memoryMiB = (pid: number): number =>
   childrenOf(pid).reduce(

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
+import { benchCluster } from "./cluster.ts";
 import { benchColdTile } from "./cold-tile.ts";
 import { benchConsole } from "./console.ts";
 import { benchCoverage } from "./coverage.ts";
@@ -35,6 +36,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["skip", benchSkip],
   ["stores", benchStores],
   ["s3", benchS3],
+  ["cluster", benchCluster],
   ["ledger", benchLedger],
   ["ledger-postgres", benchPostgresLedger],
   ["coverage", benchCoverage],

@@ -311,6 +311,11 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     ...operationsOf(() => coordinator().services),
     // Before the coordinator has begun, tiles are rendered and served but not stored.
     ...localMethods(() => opened?.userWrites, LEDGER_ACCESS),
+    lost(tileSet, rect) {
+      // A put whose answer was lost may still be on its way: recorded first, so that the cells stay in doubt until then.
+      if (lostWrites !== undefined) opened?.lostWriter(latestPutMs(configuration.stores));
+      opened?.userWrites.lost(tileSet, rect);
+    },
     reserve: async (id, more) => (await opened?.userWrites.reserve(id, more)) ?? false,
   };
   const channel = new Channel<CoordinatorMethods, ServerMethods>(port, methods, (method, error) => {

@@ -8,6 +8,7 @@ import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/config
 import type { DrainOutcome, NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
+import type { Sender } from "../http/auth/throttle.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
@@ -171,6 +172,9 @@ export interface ServingCalls {
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
   /** See `testLayer`. */
   testLayer(order: TestOrder, gone: AbortSignal): Promise<TestRender | undefined>;
+  /** Delays the answers to wrong credentials at all nodes of a cluster. See `WrongAttempts`. */
+  wrong(sender: Sender): Promise<void>;
+  wrongUnhashed(address: string): Promise<"waited" | "full">;
 }
 
 /** Methods of the server that an HTTP worker calls. */
@@ -226,6 +230,8 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   drainNode: "call",
   probeUpstream: "until",
   testLayer: "until",
+  wrong: "call",
+  wrongUnhashed: "call",
 };
 
 export const SERVING_PROCESSES: Sendings<ServingProcesses> = {

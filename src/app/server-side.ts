@@ -8,6 +8,7 @@ import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { layerContent } from "../gwc/layer-content.ts";
 import { servedTiles } from "../http/api/nodes/node-view.ts";
+import { realClock, Throttle } from "../http/auth/throttle.ts";
 import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
 import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -50,6 +51,7 @@ export interface ServerSide extends Core {
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
   const { coordinator, rendering, serving, traffic, telemetry, load, log } = parts;
   const sinceMs = Date.now();
+  const throttle = new Throttle(realClock);
   let configuration = initial;
   /** Applies a configuration to the parts of the server. Returns the keys whose change needs a restart. */
   const applyHere = async (next: Configuration): Promise<readonly string[]> => {
@@ -175,6 +177,8 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     drainNode: async () => "alone",
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
+    wrong: (sender) => throttle.wrong(sender),
+    wrongUnhashed: (address) => throttle.wrongUnhashed(address),
     metrics: async () => ({ ...(await serving.metrics()), ...rendering.metrics() }),
   };
 }

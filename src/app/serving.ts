@@ -103,11 +103,14 @@ export class Serving implements ServingProcesses {
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#events = new ServerEvents(parts.eventsId);
     const operations = forwardOperations(core.operations, { reportReads: () => this.#reportReads() });
-    const authenticator = new Authenticator(configuration.users, realClock, (id) => {
+    const tokenUsed = (id: number): void => {
       operations
         .apiTokenUsed(id)
         .catch((error: unknown) => log.warn("the use of a token is not recorded", { token: id, error: String(error) }));
-    });
+    };
+    // Several nodes count wrong attempts together.
+    const shared = node === undefined ? undefined : core;
+    const authenticator = new Authenticator(configuration.users, realClock, tokenUsed, shared);
     this.#authenticator = authenticator;
     const renders: UserRenders = {
       ...localMethods(() => core.renders, USER_RENDERS),

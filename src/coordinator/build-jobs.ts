@@ -7,6 +7,7 @@ import { JobStore } from "../jobs/record/job-store.ts";
 import { Seeding } from "../jobs/seed/seeding.ts";
 import { Truncation } from "../jobs/truncating.ts";
 import { waitingForState } from "../jobs/wait/state-wait.ts";
+import { StoreWait, waitingForStore } from "../jobs/wait/store-wait.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
 import type { RenderFailure } from "../render/render-order.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
@@ -39,7 +40,10 @@ export function buildJobs(context: JobContext) {
     ...context,
     jobs,
     seeding: waitingForState(buildSeeding(context, jobs), waits),
-    truncation: waitingForState(buildTruncating(context), waits),
+    truncation: waitingForState(
+      waitingForStore(buildTruncating(context), new StoreWait({ ...context, stop: waits.stop, options })),
+      waits,
+    ),
     storedMetatiles: (tileSet, walk) => ledger.storedMetatiles(tileSet, walk),
     options,
     persist: (also) => state.write(also),

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { TileRect } from "../grid/grid-set.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
@@ -70,6 +70,7 @@ export class Truncation implements Work {
     this.#book(job, task, levels, counted);
     const byListing = await this.#renamed(job, task, levels, slices);
     sweep();
+    if (byListing.length > 0) await this.#lateWritesEnded(layer, signal);
     const watch = ledger.writers.watch(layer);
     let open: OpenCells | undefined;
     try {
@@ -142,6 +143,15 @@ export class Truncation implements Work {
       await slices.next();
     }
     return byListing;
+  }
+
+  /**
+   * Waits until no write of a writer that was lost before can reach the layer: its tile would appear behind the deletion.
+   * Renames need no such wait, as the tile has the old name.
+   */
+  async #lateWritesEnded(layer: string, signal: AbortSignal): Promise<void> {
+    const ms = this.#parts.ledger.writers.lateMsIn(layer);
+    if (ms > 0) await sleep(ms, undefined, { signal });
   }
 
   /** Recounts the cells that a kill left marked, so that the ledger knows the stored tiles. */

@@ -175,6 +175,11 @@ export class CellWriters {
     this.changed(open.cells);
   }
 
+  /** Returns for how many ms writes of lost writers may still reach tiles of a layer; 0: none can. */
+  lateMsIn(layer: string): number {
+    return this.#in.doubted.lateMsIn(layer);
+  }
+
   /** Returns whether another writer has one of the cells open, too. */
   isShared(open: OpenCells): boolean {
     return open.cells.some((position) => (this.#in.cells.find(position)?.block.writers[position.cell] ?? 0) > 1);

@@ -13,8 +13,8 @@ export interface DoubtedCellParts {
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;
-  /** Returns whether writes that are lost may still reach the store. */
-  readonly mayChange: () => boolean;
+  /** Returns for how many ms writes that are lost may still reach the store. */
+  readonly lateMs: () => number;
 }
 
 /** Cells whose numbers may be wrong, after a kill or a contradiction. They are counted from the store. */
@@ -52,6 +52,12 @@ export class DoubtedCells {
   /** Removes the notes of blocks without rows. */
   remove(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
+  }
+
+  /** Returns for how many ms writes may still reach cells in doubt of a layer, which those who were lost had open. */
+  lateMsIn(layer: string): number {
+    const { tileSets, lateMs } = this.#parts;
+    return this.of((id) => tileSets.byId(id)?.tileSet.layer === layer).length > 0 ? lateMs() : 0;
   }
 
   /** Returns the blocks of the selected tile sets that have cells in doubt. */
@@ -92,7 +98,7 @@ export class DoubtedCells {
       bytes - (block.cellBytes[cell] ?? 0),
       allocated - (block.cellAllocated[cell] ?? 0),
     );
-    if (block.writers[cell] === 0 && !this.#parts.mayChange()) block.known[cell] = 1;
+    if (block.writers[cell] === 0 && this.#parts.lateMs() === 0) block.known[cell] = 1;
   }
 
   /**
@@ -120,8 +126,8 @@ export class DoubtedCells {
 
   /** Counts up to `limit` cells in doubt that no writer has open. Returns whether more are left. */
   countSome(limit: number): boolean {
-    const { tileSets, blocks, mayChange } = this.#parts;
-    if (mayChange()) return false;
+    const { tileSets, blocks, lateMs } = this.#parts;
+    if (lateMs() > 0) return false;
     let left = limit;
     for (const [key, at] of this.#blocks) {
       const record = tileSets.ofBlock(at);

@@ -60,8 +60,8 @@ export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
     corrupt: (block, reason) => takeOut(block, reason),
   });
   const cells = new Cells({ store, tileSets, blocks });
-  const mayChange = (): boolean => lostWrites !== undefined && lostWrites.leftMs > 0;
-  const doubted = new DoubtedCells({ store, tileSets, blocks, cells, mayChange });
+  const lateMs = (): number => lostWrites?.leftMs ?? 0;
+  const doubted = new DoubtedCells({ store, tileSets, blocks, cells, lateMs });
   /** Takes a corrupt row out of the sums. All cells of its block are then counted from the store. */
   const takeOut = (block: Block, reason: string): void => {
     const { tileSetId, z } = block.at;

@@ -367,6 +367,7 @@ test("cells of a process before are counted again when its last writes must have
   lostWrites.mayComeFor(1_000);
   const next = open(directory, "state.db", lostWrites);
   expect(next.ledger.recountSome(1000)).toBe(false);
+  expect([next.ledger.writers.lateMsIn("a"), next.ledger.writers.lateMsIn("b")]).toEqual([1_000, 0]);
   // A job looks, and a writer stores a tile: the doubt outlives both.
   expect(next.ledger.presence(tileSet, rect).has(0, 0)).toBe(true);
   const cells = next.ledger.writers.open(tileSet, rect);
@@ -376,8 +377,10 @@ test("cells of a process before are counted again when its last writes must have
   expect(total(next.ledger)).toEqual({ tiles: 2n, bytes: 15n });
   next.db.transaction(() => next.ledger.writeAll());
   await next.store.put({ tileSet, x: 2, y: 0, z: Z }, new Uint8Array(7), () => true);
+  expect(next.ledger.writers.lateMsIn("a")).toBe(1_000);
   clock += 1_001;
   while (next.ledger.recountSome(1000));
+  expect(next.ledger.writers.lateMsIn("a")).toBe(0);
   expect(total(next.ledger)).toEqual({ tiles: 3n, bytes: 22n });
   next.db.close();
 });

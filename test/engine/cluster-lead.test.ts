@@ -140,6 +140,29 @@ describe.skipIf(!hasPostgres)("the lead moves", () => {
     }
   });
 
+  test("wrong log-ins at the nodes in turns are delayed as at one", async () => {
+    const users = 'users: [{ name: admin, password: "a-password-of-the-test", roles: [admin] }]';
+    const cluster = newCluster({
+      upstream: upstream.url,
+      more: users,
+    });
+    try {
+      const first = await cluster.start("a");
+      await isReady(first);
+      const second = await cluster.start("b");
+      await isReady(second);
+      // No pair: nothing is hashed, so that only the pauses take time.
+      const attempt = async ({ url }: TestServer): Promise<number> =>
+        (await fetch(`${url}/rest/seed.json`, { headers: { Authorization: "Basic none" } })).status;
+      const beganMs = performance.now();
+      for (let n = 0; n < 6; n++) expect(await attempt(n % 2 === 0 ? first : second)).toBe(401);
+      // 50, 100, 200, 400, 800 and 1,000 ms. Each node alone would pause for 350 ms.
+      expect(performance.now() - beganMs).toBeGreaterThan(2_500);
+    } finally {
+      await cluster.close();
+    }
+  });
+
   test("what does not fit is refused with the key that would do", async () => {
     const cluster = newCluster({ upstream: upstream.url });
     try {

@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { createS3Store } from "../../src/store/s3/s3-store.ts";
-import { scanBucket } from "../support/bucket-scan.ts";
+import { scanBucket, sweptTwice } from "../support/bucket-scan.ts";
 import { type DatedMap, Floor, random, startDatedMap, versionOf } from "../support/dated-map.ts";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
+import { NO_S3, NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
 import { massTruncate, rendered, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { truncations, undo } from "../support/truncations.ts";
@@ -16,7 +12,6 @@ import { smallTiles } from "../support/wms-configuration.ts";
 
 const KILLS = inFull(100, 10);
 const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";
-const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
 const running = closedAfterEach();
 
 class Life {
@@ -116,24 +111,6 @@ class Life {
   }
 }
 
-async function sweptTwice(service: S3Server, prefix: string): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
-  const names = { namesFile: join(directory, "names.json"), isOwner: true };
-  await using store = createS3Store({ ...service.options(prefix), ...names }, THREAD);
-  store.asideIds();
-  const { signal } = new AbortController();
-  await store.sweepRemote(signal);
-  const real = Date.now;
-  // Puts that were late can have arrived an hour later.
-  Date.now = () => real() + 3_700_000;
-  try {
-    expect(await store.sweepRemote(signal)).toBeUndefined();
-  } finally {
-    Date.now = real;
-    rmSync(directory, { recursive: true });
-  }
-}
-
 describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`tiles in S3, by ${SERVICE}`, () => {
   test(`a server that seeds, truncates and undoes is killed ${KILLS} times: nothing old comes back, the counts are exact, and the bucket is clean (seed ${testSeed()})`, {
     timeout: 3_600_000,
@@ -182,7 +159,7 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`tiles in S3,
       if (state === "kept") await fetch(`${life.server.url}/api/v1/truncations/${id}`, { method: "DELETE" });
     await life.server.kill("SIGTERM");
     const before = await scanBucket(service.options("kills"));
-    await sweptTwice(service, "kills");
+    await sweptTwice(service.options("kills"));
     const after = await scanBucket(service.options("kills"));
     expect(after.unreadable).toEqual([]);
     expect(after.keys).toEqual(before.keys);

@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
 import { nameIn } from "../../src/store/s3/internal/generations.ts";
 import { parseGenerations } from "../../src/store/s3/internal/names.ts";
 import { NAMES_KEY, parseLevel } from "../../src/store/s3/internal/s3-keys.ts";
 import { S3Client } from "../../src/store/s3/s3-client.ts";
 import type { S3Options } from "../../src/store/s3/s3-options.ts";
+import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { OWN_KEYS } from "../../src/store/store-options.ts";
+
+const THREAD = new URL("../../dist/bridge-thread.js", import.meta.url);
 
 export interface BucketScan {
   /** The tiles that readers can see, and their bytes. */
@@ -40,4 +47,23 @@ export async function scanBucket(options: S3Options, layer?: string): Promise<Bu
     }
   }
   return scan;
+}
+
+/** Deletes what truncations have left, as a server does at once and again an hour later. No server may run. */
+export async function sweptTwice(options: S3Options): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
+  const names = { namesFile: join(directory, "names.json"), isOwner: true };
+  await using store = createS3Store({ ...options, ...names }, THREAD);
+  store.asideIds();
+  const { signal } = new AbortController();
+  await store.sweepRemote(signal);
+  const real = Date.now;
+  // Puts that were late can have arrived an hour later.
+  Date.now = () => real() + 3_700_000;
+  try {
+    expect(await store.sweepRemote(signal)).toBeUndefined();
+  } finally {
+    Date.now = real;
+    rmSync(directory, { recursive: true });
+  }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
 import { startServer, type TestServer, until } from "./server.ts";
-import { smallTiles } from "./wms-configuration.ts";
+import { smallTiles, wmsConfiguration } from "./wms-configuration.ts";
 
 /** The row of `/api/v1/nodes`. */
 export interface NodeRow {
@@ -28,6 +28,10 @@ export interface ClusterOptions {
   readonly keys?: string;
   /** Further sections, in YAML. */
   readonly more?: string;
+  /** The side of a tile in pixels; 64. */
+  readonly tileSide?: 64 | 256;
+  /** Returns where a node listens and which address it advertises; absent: a free port. */
+  readonly link?: (node: string) => { readonly listen: number; readonly advertise: number };
 }
 
 /** Nodes on one database and one store. Leases are short. */
@@ -37,7 +41,7 @@ export interface TestCluster {
   /** The variables of the state. */
   readonly state: Readonly<Record<string, string>>;
   /** Starts a node; one of a name that was started before has its data directory. */
-  start(name: string, more?: string, keys?: string): Promise<TestServer>;
+  start(name: string, more?: string, keys?: string, env?: Readonly<Record<string, string>>): Promise<TestServer>;
   close(): Promise<void>;
 }
 
@@ -52,12 +56,16 @@ export function newCluster(options: ClusterOptions): TestCluster {
   return {
     tiles,
     state: { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: shared },
-    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES) {
-      const cluster = `cluster: { node: ${name}, listen: "127.0.0.1:0", ${keys.includes("secret:") ? "" : "secret: a-secret-of-the-test, "}${keys} }`;
+    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES, env = {}) {
+      const link = options.link?.(name);
+      const listen = `listen: "127.0.0.1:${link?.listen ?? 0}"`;
+      const advertised = link === undefined ? "" : `, advertise: "127.0.0.1:${link.advertise}"`;
+      const cluster = `cluster: { node: ${name}, ${listen}${advertised}, ${keys.includes("secret:") ? "" : "secret: a-secret-of-the-test, "}${keys} }`;
       const sections = `\nstate: { type: postgres, url: ${JSON.stringify(options.state?.(name) ?? shared)} }\nstores: ${stores}\n${cluster}\n${more}`;
-      const configuration = smallTiles(options.upstream, options.layers, sections);
+      const configured = options.tileSide === 256 ? wmsConfiguration : smallTiles;
+      const configuration = configured(options.upstream, options.layers, sections);
       const dataDir = nodes.get(name)?.dataDir;
-      const node = await startServer({ configuration, ...(dataDir === undefined ? {} : { dataDir }) });
+      const node = await startServer({ configuration, env, ...(dataDir === undefined ? {} : { dataDir }) });
       nodes.set(name, node);
       return node;
     },
@@ -75,6 +83,7 @@ function newSchema(): string {
   return `${postgres.url("postgres")}&options=-c%20search_path%3D${schema}`;
 }
 
+/** Returns the nodes that a node tells. @throws Error when it tells none, as without a lead */
 export async function nodesOf(server: TestServer): Promise<readonly NodeRow[]> {
   const response = await fetch(`${server.url}/api/v1/nodes`);
   const text = await response.text();

@@ -77,9 +77,9 @@ function postgresIn(directory: string, fsync: "on" | "off" = "off"): Postgres {
   };
 }
 
-/** Gives a directory to the account of PostgreSQL. */
+/** Gives a directory and what is in it to the account of PostgreSQL. */
 export function giveToPostgres(directory: string): void {
-  if (isRoot) execFileSync("chown", ["postgres", directory]);
+  if (isRoot) execFileSync("chown", ["-R", "postgres", directory]);
 }
 
 /** Makes a standby of a server, which replicates each commit before it is acknowledged, and starts it. */

@@ -1,5 +1,6 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
 
 /** A request of S3 as the proxy sees it. */
 export interface S3Request {
@@ -20,7 +21,9 @@ export type S3Fault =
   | "swallow"
   | "lose"
   | { readonly status: number; readonly code: string }
-  | { readonly delayMs: number };
+  | { readonly delayMs: number }
+  /** Taken whole, and forwarded so much later, also if the client has gone: as by a slow network. */
+  | { readonly lateMs: number };
 
 /** Stands between a server and a service of S3. */
 export interface S3Proxy extends AsyncDisposable {
@@ -49,6 +52,7 @@ export async function startS3Proxy(to: string): Promise<S3Proxy> {
     else if (fault === "swallow") incoming.resume();
     else if (fault === "pass" || fault === "lose") forward(target, incoming, outgoing, fault === "lose");
     else if ("status" in fault) answer(incoming, outgoing, fault);
+    else if ("lateMs" in fault) void forwardLate(target, incoming, outgoing, fault.lateMs, waiting);
     else {
       const timer = setTimeout(() => {
         waiting.delete(timer);
@@ -99,6 +103,28 @@ function forward(to: URL, incoming: IncomingMessage, outgoing: ServerResponse, i
   behind.on("error", () => incoming.socket.destroy());
   outgoing.on("close", () => behind.destroy());
   incoming.pipe(behind);
+}
+
+async function forwardLate(
+  to: URL,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  ms: number,
+  waiting: Set<NodeJS.Timeout>,
+): Promise<void> {
+  const body = await buffer(incoming).catch(() => undefined);
+  if (body === undefined) return;
+  const timer = setTimeout(() => {
+    waiting.delete(timer);
+    const options = { host: to.hostname, port: to.port, method: incoming.method, path: incoming.url };
+    const behind = request({ ...options, headers: incoming.headers, agent: AGENT }, (answered) => {
+      outgoing.writeHead(answered.statusCode ?? 502, answered.headers);
+      answered.pipe(outgoing);
+    });
+    behind.on("error", () => incoming.socket.destroy());
+    behind.end(body);
+  }, ms);
+  waiting.add(timer);
 }
 
 function answer(

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { S3Client } from "../../src/store/s3/s3-client.ts";
 import type { S3Options } from "../../src/store/s3/s3-options.ts";
+import { freePorts } from "./free-ports.ts";
 
 const ACCOUNT = { accessKeyId: "nuthatch", secretAccessKey: "nuthatch-secret" };
 const BUCKET = "tiles";
@@ -48,6 +48,10 @@ export interface S3Server extends AsyncDisposable {
   readonly pid: number;
   /** Returns the options of a store under a prefix of its own. */
   options(prefix: string, more?: Partial<S3Options>): S3Options;
+  /** Kills the service. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address, with the same objects. */
+  start(): Promise<void>;
 }
 
 /**
@@ -57,17 +61,32 @@ export interface S3Server extends AsyncDisposable {
 export async function startS3(service: S3Service): Promise<S3Server> {
   for (let tries = 1; ; tries++) {
     const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-"));
-    const { child, port } = service === "SeaweedFS" ? await startWeed(directory) : await startVersitygw(directory);
+    mkdirSync(join(directory, "data"));
+    const { launch, port } = service === "SeaweedFS" ? await weedIn(directory) : await versitygwIn(directory);
     const endpoint = `http://127.0.0.1:${port}`;
     const options = optionsFor(endpoint);
+    let child = launch();
     const end = async (): Promise<void> => {
       await ended(child);
       rmSync(directory, { recursive: true, force: true });
     };
+    const isReady = (): Promise<void> => bucketMade(options("", { timeoutMs: 2_000 }), child);
     try {
-      await bucketMade(options("", { timeoutMs: 2_000 }), child);
-      const bucketDirectory = join(directory, "data", BUCKET);
-      return { endpoint, bucketDirectory, pid: child.pid ?? 0, options, [Symbol.asyncDispose]: end };
+      await isReady();
+      return {
+        endpoint,
+        bucketDirectory: join(directory, "data", BUCKET),
+        get pid() {
+          return child.pid ?? 0;
+        },
+        options,
+        kill: () => ended(child),
+        async start() {
+          child = launch();
+          await isReady();
+        },
+        [Symbol.asyncDispose]: end,
+      };
     } catch (error) {
       await end();
       if (tries === 3) throw error;
@@ -92,12 +111,12 @@ export const optionsFor =
     ...more,
   });
 
-interface Started {
-  readonly child: ChildProcess;
+interface Launchable {
+  readonly launch: () => ChildProcess;
   readonly port: number;
 }
 
-async function startWeed(directory: string): Promise<Started> {
+async function weedIn(directory: string): Promise<Launchable> {
   const [master, volume, filer, s3 = 0] = await freePorts(4);
   const config = join(directory, "s3.json");
   const identity = {
@@ -106,7 +125,6 @@ async function startWeed(directory: string): Promise<Started> {
     actions: ["Admin", "Read", "Write", "List"],
   };
   writeFileSync(config, JSON.stringify({ identities: [identity] }));
-  mkdirSync(join(directory, "data"));
   const args = [
     "server",
     `-dir=${join(directory, "data")}`,
@@ -126,15 +144,15 @@ async function startWeed(directory: string): Promise<Started> {
     "-volume.max=20",
   ];
   // A group of its own: the program of the Python package starts the server as a child.
-  return { child: spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory }), port: s3 };
+  const launch = () => spawn(WEED ?? "weed", args, { stdio: "ignore", detached: true, cwd: directory });
+  return { launch, port: s3 };
 }
 
-async function startVersitygw(directory: string): Promise<Started> {
+async function versitygwIn(directory: string): Promise<Launchable> {
   const [port = 0] = await freePorts(1);
   const env = { ...process.env, ROOT_ACCESS_KEY: ACCOUNT.accessKeyId, ROOT_SECRET_KEY: ACCOUNT.secretAccessKey };
-  mkdirSync(join(directory, "data"));
   const args = ["--port", `127.0.0.1:${port}`, "--quiet", "posix", join(directory, "data")];
-  return { child: spawn(VERSITYGW ?? "versitygw", args, { stdio: "ignore", detached: true, env }), port };
+  return { launch: () => spawn(VERSITYGW ?? "versitygw", args, { stdio: "ignore", detached: true, env }), port };
 }
 
 /** Waits until the service has made the bucket: it answers before it can store. */
@@ -161,21 +179,3 @@ async function ended(child: ChildProcess): Promise<void> {
   process.kill(-child.pid, "SIGKILL");
   await exit;
 }
-
-/** Returns ports that are free, as are those 10,000 above, which SeaweedFS takes too. */
-async function freePorts(count: number): Promise<number[]> {
-  const found: number[] = [];
-  while (found.length < count) {
-    // Below the ports that the system gives to outgoing connections, and so are those 10,000 above.
-    const port = 10_000 + Math.floor(Math.random() * 10_000);
-    if (!found.includes(port) && (await isFree(port)) && (await isFree(port + 10_000))) found.push(port);
-  }
-  return found;
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });

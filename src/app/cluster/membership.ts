@@ -122,7 +122,8 @@ export class Membership {
       socket = await connectToNode(row.address, this.#parts.cluster.secret);
     } catch (error) {
       this.#note(`node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`);
-      return { kind: codeOf(error) === "ECONNREFUSED" ? "dead" : "waiting" };
+      // A firewall may refuse for a lead that lives. The connection to PostgreSQL ends with the process.
+      return { kind: codeOf(error) === "ECONNREFUSED" && !row.isConnected ? "dead" : "waiting" };
     }
     return this.#join(socket, row);
   }

@@ -4,7 +4,8 @@ import { type ApiToken, bearerToken, digestOfToken, rolesOfToken } from "../../a
 import type { User } from "../../account/user.ts";
 import { decodeBasic, type NameAndPassword } from "./basic.ts";
 import { compareWithOthers, oneOfEachCost, verifyPassword } from "./password.ts";
-import { type Clock, realClock, type Sender, Throttle } from "./throttle.ts";
+import { SharedThrottle } from "./shared-throttle.ts";
+import { type Clock, realClock, type Sender, Throttle, type WrongAttempts } from "./throttle.ts";
 
 export type Checked =
   /** The request has no credentials. */
@@ -48,16 +49,26 @@ export class Authenticator {
   readonly #tokenUsed: (id: number) => void;
   readonly #clock: Clock;
   readonly #throttle: Throttle;
+  readonly #wrongAttempts: WrongAttempts;
   readonly #verifying = new Map<string, Promise<boolean | undefined>>();
 
-  /** @param tokenUsed called with the id of a token in use, at most once a minute */
-  constructor(users: readonly User[], clock: Clock = realClock, tokenUsed: (id: number) => void = () => {}) {
+  /**
+   * @param tokenUsed called with the id of a token in use, at most once a minute
+   * @param shared delays wrong attempts at all nodes of a cluster together; absent: this is the only node
+   */
+  constructor(
+    users: readonly User[],
+    clock: Clock = realClock,
+    tokenUsed: (id: number) => void = () => {},
+    shared?: WrongAttempts,
+  ) {
     const bounds = { max: 1000, ttlResolution: 0, perf: { now: () => clock.now() } };
     this.#believed = new LRUCache({ ...bounds, ttl: BELIEVED_MS });
     this.#used = new LRUCache({ ...bounds, ttl: USE_REPORTED_MS });
     this.#tokenUsed = tokenUsed;
     this.#clock = clock;
     this.#throttle = new Throttle(clock);
+    this.#wrongAttempts = shared === undefined ? this.#throttle : new SharedThrottle(this.#throttle, shared, clock);
     this.setUsers(users);
   }
 
@@ -147,13 +158,13 @@ export class Authenticator {
       return { kind: "user", user: this.#users.get(name) ?? user };
     }
     if (running !== undefined) return this.#unhashed(address);
-    await this.#throttle.wrong(sender);
+    await this.#wrongAttempts.wrong(sender);
     return { kind: "wrong" };
   }
 
   /** Answers a wrong attempt that was not hashed. */
   async #unhashed(address: string): Promise<Checked> {
-    return (await this.#throttle.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
+    return (await this.#wrongAttempts.wrongUnhashed(address)) === "waited" ? { kind: "wrong" } : THROTTLED;
   }
 
   /**

@@ -55,6 +55,14 @@ export interface Sender {
   readonly name: string;
 }
 
+/** How wrong credentials are answered: later and later. */
+export interface WrongAttempts {
+  /** Delays the answer to a wrong pair that was hashed. */
+  wrong(sender: Sender): Promise<void>;
+  /** Delays the answer to a wrong attempt that was not hashed. "full": too many wait already. */
+  wrongUnhashed(address: string): Promise<"waited" | "full">;
+}
+
 interface Queued {
   /** The attempts from its address. */
   readonly from: Attempts;
@@ -94,7 +102,7 @@ export function networkOf(address: string): string {
  * all failures of their address. So a user with the right password does not wait behind a crowd of guesses at other
  * names, from however many addresses they come. If the queue is full, its last entry is refused.
  */
-export class Throttle {
+export class Throttle implements WrongAttempts {
   readonly #clock: Clock;
   readonly #addresses: LRUCache<string, Attempts>;
   readonly #attempts: LRUCache<string, Attempts>;
@@ -213,14 +221,19 @@ export class Throttle {
    * is then answered as wrong.
    */
   async wrong(sender: Sender): Promise<void> {
-    for (const failed of [this.#attemptsOf(sender), recorded(this.#names, sender.name)])
-      failed.failures = Math.min(failed.failures + 1, MOST_FAILURES);
+    for (const failed of [this.#attemptsOf(sender), recorded(this.#names, sender.name)]) addFailure(failed);
     await this.#delay(this.#of(sender.address));
+  }
+
+  /** Records a wrong pair whose answer another throttle has delayed. */
+  note(sender: Sender): void {
+    for (const failed of [this.#attemptsOf(sender), recorded(this.#names, sender.name), this.#of(sender.address)])
+      addFailure(failed);
   }
 
   async #delay(from: Attempts): Promise<void> {
     const ms = pauseAfter(from.failures + 1, DELAYS);
-    from.failures = Math.min(from.failures + 1, MOST_FAILURES);
+    addFailure(from);
     await this.#clock.sleep(ms);
   }
 
@@ -247,6 +260,10 @@ function recorded(cache: LRUCache<string, Attempts>, key: string): Attempts {
   const known = cache.get(key) ?? { failures: 0, waiting: 0 };
   cache.set(key, known);
   return known;
+}
+
+function addFailure(attempts: Attempts): void {
+  attempts.failures = Math.min(attempts.failures + 1, MOST_FAILURES);
 }
 
 /** Returns the rank of an entry; the smallest comes first. */

@@ -1,7 +1,7 @@
 import { jittered, pauseAfterWait } from "../../lib/back-off.ts";
 import { StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active-job.ts";
-import { JobAborted } from "../work.ts";
+import { JobAborted, type Work } from "../work.ts";
 import { JOB_BACK_OFF, type SpaceWaitParts } from "./space-wait.ts";
 
 export interface StoreWaitParts extends Pick<SpaceWaitParts, "stop" | "options" | "monotonicNow" | "random"> {
@@ -64,4 +64,21 @@ export class StoreWait {
       return error.message;
     }
   }
+}
+
+/** Returns work that waits while the store of its layer is away: a step that could not use it is done again. */
+export function waitingForStore(work: Work, wait: Pick<StoreWait, "wait" | "stored">): Work {
+  return {
+    async step(job, task, signal, crowded) {
+      try {
+        const hasMore = await work.step(job, task, signal, crowded);
+        wait.stored(job);
+        return hasMore;
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code !== "unavailable" || signal.aborted) throw error;
+        await wait.wait(job, error.message, signal);
+        return true;
+      }
+    },
+  };
 }

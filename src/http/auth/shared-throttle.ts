@@ -1,0 +1,35 @@
+import type { Clock, Sender, Throttle, WrongAttempts } from "./throttle.ts";
+
+/** The lead delays an answer by a second at most. Without an answer of it this node delays by itself. */
+const LEAD_MS = 2_000;
+
+/**
+ * Delays the answers to wrong attempts by the failures at all nodes, which the lead counts. So guesses gain nothing from
+ * several nodes. While there is no lead, each node counts for itself.
+ */
+export class SharedThrottle implements WrongAttempts {
+  readonly #own: Throttle;
+  readonly #lead: WrongAttempts;
+  readonly #clock: Clock;
+
+  constructor(own: Throttle, lead: WrongAttempts, clock: Clock) {
+    this.#own = own;
+    this.#lead = lead;
+    this.#clock = clock;
+  }
+
+  async wrong(sender: Sender): Promise<void> {
+    // The failures order the queue of this node, too.
+    if ((await this.#ofLead(this.#lead.wrong(sender).then(() => true))) === true) this.#own.note(sender);
+    else await this.#own.wrong(sender);
+  }
+
+  async wrongUnhashed(address: string): Promise<"waited" | "full"> {
+    return (await this.#ofLead(this.#lead.wrongUnhashed(address))) ?? this.#own.wrongUnhashed(address);
+  }
+
+  /** Returns what the lead has answered; undefined: there is no lead, or it takes too long. */
+  #ofLead<T>(answer: Promise<T>): Promise<T | undefined> {
+    return Promise.race([answer.catch(() => undefined), this.#clock.sleep(LEAD_MS).then(() => undefined)]);
+  }
+}
