@@ -206,8 +206,13 @@ describe("a realistic file", () => {
     const tile = await fetch(base);
     expect(tile.status, await tile.text()).toBe(200);
     await expect.poll(() => existsSync(join(directory, "stores/fast/city_base/EPSG_2056_03"))).toBe(true);
+    // The test map has no black pixel, so the layer's filter refuses each tile. A seed has no filters.
     const ortho = await fetch(`${server.url}/xyz/ortho%20photos/EPSG:25833/0/0/0.jpeg`);
-    expect(ortho.status, await ortho.text()).toBe(200);
+    expect([ortho.status, ortho.headers.get("content-type")]).toEqual([200, "image/png"]);
+    expect(ortho.headers.get("gwc-request-filter")).toBe("mask");
+    expect(ortho.headers.get("geowebcache-cache-result")).toBeNull();
+    const body = `<seedRequest><gridSetId>EPSG:25833</gridSetId><zoomStart>0</zoomStart><zoomStop>0</zoomStop><type>seed</type><threadCount>1</threadCount></seedRequest>`;
+    expect((await ask("/rest/seed/ortho%20photos.xml", { method: "POST", body })).status).toBe(200);
     await expect.poll(() => existsSync(join(directory, "stores/slippy/ortho_photos"))).toBe(true);
   });
 
@@ -232,6 +237,28 @@ describe("a realistic file", () => {
         ]);
       }
     expect(textOf(directory)).toBe(before);
+  });
+
+  test("a quota that is put is written into its file, which is read again at a start", async () => {
+    const quota = join(directory, "geowebcache-diskquota.xml");
+    const change = "<gwcQuotaConfiguration><globalQuota><value>31</value></globalQuota></gwcQuotaConfiguration>";
+    expect((await put("/diskquota.xml", change)).status).toBe(200);
+    const text = readFileSync(quota, "utf8");
+    expect(text).toContain("<value>31</value>");
+    expect(text).toContain("<quotaStore>HSQL</quotaStore>");
+    writeFileSync(quota, text.replace("31", "32"));
+    const refused = await put("/diskquota.xml", change.replace("31", "33"));
+    expect([refused.status, refused.type]).toEqual([409, "text/plain"]);
+    expect(refused.text).toContain("has been edited since it was read");
+    expect((await ask("/diskquota.json")).text).toContain('"value":"31"');
+    expect((await ask("/rest/reload", { method: "POST", body: "reload_configuration=1" })).status).toBe(200);
+    expect((await ask("/diskquota.json")).text).toContain('"value":"32"');
+    expect((await put("/diskquota.json", '{"cacheQuotaConfiguration":{"maxConcurrentCleanUps":5}}')).status).toBe(200);
+    server = await server.restart("SIGKILL");
+    expect((await ask("/diskquota.json")).text).toContain('"maxConcurrentCleanUps":5');
+    writeFileSync(quota, readFileSync(quota, "utf8").replace("32", "20"));
+    server = await server.restart("SIGKILL");
+    expect((await ask("/diskquota.json")).text).toContain('"value":"20"');
   });
 
   test("the running server is exported, and imported by its address", async () => {
