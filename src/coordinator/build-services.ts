@@ -94,7 +94,7 @@ export function buildServices(context: ServiceContext): {
     }),
     accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
   };
-  return { services, schedules, feeds: buildFeeds(context, schedules, counter) };
+  return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
 
 /** Returns the functions that services call before they answer from the counts of the ledger. */
