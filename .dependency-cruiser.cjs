@@ -16,6 +16,7 @@ const modules = [
   "truncation",
   "jobs",
   "schedule",
+  "feed",
   "webhook",
   "account",
   "activity",

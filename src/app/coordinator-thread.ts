@@ -12,6 +12,7 @@ import {
   truncateRemovedLayers,
 } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
+import type { QuotaFile } from "../coordinator/coordinator-parts.ts";
 import { operationsOf } from "../coordinator/operations.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { type Catalogue, catalogueOf, changedGridSets } from "../layer/catalogue.ts";
@@ -216,6 +217,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
           catalogue: () => catalogue,
           jobOptions: () => configuration.jobs,
           initialQuota: () => configuration.diskQuota,
+          quotaFile: await quotaFileOf(configuration),
           eviction: () => configuration.eviction,
           undoSeconds: () => configuration.store.undoSeconds,
           storeLocations: () => storeLocations(configuration),
@@ -325,3 +327,10 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
 }
 
 if (parentPort !== null) startCoordinator(parentPort, workerData);
+
+/** Returns the file of the quota; undefined without a directory of GeoWebCache. */
+async function quotaFileOf({ geowebcache }: Configuration): Promise<QuotaFile | undefined> {
+  if (geowebcache === undefined) return undefined;
+  const { openQuotaFile } = await import("./geowebcache-quota-file.ts");
+  return openQuotaFile(geowebcache.directory);
+}

@@ -1,4 +1,5 @@
 import type { Accounts } from "../account/account-service.ts";
+import type { MaskRenewal } from "../cache/masks.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import type { LayerUpdate } from "../config/layer-update.ts";
@@ -11,6 +12,7 @@ import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { Sender } from "../http/auth/throttle.ts";
 import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
+import type { MaskUpdate } from "../http/resource.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Sendings } from "../lib/channel.ts";
@@ -128,6 +130,8 @@ export interface ServingProcesses extends MemoryTiles {
   collectTraffic(): Promise<TrafficByLayer>;
   configure(configuration: Configuration): Promise<void>;
   configureLayer(update: LayerUpdate): Promise<void>;
+  /** Loads rasters of a request filter again. Resolves when all processes have done so. */
+  renewMasks(renewal: MaskRenewal): Promise<void>;
   /** Resolves when all processes have the readiness. */
   ready(readiness: Readiness): Promise<void>;
   close(graceMs: number): Promise<void>;
@@ -155,6 +159,8 @@ export interface ServingCalls {
   reload(): Promise<Result<readonly string[], Refusal>>;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
   changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;
+  /** See `updateMasks`. */
+  updateMasks(update: MaskUpdate): Promise<Result<null, Refusal>>;
   /** Checks a change, and returns what it would do. */
   previewObject(change: ObjectChange): Promise<Result<ObjectEffect, Refusal>>;
   /** Returns the metrics of all processes that serve, and of the renders. */
@@ -221,6 +227,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   used: "note",
   reload: "call",
   changeObject: "call",
+  updateMasks: "call",
   previewObject: "call",
   metrics: "call",
   traffic: "call",
@@ -245,6 +252,7 @@ export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
   collectTraffic: "call",
   configure: "call",
   configureLayer: "call",
+  renewMasks: "call",
   ready: "call",
   close: "call",
 };

@@ -9,6 +9,7 @@ import { withTrace } from "../lib/trace-context.ts";
 import { Allowance, type Leave, type Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import { probeRequest } from "../render/probe-request.ts";
+import { renderMask } from "../render/render-mask.ts";
 import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
 import { BATCH_MS, type RenderOrder } from "../render/render-order.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
@@ -141,9 +142,12 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
     const beganMs = performance.now();
-    const source = await this.#sourceFor(layer.source);
+    const asked = async () =>
+      question.kind === "mask"
+        ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
+        : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
-      const info = await withTrace(question.trace, () => source.query?.(question, signal));
+      const info = await withTrace(question.trace, asked);
       if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
       return { kind: "info", info };
     } catch (error) {

@@ -16,6 +16,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { Rendering } from "./build-rendering.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
+import { updateMasks } from "./mask-updates.ts";
 import { ObjectStore } from "./object-store.ts";
 import { directoryFault, prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
@@ -143,6 +144,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     reload: turns.reload,
     changeObject: turns.changeObject,
     previewObject: turns.previewObject,
+    updateMasks: (update) => updateMasks({ configuration, renders: rendering.renders, serving }, update),
     withObjects: (objects) =>
       // In turn: a reload that is running has read an older file.
       turns.replace(async () => {

@@ -1,5 +1,6 @@
 import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { type StoreTierView, sumOfTiers } from "../cache/disk-tier-view.ts";
+import type { MaskRenewal } from "../cache/masks.ts";
 import { addTileCounts, type TileCounts } from "../cache/tile-cache.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
@@ -132,6 +133,10 @@ export class ServingMembers {
   async configureLayer(update: LayerUpdate): Promise<void> {
     this.#configuration = withLayer(this.#configuration, update);
     await this.#all((channel) => channel.call("configureLayer", update));
+  }
+
+  async renewMasks(renewal: MaskRenewal): Promise<void> {
+    await this.#all((channel) => channel.call("renewMasks", renewal));
   }
 
   async ready(readiness: Readiness): Promise<void> {

@@ -2,9 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { allUsers, type KeptUser } from "../account/user.ts";
 import { CutOffReader } from "../cache/cut-off-reader.ts";
+import { FilteredReader } from "../cache/filtered-reader.ts";
 import { MapRenderer } from "../cache/map-renderer.ts";
+import { type MaskRenewal, Masks } from "../cache/masks.ts";
 import { MemoryTier } from "../cache/memory-tier.ts";
 import { TileCache } from "../cache/tile-cache.ts";
+import { UncachedTiles } from "../cache/uncached-tiles.ts";
 import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -63,6 +66,7 @@ export interface NodeState {
 /** Answers HTTP in one process: the HTTP interfaces, and the memory tier behind them. */
 export class Serving implements ServingProcesses {
   readonly #core: Core;
+  readonly #log: Logger;
   readonly #changes: ChangeLog;
   readonly #memory: MemoryTier;
   readonly #uses = new UseRecorder(elapsedMs);
@@ -70,6 +74,7 @@ export class Serving implements ServingProcesses {
   readonly #http: HttpServer;
   readonly #reader: TileCache;
   readonly #cutOffReader: CutOffReader | undefined;
+  readonly #masks: Masks;
   readonly #tileProtocols: TileProtocols;
   readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
@@ -93,6 +98,7 @@ export class Serving implements ServingProcesses {
     readonly log: Logger;
   }) {
     const { configuration, stores, diskTiers, core, node, log } = parts;
+    this.#log = log;
     const { workers, memoryTierMiB } = configuration.server;
     this.#core = core;
     this.#stores = stores;
@@ -133,9 +139,12 @@ export class Serving implements ServingProcesses {
     this.#reader = reader;
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
     this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.isCutOff);
+    this.#masks = new Masks({ query: (...call) => renders.queryUpstream(...call), now: elapsedMs, log });
+    const uncached = new UncachedTiles((order, gone) => core.testLayer(order, gone));
+    const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
     this.#tileProtocols = new TileProtocols({
       catalogue: () => this.#catalogue,
-      reader: this.#cutOffReader ?? reader,
+      reader: filtered,
       explain: (request) =>
         explainTile(
           {
@@ -147,8 +156,9 @@ export class Serving implements ServingProcesses {
           request,
         ),
       query: (question, requester) => queryUpstream(renders, question, requester),
+      renderUncached: (request, gone) => uncached.render(request, gone),
       maps: new MapRenderer({
-        tiles: reader,
+        tiles: filtered,
         compose: (composition, gone) => core.compose(composition, gone),
         most: Math.max(1, Math.floor(MAPS / workers)),
       }),
@@ -199,6 +209,7 @@ export class Serving implements ServingProcesses {
       reload: () => core.reload(),
       configured: () => this.#configuration,
       changeObject: (change, by) => core.changeObject(change, by),
+      updateMasks: (update) => core.updateMasks(update),
       previewObject: (change) => core.previewObject(change),
       changes: this.#changes,
       log,
@@ -267,7 +278,11 @@ export class Serving implements ServingProcesses {
     this.#catalogue = catalogueIn(configuration);
     this.#stores.configure(configuration, kinds);
     this.#diskTiers?.configure(configuration.layers);
-    for (const name of changed) this.#memory.clear(name);
+    for (const name of changed) {
+      this.#memory.clear(name);
+      this.#masks.clear(name);
+    }
+    this.#preloadMasks();
     this.#memory.keepLayers(this.#catalogue.layers.keys());
     this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
     this.#authenticator.setUsers(this.#users());
@@ -290,6 +305,19 @@ export class Serving implements ServingProcesses {
 
   async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
+    this.#preloadMasks();
+  }
+
+  async renewMasks(renewal: MaskRenewal): Promise<void> {
+    await this.#masks.renew(this.#catalogue.layers.get(renewal.layer), renewal);
+  }
+
+  /** Not awaited: a failure is logged, and the raster is loaded with the first request that needs it. */
+  #preloadMasks(): void {
+    if (!this.#readiness.ready) return;
+    this.#masks.preload(this.#catalogue.layers.values()).catch((error: unknown) => {
+      this.#log.warn("the rasters of request filters are not preloaded", { error: String(error) });
+    });
   }
 
   /**

@@ -46,7 +46,7 @@ export class MapRenderer {
 
   /**
    * Renders a map. If one tile fails, the whole map fails, because a user cannot see that a part of a map is missing.
-   * Where the source reports that there is no tile, the map has a hole. When too many maps are being rendered, the map
+   * Where the source reports that there is no tile, or a request filter has refused it, the map has a hole. When too many maps are being rendered, the map
    * is refused before any of its tiles is read.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
@@ -66,20 +66,26 @@ export class MapRenderer {
     const { layer, subset, format, parameters, rect, z } = request;
     const { gridSet } = subset;
     const window = windowOf(request);
-    const reads: Promise<MapTile | TileFailure>[] = [];
+    const reads: Promise<MapTile | TileFailure | undefined>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = { x, y, z };
         const { left, top } = window.offsetOf(tileExtent(gridSet, index));
         reads.push(
           Promise.resolve(this.#parts.tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
-            (outcome) => (outcome.kind === "tile" ? { left, top, bytes: outcome.tile.bytes, index } : outcome.failure),
+            (outcome) =>
+              outcome.kind === "tile"
+                ? { left, top, bytes: outcome.tile.bytes, index }
+                : outcome.kind === "failure"
+                  ? outcome.failure
+                  : undefined,
           ),
         );
       }
     }
     const tiles: MapTile[] = [];
     for (const read of await Promise.all(reads)) {
+      if (read === undefined) continue;
       if (!("code" in read)) tiles.push(read);
       else if (read.code !== "no_tile") return { kind: "failure", failure: read };
     }

@@ -32,7 +32,7 @@ export interface ServedTile {
   readonly writtenMs: number;
   readonly cacheResult: "HIT" | "MISS";
   /** Why the request waited for the source (RFC 9211, 2.2); undefined: it did not. */
-  readonly forwarded: "miss" | "stale" | undefined;
+  readonly forwarded: "miss" | "stale" | "bypass" | undefined;
   /** `cut-off`: a node serves the tile that does not reach its lead, so it may have been truncated. */
   readonly detail?: "cut-off";
 }
@@ -60,6 +60,8 @@ export interface TileFailure {
 
 export type TileOutcome =
   | { readonly kind: "tile"; readonly tile: ServedTile }
+  /** A request filter has refused the tile. A map has a hole there. */
+  | { readonly kind: "filtered"; readonly filter: string; readonly debug: boolean }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
 /** The user who sent a request. */

@@ -1,6 +1,7 @@
 import { accountMigrations } from "../account/account-service.ts";
 import { sessionMigrations } from "../account/session-service.ts";
 import { activityMigrations } from "../activity/activity-service.ts";
+import { feedMigrations } from "../feed/feed-store.ts";
 import { jobMigrations } from "../jobs/record/job-migrations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionMigrations } from "../ledger/adoption.ts";
@@ -42,6 +43,7 @@ export function migrate(db: Database): void {
     accountMigrations,
     activityMigrations,
     configuredObjectMigrations,
+    feedMigrations,
   ]);
 }
 

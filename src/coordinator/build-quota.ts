@@ -16,8 +16,19 @@ export type QuotaParts = ReturnType<typeof buildQuota>;
 
 /** Builds the quota. The enforcer is attached to jobs and truncations later. */
 export function buildQuota(context: BuildContext) {
-  const { db, store, renders, eviction: options, initialQuota, state, now, monotonicNow } = context;
-  const quota = new QuotaStore(db, initialQuota());
+  const {
+    db,
+    store,
+    renders,
+    eviction: options,
+    catalogue,
+    initialQuota,
+    quotaFile,
+    state,
+    now,
+    monotonicNow,
+  } = context;
+  const quota = new QuotaStore(db, initialQuota(), quotaFile?.read(catalogue().layers));
   const reservations = new Reservations();
   const evictedCells = new EvictedCells(now);
   const disks = new Disks(

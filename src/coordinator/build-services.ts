@@ -1,7 +1,9 @@
 import { AccountService } from "../account/account-service.ts";
 import { SessionService } from "../account/session-service.ts";
 import { ActivityService } from "../activity/activity-service.ts";
+import type { Feeds } from "../feed/feeds.ts";
 import { JobCounter } from "../plan/job-counter.ts";
+import { buildFeeds } from "./build-feeds.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
 import { buildSchedules, type ScheduleParts } from "./build-schedules.ts";
 import { CoverageService } from "./coverage-service.ts";
@@ -28,6 +30,7 @@ export interface ServiceContext extends JobContext {
 export function buildServices(context: ServiceContext): {
   readonly services: Services;
   readonly schedules: ScheduleParts;
+  readonly feeds: Feeds;
 } {
   const { ledger, publish, jobs, quota, truncations } = context;
   const counted = countedTiles(context);
@@ -91,7 +94,7 @@ export function buildServices(context: ServiceContext): {
     }),
     accounts: new AccountService({ ...context, sessions, fault: (error) => context.state.fault(error) }),
   };
-  return { services, schedules };
+  return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
 
 /** Returns the functions that services call before they answer from the counts of the ledger. */

@@ -6,6 +6,8 @@ import type { Adoption } from "../ledger/adoption.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
 
 import type { EvictionOptions } from "../quota/eviction-options.ts";
@@ -20,6 +22,14 @@ import type { DiskSpace } from "../store/tile-store.ts";
 import type { ServerEvent } from "./server-event.ts";
 import type { StateWriter } from "./state-writer.ts";
 
+/** A file in which the quota is stored. Synchronous: a change of the quota is answered in one turn. */
+export interface QuotaFile {
+  /** Returns the quota of the file without those of other layers; undefined: there is no file with a valid one. */
+  read(layers: Pick<ReadonlySet<string>, "has">): QuotaConfiguration | undefined;
+  /** Writes a quota, if the file is as it was read last. */
+  write(quota: QuotaConfiguration): Result<null, Refusal>;
+}
+
 /** The parts from which a coordinator is built. */
 export interface CoordinatorParts {
   readonly db: Database;
@@ -31,6 +41,8 @@ export interface CoordinatorParts {
   readonly jobOptions: () => JobOptions;
   /** Returns the quota of the configuration file. */
   readonly initialQuota: () => QuotaConfiguration;
+  /** The file of GeoWebCache that has the quota. Absent: there is none. */
+  readonly quotaFile?: QuotaFile | undefined;
   readonly eviction: () => EvictionOptions;
   /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;

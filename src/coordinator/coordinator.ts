@@ -1,4 +1,5 @@
 import type { UseReport } from "../cache/use-recorder.ts";
+import type { Feeds } from "../feed/feeds.ts";
 import type { LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -21,6 +22,7 @@ const RECOUNT_AGAIN_MS = 1_000;
 /** The parts of a coordinator that start and close. */
 interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
+  readonly feeds: Feeds;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -45,12 +47,13 @@ export class Coordinator {
 
   /** Starts jobs and schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles. */
   start(): void {
-    const { stateLoss, log, catalogue, jobs, schedules, adoption, truncations, deliveries } = this.#parts;
+    const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries } = this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
     adoption.check(adoptedLayers(catalogue()));
     jobs.runner.start();
     schedules.scheduler.start();
+    feeds.start();
     this.#recountWhenSettled();
     truncations.reclaim.sweep();
     this.services.quota.start();
@@ -100,7 +103,7 @@ export class Coordinator {
    * @param layers the layers that may be new; absent: all
    */
   async reconfigured(changed: readonly LayerGridSet[], layers = this.#parts.catalogue()): Promise<number> {
-    const { jobs, adoption, truncations, deliveries } = this.#parts;
+    const { jobs, feeds, adoption, truncations, deliveries } = this.#parts;
     for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
     for (const layer of await truncations.layerStores.reconfigured()) adoption.countAgain(layer);
     this.services.accounts.usersChanged();
@@ -108,12 +111,14 @@ export class Coordinator {
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(layers));
+    feeds.reconfigured();
     return aborted;
   }
 
   /** Stops the jobs and all background work. Users' writes are accounted until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, adoption, truncations } = this.#parts;
+    const { quota, jobs, schedules, feeds, adoption, truncations } = this.#parts;
+    await feeds.close();
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
@@ -168,9 +173,9 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   });
   const userWrites = buildUserWrites(context, quota);
   const serviceContext = { ...jobContext, jobs, userWrites };
-  const { services, schedules } = buildServices(serviceContext);
+  const { services, schedules, feeds } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { ...serviceContext, schedules, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, feeds, periodicWork };
   return new Coordinator(lifecycle, closing, services, userWrites);
 }

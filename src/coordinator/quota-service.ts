@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";
@@ -7,7 +9,10 @@ import { wouldEvict } from "../quota/would-evict.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 export interface QuotaServiceParts
-  extends Pick<BuildContext, "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "publish" | "log"> {
+  extends Pick<
+    BuildContext,
+    "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "quotaFile" | "publish" | "log"
+  > {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
 }
@@ -33,9 +38,9 @@ export class QuotaService {
 
   /** Applies a configuration that was reloaded. */
   layersChanged(): void {
-    const { quota, enforcer, initialQuota, publish } = this.#parts;
+    const { quota, enforcer, catalogue, initialQuota, quotaFile, publish } = this.#parts;
     const before = quota.current;
-    quota.reread(initialQuota());
+    quota.reread(initialQuota(), quotaFile?.read(catalogue().layers));
     this.start();
     if (!isDeepStrictEqual(quota.current, before)) publish({ kind: "quota", quota: quota.current });
     void enforcer.cleanUp();
@@ -46,13 +51,16 @@ export class QuotaService {
   }
 
   /**
-   * Merges and persists a change of the quota, and returns the whole quota. The caller has checked the layer names.
-   * `by`: the account.
+   * Merges and persists a change of the quota, and returns the whole quota. Refuses it if the file of the quota was edited
+   * meanwhile. The caller has checked the layer names. `by`: the account.
    */
-  async changeQuota(change: QuotaChange, by: string | null): Promise<QuotaConfiguration> {
-    const { quota, enforcer, renders, publish, log } = this.#parts;
+  async changeQuota(change: QuotaChange, by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
+    const { quota, quotaFile, enforcer, renders, publish, log } = this.#parts;
     const before = quota.current;
-    const changed = quota.save(applyQuotaChange(before, change));
+    const merged = applyQuotaChange(before, change);
+    const written = quotaFile?.write(merged);
+    if (written?.ok === false) return written;
+    const changed = quota.save(merged);
     const difference = quotaDifference(before, changed);
     if (Object.keys(difference.after).length > 0) {
       log.info("the quota was changed", { user: by, ...difference });
@@ -63,7 +71,7 @@ export class QuotaService {
     if (changed.enabled) await renders.endBatches();
     // Evicts after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
-    return changed;
+    return ok(changed);
   }
 
   /** Returns the quota after a change, and what the change would evict. Changes nothing. */

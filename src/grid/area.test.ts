@@ -245,3 +245,25 @@ test("an area of 250,000 edges in one row is made ready and counted in short ste
   expect(inSteps(index.spansInSteps(2, 3))).toEqual([{ first: 0, last: SIDE - 1 }]);
   expect(steps).toBeGreaterThan(corners / 4096);
 });
+
+test("an area with a buffer has the tiles around those that it touches, at every level", () => {
+  const box: readonly (readonly [number, number])[] = [
+    [8.2, 9.1],
+    [11.7, 9.1],
+    [11.7, 9.9],
+    [8.2, 9.9],
+  ];
+  const plain = indexOf(areaOf([[box]]));
+  const wide = indexOf({ ...areaOf([[box]]), buffer: 1 });
+  for (const { z, width } of LEVELS) {
+    const side = SIDE / width;
+    const near = (x: number, y: number): boolean =>
+      [-1, 0, 1].some((dx) => [-1, 0, 1].some((dy) => isSelected(plain, z, x + dx, y + dy)));
+    const wrong = [];
+    for (let y = 0; y < side; y++)
+      for (let x = 0; x < side; x++) if (isSelected(wide, z, x, y) !== near(x, y)) wrong.push([z, x, y]);
+    expect(wrong).toEqual([]);
+    const rect = { z, minX: 0, minY: 0, maxX: side - 1, maxY: side - 1 };
+    expect(countSelectedAtOnce(wide, rect)).toBeGreaterThan(countSelectedAtOnce(plain, rect));
+  }
+});

@@ -23,6 +23,8 @@ export interface Area {
   readonly kind: "area";
   readonly polygons: readonly Polygon[];
   readonly levels: readonly AreaLevel[];
+  /** The tiles around the area that are selected too, on each side. Absent: none. */
+  readonly buffer?: number;
 }
 
 /** A border of an area that is this close to a tile's edge, in tiles, counts as lying on the edge, as for bounds. */
@@ -31,12 +33,11 @@ const EDGE = 1e-6;
 const EDGE_OF_SMALL = 1e-3;
 const ROWS_REMEMBERED = 64;
 
-/** The width of a tile's border on each axis, in tiles. */
+/** The width of a tile's border on each axis, in tiles. Negative: what lies around the tile counts as inside. */
 interface Margin {
   readonly x: number;
   readonly y: number;
 }
-const NO_MARGIN: Margin = { x: 0, y: 0 };
 
 export const cornersOf = (ring: Ring): (readonly [number, number])[] =>
   Array.from({ length: ring.length / 2 }, (_, i) => [ring[2 * i] ?? 0, ring[2 * i + 1] ?? 0] as const);
@@ -80,15 +81,17 @@ export class AreaIndex implements TileSelection {
   readonly #extents: readonly Extent[];
   readonly #storeys: AreaParts["storeys"];
   readonly #bands: Bands;
+  readonly #buffer: number;
   #recentLevel = -1;
   #margins: { readonly z: number; readonly of: readonly Margin[] } | undefined;
   readonly #recentRows = new Map<number, readonly Span[]>();
 
-  constructor({ levels }: Area, { extents, storeys, bands }: AreaParts) {
+  constructor({ levels, buffer = 0 }: Area, { extents, storeys, bands }: AreaParts) {
     this.#levels = new Map(levels.map((level) => [level.z, level]));
     this.#extents = extents;
     this.#storeys = storeys;
     this.#bands = bands;
+    this.#buffer = buffer;
   }
 
   /** Builds the index. Yields now and then. */
@@ -126,8 +129,8 @@ export class AreaIndex implements TileSelection {
     const crossings = new Map<number, number[]>();
     const margins = this.#marginsAt(level);
     const middle = y + 0.5;
-    const bottom = level.y + y * level.height;
-    const top = level.y + (y + 1) * level.height;
+    const bottom = level.y + (y - this.#buffer) * level.height;
+    const top = level.y + (y + 1 + this.#buffer) * level.height;
     const lowest = bandAt(this.#bands, bottom);
     const highest = bandAt(this.#bands, top);
     let looks = 0;
@@ -138,7 +141,7 @@ export class AreaIndex implements TileSelection {
         if (edge.y1 < bottom || edge.y0 > top) continue;
         // The edge was already handled in a lower band.
         if (band > lowest && bandAt(this.#bands, edge.y0) < band) continue;
-        const margin = margins[edge.polygon] ?? NO_MARGIN;
+        const margin = margins[edge.polygon] ?? { x: -this.#buffer, y: -this.#buffer };
         const y0 = (edge.y0 - level.y) / level.height;
         const y1 = (edge.y1 - level.y) / level.height;
         const from = Math.max(y0, y + margin.y);
@@ -167,7 +170,7 @@ export class AreaIndex implements TileSelection {
         looks = 0;
         yield;
       }
-      const margin = margins[polygon] ?? NO_MARGIN;
+      const margin = margins[polygon] ?? { x: -this.#buffer, y: -this.#buffer };
       const sorted = Float64Array.from(unsorted).sort();
       for (let i = 0; i + 1 < sorted.length; i += 2) found.between(sorted[i] ?? 0, sorted[i + 1] ?? 0, margin.x);
     }
@@ -178,8 +181,8 @@ export class AreaIndex implements TileSelection {
   #marginsAt(level: AreaLevel): readonly Margin[] {
     if (this.#margins?.z !== level.z) {
       const of = this.#extents.map(({ minX, minY, maxX, maxY }) => ({
-        x: Math.min(EDGE, (EDGE_OF_SMALL * (maxX - minX)) / level.width),
-        y: Math.min(EDGE, (EDGE_OF_SMALL * (maxY - minY)) / level.height),
+        x: Math.min(EDGE, (EDGE_OF_SMALL * (maxX - minX)) / level.width) - this.#buffer,
+        y: Math.min(EDGE, (EDGE_OF_SMALL * (maxY - minY)) / level.height) - this.#buffer,
       }));
       this.#margins = { z: level.z, of };
     }
@@ -189,10 +192,12 @@ export class AreaIndex implements TileSelection {
   nextRow(z: Zoom, y: TileY): number | undefined {
     const level = this.#levels.get(z);
     if (level === undefined) return undefined;
-    const bottom = level.y + y * level.height;
+    const bottom = level.y + (y - this.#buffer) * level.height;
     const storeys = this.#storeys;
     const storey = storeys[firstWhere(storeys.length, (i) => (storeys[i]?.[1] ?? 0) > bottom)];
-    return storey === undefined ? undefined : Math.max(y, Math.floor((storey[0] - level.y) / level.height));
+    return storey === undefined
+      ? undefined
+      : Math.max(y, Math.floor((storey[0] - level.y) / level.height - this.#buffer));
   }
 }
 

@@ -105,9 +105,9 @@ const HEAD = {
       fileRasterFilter: { map: { ...rasterFilter, storagePath: "text", fileExtension: "text" } },
     },
     kindOf: (fields) =>
-      fields.has("storagePath")
+      fields.has("storagePath") || fields.has("fileExtension")
         ? "fileRasterFilter"
-        : fields.has("wmsLayers")
+        : fields.size > 1
           ? "wmsRasterFilter"
           : "circularExtentFilter",
   },

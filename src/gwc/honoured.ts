@@ -5,6 +5,7 @@ import { type DocumentNode, double, type MapNode, map, type NamedNode, type Root
 import { effectiveLayer } from "./effective.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
 import { gridSetContent, layerContent } from "./layer-content.ts";
+import { isCiteCompliant, serviceContent } from "./service-content.ts";
 import { isUsable, storeContent } from "./store-content.ts";
 
 /** What becomes of an element of GeoWebCache's configuration. */
@@ -23,6 +24,7 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
   "layer wmsUrl": "several addresses are used in their order: the next one when one is down; GeoWebCache takes turns",
   "layer concurrency": "the most requests at once to the upstream, of all layers of its host together",
   "layer backendTimeout": "the time limit of one request, without the tries that follow",
+  "layer updateSources.geoRssFeed.maxMaskLevel": "areas are exact at every level",
   "layer errorMime": "sent as EXCEPTIONS with each request",
   "layer tiled": "sent as TILED with each request",
   "store @default": "the store comes first: layers without a store have it",
@@ -82,7 +84,11 @@ function contentOf(kind: ConfiguredObject["kind"], document: RootedDocument): Co
     case "store":
       return storeContent(document);
     case "settings":
-      return layerContent(effectiveLayer(PROBE, document.node, undefined));
+      return {
+        ...layerContent(effectiveLayer(PROBE, document.node, undefined)),
+        service: serviceContent(document.node),
+        isCiteCompliant: isCiteCompliant(document.node),
+      };
   }
 }
 

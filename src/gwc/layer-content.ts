@@ -2,6 +2,8 @@ import { type Content, isMapNode, numberField, texts, withoutUndefined } from ".
 import { fieldOf, itemsOf, type MapNode, mapOf, numberOf, type RootedDocument, textOf } from "./document-node.ts";
 import { filterContents, formatModifiers, legendContents, metadataUrls } from "./layer-parts-content.ts";
 import { ownContent } from "./own-document.ts";
+import { requestFilterContents, requestFilterFault, requestFilterPath } from "./request-filter-content.ts";
+import { updateSourceContents, updateSourceFault, updateSourcePath } from "./update-source-content.ts";
 
 /** GeoWebCache's default of `concurrency`, `metaWidthHeight` and `backendTimeout`. */
 const CONCURRENCY = 32;
@@ -39,6 +41,9 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
     gutter: isTiles ? undefined : numberField(node, "gutter"),
     formatModifiers: isTiles ? undefined : formatModifiers(node),
     parameterFilters: filterContents(fieldOf(node, "parameterFilters")),
+    requestFilters: requestFilterContents(fieldOf(node, "requestFilters")),
+    updateSources: updateSourceContents(node),
+    cacheBypassAllowed: fieldOf(node, "cacheBypassAllowed") === true ? true : undefined,
     legends: legendContents(node),
     expireCacheSeconds: expiryContent(node, "expireCache", (seconds) => (seconds === NEVER ? 0 : seconds)),
     expireClientSeconds: expiryContent(node, "expireClients", (seconds) => seconds),
@@ -130,11 +135,23 @@ function expiryContent(node: MapNode, name: string, secondsOf: (seconds: number)
 
 const withoutBackend = (seconds: number): number => (seconds === OF_BACKEND ? USUAL_EXPIRY_SECONDS : seconds);
 
+/** The elements that have some words only. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  httpRequestMode: ["Get", "FormPost"],
+  hintsLevel: ["SPEED", "DEFAULT", "QUALITY"],
+  transientLayer: ["false"],
+};
+
 /**
  * Returns why a layer that is made over HTTP is refused although a file may have it; undefined: it is not. A file may
  * have a default that is none of the values, because GeoWebCache's files do.
  */
 export function layerFault({ node }: RootedDocument): string | undefined {
+  for (const [name, words] of Object.entries(WORDS)) {
+    const given = textOf(node, name);
+    if (given !== undefined && given !== "" && !words.includes(given))
+      return `${name}: expected ${words.join(" or ")}, got ${JSON.stringify(given)}`;
+  }
   for (const [i, filter] of itemsOf(node, "parameterFilters").entries()) {
     if (!isMapNode(filter)) continue;
     const values = itemsOf(filter, "values").map(String);
@@ -147,7 +164,7 @@ export function layerFault({ node }: RootedDocument): string | undefined {
     )
       return `parameterFilters[${i}].defaultValue: expected one of its values, got ${JSON.stringify(standard)}`;
   }
-  return undefined;
+  return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
 }
 
 /** The keys of a layer of the configuration file, by the element of GeoWebCache that they come from. */
@@ -181,7 +198,7 @@ const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
 export function elementPath(path: string): string {
   const element = ELEMENTS.find(([key]) => key.test(path));
   const renamed = element === undefined ? path : path.replace(element[0], element[1]);
-  return renamed
+  return updateSourcePath(requestFilterPath(renamed))
     .replace(/^(gridSubsets\[\d+\])\.gridSet$/, "$1.gridSetName")
     .replace(/^(formatModifiers\[\d+\])\.format$/, "$1.responseFormat")
     .replace(/^(formatModifiers\[\d+\])\.jpegQuality$/, "$1.compressionQuality")

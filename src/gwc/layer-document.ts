@@ -13,6 +13,8 @@ import {
   type NamedNode,
   type RootedDocument,
 } from "./document-node.ts";
+import { requestFilterNodes } from "./request-filter-content.ts";
+import { updateSourceNodes } from "./update-source-content.ts";
 
 /** GeoWebCache's codes: never expires, not cached by clients. */
 const NEVER = -2;
@@ -46,6 +48,8 @@ export function layerDocument(layer: Layer): RootedDocument {
     ],
     ["formatModifiers", formatModifiers(layer)],
     ["gridSubsets", list("gridSubset", layer.gridSubsets.map(subsetNode))],
+    ["updateSources", updateSourceNodes(layer.updateSources)],
+    ["requestFilters", requestFilterNodes(layer.requestFilters)],
     ["metaWidthHeight", list("int", [...layer.metatile])],
     ["expireCacheList", expiryNode(layer.expireCacheSeconds, (seconds) => (seconds === 0 ? NEVER : seconds))],
     [
@@ -53,7 +57,7 @@ export function layerDocument(layer: Layer): RootedDocument {
       expiryNode(layer.expireClientSeconds, (seconds) => (seconds === "no-cache" ? NO_CACHE : seconds)),
     ],
     ["backendTimeout", "timeoutMs" in source ? Math.ceil(source.timeoutMs / 1000) : BACKEND_TIMEOUT_SECONDS],
-    ["cacheBypassAllowed", false],
+    ["cacheBypassAllowed", layer.cacheBypassAllowed ?? false],
     ["queryable", layer.queryable ? true : undefined],
     ["parameterFilters", parameterFilters(layer.parameterFilters)],
   ];

@@ -82,7 +82,9 @@ export function legendContents(node: MapNode): readonly Content[] | undefined {
   const styles = stylesOf(node);
   if (legends === undefined) return undefined;
   const { defaultWidth, defaultHeight, defaultFormat } = legends.attributes;
-  const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  // The configuration refuses a text.
+  const number = (text: string | undefined): number | string | undefined =>
+    text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
   return itemsOf(legends, "legend").flatMap((legend): Content[] => {
     if (!isMapNode(legend)) return [];
     const style = legend.attributes["style"] ?? "";
@@ -92,7 +94,7 @@ export function legendContents(node: MapNode): readonly Content[] | undefined {
     const height = numberField(legend, "height") ?? number(defaultHeight);
     const format = textOf(legend, "format") ?? defaultFormat;
     const server = textOf(legend, "url") || undefined;
-    const size = [width ?? 20, height ?? 20];
+    const size = [Number(width ?? 20), Number(height ?? 20)];
     return [
       withoutUndefined({
         style,

@@ -7,6 +7,7 @@ import { callerOf, isStillPermitted } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
 import type { ChangeLog } from "./change-log.ts";
+import { POLICY } from "./console/policy.ts";
 import { crossSiteRefusal } from "./cross-site.ts";
 import { methodAnswer, NOT_FOUND, refusalOfFault, refusalProblem, refusalText, STATUS } from "./errors.ts";
 import { methodPage } from "./management/killed-page.ts";
@@ -177,7 +178,7 @@ function handlerFor(
       status: STATUS.method_not_allowed,
       type: HTML_TYPE,
       body: methodPage(allow.split(", "), `${prefix}/`),
-      headers: { Allow: allow },
+      headers: { Allow: allow, "Content-Security-Policy": POLICY },
     };
   return methodAnswer(method, allow, refused);
 }

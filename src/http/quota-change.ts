@@ -22,5 +22,5 @@ export async function changeQuota(
 ): Promise<Result<QuotaConfiguration, Refusal>> {
   // The change may have a value without units. Together with the units already configured it can be too large.
   const wrong = checkQuotaConfiguration(applyQuotaChange(await operations.quota(), change));
-  return wrong === undefined ? ok(await operations.changeQuota(change, by)) : refuse(wrong);
+  return wrong === undefined ? operations.changeQuota(change, by) : refuse(wrong);
 }

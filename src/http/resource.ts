@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
+import type { MaskRenewal } from "../cache/masks.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
+import type { ServiceInformation } from "../layer/service-information.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { JobOptions } from "../plan/job-options.ts";
@@ -90,8 +92,16 @@ export interface RouteOptions {
   readonly configured: () => ConfiguredParts;
   /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
   readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
+  /** Loads rasters of a request filter again in all processes; stores a new picture of one before. */
+  readonly updateMasks: (update: MaskUpdate) => Promise<Result<null, Refusal>>;
   /** Checks a change of what was made over HTTP, and returns what it would do. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
+}
+
+/** The rasters of a request filter that are to be loaded again. */
+export interface MaskUpdate extends MaskRenewal {
+  /** The new picture of the only raster, for the filter's directory. */
+  readonly picture?: Uint8Array;
 }
 
 /** The parts of the configuration in force that the configuration interface shows. */
@@ -103,6 +113,9 @@ export interface ConfiguredParts {
   readonly gridSets: readonly GridSet[];
   readonly objects: readonly ConfiguredObject[];
   readonly stores: readonly StoreOptions[];
+  /** The description of the server in capabilities. */
+  readonly serviceInformation: ServiceInformation;
+  readonly compat: { readonly wmtsCiteCompliant: boolean };
   /** Whether what stands in the file can be changed. */
   readonly isWritable: boolean;
   /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */

@@ -19,6 +19,9 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/?plain": { GET: "read" },
   "/ui": "public",
   "/ui/jobs/1": "public",
+  "/home": "public",
+  "/demo": "public",
+  "/demo/a": "public",
   "/assets/page.css": "public",
   "/assets/icon.svg": "public",
   "/metrics": { GET: "read" },
@@ -43,6 +46,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/rest/seed/a.xml": { GET: "read", POST: "operate" },
   "/masstruncate": { GET: "read", POST: "operate" },
   "/rest/masstruncate.xml": { GET: "read", POST: "operate" },
+  "/rest/masstruncate.json": { GET: "read", POST: "operate" },
   "/diskquota": { GET: "read", PUT: "administer" },
   "/rest/diskquota.json": { GET: "read", PUT: "administer" },
   "/api/v1/openapi.json": { GET: "read" },
@@ -147,7 +151,6 @@ test.each([
   "/api/v2/jobs",
   "/api",
   "/metrics/more",
-  "/masstruncate.json",
   "/diskquota.html",
 ])("the unknown path %s belongs to the management interface", (path) => {
   const { resource, isOwned } = find(path);

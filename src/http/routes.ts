@@ -9,6 +9,7 @@ import { gridSetsRoute } from "./configuration/grid-sets-route.ts";
 import { indexRoute } from "./configuration/index-route.ts";
 import { layersRoute } from "./configuration/layers-route.ts";
 import { assetRoute } from "./console/asset-route.ts";
+import { homeRoute } from "./console/home-route.ts";
 import { plainPageRoute } from "./console/plain-page-route.ts";
 import { shellRoute } from "./console/shell-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
@@ -42,11 +43,12 @@ export function createRouting(options: RouteOptions): (address: Address) => Path
     blobStoresRoute(options),
     globalRoute(options),
     boundsRoute,
-    filterRoute,
+    filterRoute(options),
     indexRoute,
     apiRoute(options),
     metricsRoute(options),
     plainPageRoute(options),
+    homeRoute,
     shellRoute,
     assetRoute,
   ];

@@ -1,5 +1,5 @@
 import { corners } from "../grid/grid-set-document.ts";
-import { MASKED } from "../lib/masked.ts";
+import { MASKED, withMaskedQuery } from "../lib/masked.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import type { Layer, SourceOptions } from "./layer.ts";
 
@@ -13,6 +13,12 @@ export function layerConfiguration({ vectorLayers: _, digest: __, ...layer }: La
   return {
     ...layer,
     source: sourceConfiguration(layer.source),
+    updateSources: layer.updateSources?.map(({ url, username, password, ...plain }) => ({
+      ...plain,
+      url: withMaskedQuery(url),
+      username: username === undefined ? undefined : MASKED,
+      password: password === undefined ? undefined : MASKED,
+    })),
     gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop, minCachedLevel, maxCachedLevel }) => ({
       gridSet: gridSet.id,
       extent: extent && corners(extent),

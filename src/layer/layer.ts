@@ -7,7 +7,9 @@ import { formatOf, type TileFormat } from "./format.ts";
 import type { FormatModifier } from "./format-modifier.ts";
 import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
+import type { RequestFilter } from "./request-filter.ts";
 import type { LayerName } from "./tile-set.ts";
+import type { UpdateSource } from "./update-source.ts";
 
 /** The part of a grid set that a layer offers. */
 export interface GridSubset {
@@ -271,6 +273,12 @@ export interface Layer extends EncodingOptions {
   /** Pixels that are rendered around a metatile and cut away. Only for pictures. */
   readonly gutter: number;
   readonly parameterFilters: readonly ParameterFilter[];
+  /** Applied in their order to requests for tiles. Absent: there is none. */
+  readonly requestFilters?: readonly RequestFilter[];
+  /** Feeds that tell where the data has changed. Absent: there is none. */
+  readonly updateSources?: readonly UpdateSource[];
+  /** True: `/service/gmaps`, `/service/mgmaps` and `/service/ve` have `cached=false`. */
+  readonly cacheBypassAllowed?: boolean;
   /** The legends of the styles, for the capabilities. */
   readonly legends: readonly Legend[];
   /** Of formats whose requests differ from those of the others. */

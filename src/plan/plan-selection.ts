@@ -35,7 +35,7 @@ const PIXELS_OFF = 0.25;
 /** The most corners of the area in the grid set's CRS: 16 bytes each in memory and in the database. */
 const MOST_CORNERS = 250_000;
 /** The most intersections of edges with rows of tiles that are computed: this many take some ten seconds, in slices. */
-const MOST_STEPS = 2 ** 27;
+export const MOST_STEPS = 2 ** 27;
 /** The number of corners or tiles between two pauses: about a millisecond of work. */
 const PER_PAUSE = 1_024;
 const FULL_TURN = 360;
@@ -94,7 +94,7 @@ export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent 
   return { minX: lower[0], minY: lower[1], maxX: upper[0], maxY: upper[1] };
 }
 
-function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
+export function levelOf({ gridSet }: GridSubset, z: number): AreaLevel {
   const { minX, minY, maxX, maxY } = rectExtent(gridSet, { z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
   return { z, x: minX, y: minY, width: maxX - minX, height: maxY - minY };
 }

@@ -7,14 +7,18 @@ export const quotaMigrations: Migrations = {
   steps: ["CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);"],
 };
 
-/** Stores the quota configuration that was put last. Until the first PUT, the configuration file's applies. */
+/**
+ * Stores the quota configuration that was put last. Until the first PUT, the configuration file's applies. A quota of a
+ * file that is written with each PUT always applies.
+ */
 export class QuotaStore {
   readonly #db: Database;
   #current: QuotaConfiguration;
 
-  constructor(db: Database, initial: QuotaConfiguration) {
+  /** @param ofFile the quota of the file that each PUT writes; undefined: there is none */
+  constructor(db: Database, initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined) {
     this.#db = db;
-    this.#current = this.#persisted ?? initial;
+    this.#current = ofFile ?? this.#persisted ?? initial;
   }
 
   get #persisted(): QuotaConfiguration | undefined {
@@ -22,9 +26,9 @@ export class QuotaStore {
     return row === undefined ? undefined : JSON.parse(text(row, "document"));
   }
 
-  /** Applies the configuration file after a reload, if no configuration was put. */
-  reread(initial: QuotaConfiguration): void {
-    this.#current = this.#persisted ?? initial;
+  /** Applies the configuration file after a reload, as the constructor does. */
+  reread(initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined): void {
+    this.#current = ofFile ?? this.#persisted ?? initial;
   }
 
   get current(): QuotaConfiguration {

@@ -111,7 +111,8 @@ export async function tilesOf(
 }
 
 /** Decodes the picture of a metatile. @throws SourceError */
-export const asDecoded = (bytes: Uint8Array, frame: Frame): Promise<Raster> => asPicture(decodePicture(bytes, frame));
+export const asDecoded = (bytes: Uint8Array, frame: Pick<Frame, "width" | "height">): Promise<Raster> =>
+  asPicture(decodePicture(bytes, frame));
 
 /**
  * Converts a PictureError to a SourceError.

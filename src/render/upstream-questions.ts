@@ -5,9 +5,12 @@ import { type ConnectionPermits, waitLimitMs } from "./connection-permits.ts";
 import type { LayerStates } from "./layer-states.ts";
 import { reportToLimit } from "./render-reports.ts";
 import { CANCELLED, LAYER_REMOVED, RENDERER_ENDED, toFailure } from "./render-result.ts";
-import type { Renderers } from "./renderers.ts";
+import type { InfoResult, Renderers } from "./renderers.ts";
 import type { PermitRefusal } from "./upstream-limit.ts";
 import type { UserAnswer } from "./user-renders.ts";
+
+const answerOf = (result: InfoResult): UserAnswer =>
+  result.kind === "failed" ? toFailure(result) : result.kind === "lost" ? RENDERER_ENDED : result;
 
 /** Asks upstreams on behalf of users for something other than tiles, with the limits of a user's render. */
 export class UpstreamQuestions {
@@ -32,6 +35,8 @@ export class UpstreamQuestions {
     // The HTTP worker that sent the question may not have applied the reload yet.
     const layer = this.#layers.get(name);
     if (layer === undefined) return LAYER_REMOVED;
+    if (question.kind === "mask" && (question.filter.type === "file" || question.picture !== undefined))
+      return answerOf(await this.#renderers.query(name, question, gone));
     const upstreamLimit = this.#permits.limitOf(name);
     const refused = upstreamLimit.refuseUser(client);
     if (refused !== undefined) return { kind: "refused", ...refused };
@@ -42,8 +47,7 @@ export class UpstreamQuestions {
     try {
       const result = await this.#renderers.query(name, question, gone);
       reportToLimit(upstreamLimit, result);
-      if (result.kind === "failed") return toFailure(result);
-      return result.kind === "lost" ? RENDERER_ENDED : result;
+      return answerOf(result);
     } finally {
       upstreamLimit.release("user");
     }

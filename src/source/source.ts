@@ -1,7 +1,8 @@
-import type { Extent, GridSet, TileIndex } from "../grid/grid-set.ts";
+import type { Extent, GridSet, TileIndex, Zoom } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import type { TileFormat } from "../layer/format.ts";
 import type { FormatModifier } from "../layer/format-modifier.ts";
+import type { RasterFilter } from "../layer/request-filter.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 
 /** One image to render: a metatile with its gutter, or one tile. */
@@ -30,7 +31,7 @@ export type RenderedImage =
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
 
 /** A request to an upstream for something other than tiles. Its answer is passed on and never stored. */
-export type Question = (FeatureInfoRequest | LegendRequest) & { readonly trace?: TraceContext };
+export type Question = (FeatureInfoRequest | LegendRequest | MaskRequest) & { readonly trace?: TraceContext };
 
 /** A request for the features under a pixel of an image that could be rendered. */
 export interface FeatureInfoRequest
@@ -53,6 +54,15 @@ export interface LegendRequest {
   readonly format: string;
   /** Further parameters, keys in upper case, as given. */
   readonly options: Readonly<Record<string, string>>;
+}
+
+/** A request for the raster of a request filter. The answer of a renderer is the bits of a `Mask`. */
+export interface MaskRequest extends Pick<RenderRequest, "gridSet" | "extent" | "width" | "height"> {
+  readonly kind: "mask";
+  readonly filter: RasterFilter;
+  readonly z: Zoom;
+  /** The picture of the raster. Absent: that of the filter's file or WMS. */
+  readonly picture?: Uint8Array;
 }
 
 /** A document of the upstream, unchanged. */

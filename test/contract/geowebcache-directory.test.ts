@@ -169,7 +169,7 @@ describe("GeoWebCache's default files", () => {
     expect((await put("/rest/global", "<global><fullWMS>true</fullWMS></global>")).status).toBe(200);
     const copies = readdirSync(directory).filter((name) => name.endsWith(".bak"));
     expect(copies).toHaveLength(10);
-    expect(copies).toContain("geowebcache_2020-01-01T000029.bak");
+    expect(copies).not.toContain("geowebcache_2020-01-01T000010.bak");
   });
 });
 
@@ -206,8 +206,14 @@ describe("a realistic file", () => {
     const tile = await fetch(base);
     expect(tile.status, await tile.text()).toBe(200);
     await expect.poll(() => existsSync(join(directory, "stores/fast/city_base/EPSG_2056_03"))).toBe(true);
+    // The rasters of the layer's file filter are missing. A seed has no filters.
     const ortho = await fetch(`${server.url}/xyz/ortho%20photos/EPSG:25833/0/0/0.jpeg`);
-    expect(ortho.status, await ortho.text()).toBe(200);
+    expect([ortho.status, await ortho.text()]).toEqual([
+      502,
+      expect.stringContaining("The request filter filemask has no raster of EPSG:25833, level 1"),
+    ]);
+    const body = `<seedRequest><gridSetId>EPSG:25833</gridSetId><zoomStart>0</zoomStart><zoomStop>0</zoomStop><type>seed</type><threadCount>1</threadCount></seedRequest>`;
+    expect((await ask("/rest/seed/ortho%20photos.xml", { method: "POST", body })).status).toBe(200);
     await expect.poll(() => existsSync(join(directory, "stores/slippy/ortho_photos"))).toBe(true);
   });
 
@@ -232,6 +238,28 @@ describe("a realistic file", () => {
         ]);
       }
     expect(textOf(directory)).toBe(before);
+  });
+
+  test("a quota that is put is written into its file, which is read again at a start", async () => {
+    const quota = join(directory, "geowebcache-diskquota.xml");
+    const change = "<gwcQuotaConfiguration><globalQuota><value>31</value></globalQuota></gwcQuotaConfiguration>";
+    expect((await put("/diskquota.xml", change)).status).toBe(200);
+    const text = readFileSync(quota, "utf8");
+    expect(text).toContain("<value>31</value>");
+    expect(text).toContain("<quotaStore>HSQL</quotaStore>");
+    writeFileSync(quota, text.replace("31", "32"));
+    const refused = await put("/diskquota.xml", change.replace("31", "33"));
+    expect([refused.status, refused.type]).toEqual([409, "text/plain"]);
+    expect(refused.text).toContain("has been edited since it was read");
+    expect((await ask("/diskquota.json")).text).toContain('"value":"31"');
+    expect((await ask("/rest/reload", { method: "POST", body: "reload_configuration=1" })).status).toBe(200);
+    expect((await ask("/diskquota.json")).text).toContain('"value":"32"');
+    expect((await put("/diskquota.json", '{"cacheQuotaConfiguration":{"maxConcurrentCleanUps":5}}')).status).toBe(200);
+    server = await server.restart("SIGKILL");
+    expect((await ask("/diskquota.json")).text).toContain('"maxConcurrentCleanUps":5');
+    writeFileSync(quota, readFileSync(quota, "utf8").replace("32", "20"));
+    server = await server.restart("SIGKILL");
+    expect((await ask("/diskquota.json")).text).toContain('"value":"20"');
   });
 
   test("the running server is exported, and imported by its address", async () => {
@@ -263,7 +291,8 @@ describe("a realistic file", () => {
     try {
       expect(other.log()).toMatch(/not served: .*line \d+: the layer \\?"city:base\\?".*gutter/);
       expect(await (await fetch(`${other.url}/rest/layers.json`)).text()).toContain("city:base");
-      expect((await fetch(`${other.url}/xyz/ortho%20photos/EPSG:25833/0/0/0.jpeg`)).status).toBe(200);
+      // It is served: its filter has no raster.
+      expect((await fetch(`${other.url}/xyz/ortho%20photos/EPSG:25833/0/0/0.jpeg`)).status).toBe(502);
     } finally {
       await other.close();
       rmSync(copy, { recursive: true, force: true });

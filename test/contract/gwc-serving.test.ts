@@ -11,6 +11,7 @@ const { transcript, at, upstream } = contractServer({
         name: "ws:roads",
         gridSubsets: "[{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326, extent: [0, 0, 45, 45], zoomStop: 10 }]",
         extra: `expireClientSeconds: 7200
+    cacheBypassAllowed: true
     metatile: [1, 1]
     gutter: 0
     parameterFilters: [{ type: string, key: STYLES, default: "", values: [a] }, { type: integer, key: ELEVATION, default: "0", values: [0, 10], threshold: 1 }]`,
@@ -344,4 +345,40 @@ describe("5.4 WMS-C", () => {
   < QUERY_LAYERS=roads INFO_FORMAT=text/plain WIDTH=100 HEIGHT=90 X=7 Y=9 FEATURE_COUNT=null BBOX=1,2,3,4
 `,
   );
+});
+
+describe("5.5 cached=false of GMaps, mobile GMaps and Virtual Earth", () => {
+  for (const path of ["gmaps?zoom=3&x=1&y=0", "mgmaps?zoom=14&x=1&y=0", "ve?quadkey=001"]) {
+    const bypassed = `
+  > GET /service/${path}&layers=ws:roads&format=image/png&cached=false&metatiled=false
+  < 200 image/png
+  < geowebcache-cache-result: MISS
+  < Cache-Status: Nuthatch; fwd=bypass
+  <
+  < {any}
+`;
+    transcript(
+      `${path} renders the tile each time, and stores none (GWC: 400)`,
+      `${bypassed}${bypassed}
+  > GET /service/${path}&layers=ws:roads&format=image/png
+  > Cache-Control: only-if-cached
+  < 504 text/plain
+  <
+  < {any}
+`,
+    );
+    transcript(
+      `${path} of a layer that does not allow it is 400 with GWC's sentence`,
+      `
+  > GET /service/${path}&layers=plain&format=image/png&cached=false
+  < 400 text/plain
+  <
+  < Layer plain is not configured to allow bypassing the cache.
+  > GET /service/${path}&layers=plain&format=image/png&cached=true
+  < 200 image/png
+  <
+  < {any}
+`,
+    );
+  }
 });

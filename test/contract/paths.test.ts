@@ -77,7 +77,6 @@ describe("what is not there", () => {
     "/seed",
     "/rest/diskquota.txt",
     "/rest/diskquota.json/x",
-    "/masstruncate.json",
     "/rest/masstruncate/ws:roads",
     "/reload",
     "/nothing",

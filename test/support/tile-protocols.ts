@@ -183,14 +183,17 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
     query: async ({ layer: { name }, request }) => ({
       kind: "info",
       info:
-        request.kind === "legend"
-          ? { contentType: request.format, bytes: Buffer.from(JSON.stringify({ name, ...request })) }
+        request.kind !== "feature_info"
+          ? { contentType: "image/png", bytes: Buffer.from(JSON.stringify({ name, ...request })) }
           : {
               contentType: request.infoFormat,
               bytes: Buffer.from(`${name} ${request.i},${request.j} of ${request.width} x ${request.height}`),
             },
     }),
     clientOf: () => "client",
+    renderUncached: async () => {
+      throw new Error("no tile is rendered past the cache");
+    },
     explain: (request) =>
       explainTile(
         {

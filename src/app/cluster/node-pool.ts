@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Accounts } from "../../account/account-service.ts";
+import type { MaskRenewal } from "../../cache/masks.ts";
 import { acceptNodes } from "../../cluster/connections.ts";
 import { FramedPort } from "../../cluster/framed-port.ts";
 import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
@@ -219,6 +220,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   override async configureLayer(update: LayerUpdate): Promise<void> {
     this.#changed();
     await super.configureLayer(update);
+    await this.#unaware();
+  }
+
+  override async renewMasks(renewal: MaskRenewal): Promise<void> {
+    this.#changed();
+    await super.renewMasks(renewal);
     await this.#unaware();
   }
 

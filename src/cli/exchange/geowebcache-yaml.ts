@@ -124,6 +124,8 @@ function withVariables(content: Content, name: string, variables: Set<string>): 
   return Object.fromEntries(
     Object.entries(content).map(([key, value]): [string, unknown] => {
       if (isRecord(value)) return [key, withVariables(value, name, variables)];
+      if (Array.isArray(value))
+        return [key, value.map((item: unknown) => (isRecord(item) ? withVariables(item, name, variables) : item))];
       if (!(SECRETS.includes(key) && typeof value === "string") && value !== "***") return [key, value];
       const variable = variableOf(key, name);
       variables.add(variable);

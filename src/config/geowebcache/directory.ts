@@ -6,7 +6,8 @@ import { inForce, readFile as readXmlFile } from "../../http/configuration/file/
 import { decodeQuotaChange } from "../../http/management/quota-codec.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
-import { refusalMessage } from "../../lib/refusal.ts";
+import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { ok, type Result } from "../../lib/result.ts";
 import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import { makeDefaultFiles } from "./default-files.ts";
@@ -15,7 +16,7 @@ import { readUsers } from "./users.ts";
 
 /** The names of GeoWebCache's files. */
 const CONFIGURATION = "geowebcache.xml";
-const QUOTA = "geowebcache-diskquota.xml";
+export const QUOTA = "geowebcache-diskquota.xml";
 
 /** A directory of GeoWebCache, as it was read. */
 export interface GeoWebCacheDirectory {
@@ -102,8 +103,20 @@ async function readQuota(
     if (codeOf(error) !== "ENOENT") warnings.push(`${file} cannot be read: ${fileFault(error)}`);
     return undefined;
   }
-  const decoded = decodeQuotaChange(bytes, "xml", layers);
-  if (decoded.ok) return applyQuotaChange(DEFAULT_QUOTA, decoded.value.change);
-  warnings.push(`${file}: ${refusalMessage(decoded.error)}: the quota is not enabled, as in GeoWebCache`);
+  const quota = decodeQuotaFile(bytes);
+  if (quota.ok) return withoutUnknown(quota.value, layers);
+  warnings.push(`${file}: ${refusalMessage(quota.error)}: the quota is not enabled, as in GeoWebCache`);
   return undefined;
 }
+
+/** Returns the quota of a file, with quotas of layers that may not exist. */
+export function decodeQuotaFile(bytes: Uint8Array): Result<QuotaConfiguration, Refusal> {
+  const decoded = decodeQuotaChange(bytes, "xml", { has: () => true });
+  return decoded.ok ? ok(applyQuotaChange(DEFAULT_QUOTA, decoded.value.change)) : decoded;
+}
+
+/** Returns a quota without those of layers that do not exist, which GeoWebCache leaves out too. */
+export const withoutUnknown = (
+  quota: QuotaConfiguration,
+  layers: Pick<ReadonlySet<string>, "has">,
+): QuotaConfiguration => ({ ...quota, layerQuotas: quota.layerQuotas.filter(({ layer }) => layers.has(layer)) });

@@ -17,6 +17,7 @@ import { directoryName } from "../../store/file/file-layout.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
+import { buildUpdateSources } from "./build-update-sources.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
@@ -113,20 +114,23 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   );
   checkTileLayer(document, source, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
-  const { gridSubsets: _, formats: __, ...plain } = document;
+  const { gridSubsets: _, formats: __, updateSources: feeds, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
+  const formats = buildFormats(
+    document.formats ?? (archive === undefined ? DEFAULT_FORMATS : [archive.format.mimeType]),
+    source,
+    archive?.format,
+    [...path, "formats"],
+    problems,
+  );
+  const updateSources = buildUpdateSources(feeds, { gridSubsets, formats }, [...path, "updateSources"], problems);
   return {
     ...plain,
     title: document.title ?? name,
     source,
     gridSubsets,
-    formats: buildFormats(
-      document.formats ?? (archive === undefined ? DEFAULT_FORMATS : [archive.format.mimeType]),
-      source,
-      archive?.format,
-      [...path, "formats"],
-      problems,
-    ),
+    formats,
+    ...defined({ updateSources }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     legends: document.legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),

@@ -7,11 +7,12 @@ import {
   settingsOf,
 } from "../../gwc/configured-object.ts";
 import type { Content } from "../../gwc/content.ts";
-import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
+import { type MapNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { effectiveLayer, effectiveStore, type ReplacedVariables } from "../../gwc/effective.ts";
 import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
 import { ownContent } from "../../gwc/own-document.ts";
+import { isCiteCompliant, serviceContent } from "../../gwc/service-content.ts";
 import { isUsable, storeContent } from "../../gwc/store-content.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { Path } from "./problems.ts";
@@ -119,7 +120,7 @@ export function withObjects(
   const changed = values.filter(([key, list]) => list.length > 0 || content[key] !== undefined);
   const used = objects.filter((one) => isDefaultStore(one) && one.document !== undefined && isUsable(one.document));
   return {
-    content: { ...content, ...Object.fromEntries(changed) },
+    content: { ...content, ...Object.fromEntries(changed), ...serverContent(content, settings) },
     objectAt(path) {
       const of = itemAt(path)?.of;
       return typeof of === "object" ? of : undefined;
@@ -132,6 +133,18 @@ export function withObjects(
     defaultStore: used.at(-1)?.name,
     // A default store of GeoWebCache's file stands for the directory.
     keepsDefault: content["stores"] === undefined && (directory === undefined || used.length === 0),
+  };
+}
+
+/** Returns the sections of the server that settings replace. */
+function serverContent(content: Content, settings: MapNode | undefined): Content {
+  const serviceInformation = serviceContent(settings);
+  const isStrict = isCiteCompliant(settings);
+  const { compat = {} } = content;
+  return {
+    ...(serviceInformation === undefined ? {} : { serviceInformation }),
+    // A section that is no map is reported as such.
+    ...(isStrict === undefined || !isMap(compat) ? {} : { compat: { ...compat, wmtsCiteCompliant: isStrict } }),
   };
 }
 

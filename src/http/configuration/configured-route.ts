@@ -167,11 +167,14 @@ export async function putObject(
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const decoded = await exchange.body((bytes) =>
-    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document }),
+    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document, strictLists: true }),
   );
   if (!decoded.ok) return decoded;
   const document = decoded.value;
-  if ((textOf(document.node, nameField) ?? name) !== name) return refuse({ code: "bad_field", message: mismatch });
+  const given = textOf(document.node, nameField);
+  if (given === undefined || given === "")
+    return refuse({ code: "bad_field", message: `${nameField}: expected ${JSON.stringify(name)}, got none` });
+  if (given !== name) return refuse({ code: "bad_field", message: mismatch });
   const isNew = present === undefined;
   const { complete = (one: RootedDocument) => one } = put;
   const compared = (one: RootedDocument): unknown => (present?.isFixed === true ? contentOf(one) : complete(one));
@@ -220,6 +223,8 @@ function inElements(refusal: Refusal, elementPath: (path: string) => string): Re
     const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(path)?.[0];
     if (own === undefined || !file.includes("made over HTTP")) return `${file}: ${message}`;
     const element = elementPath(path.slice(own.length));
+    // A problem of the whole object.
+    if (element === "") return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
     return message.startsWith(path) ? `${element}${message.slice(path.length)}` : `${element}: ${message}`;
   });
   const [message = "the document is not valid", ...details] = lines;

@@ -24,6 +24,8 @@ export interface DocumentKind {
   readonly attributes?: readonly string[] | undefined;
   /** The document that the new one replaces: the source of secrets, and of the kinds of filters. */
   readonly present?: RootedDocument | undefined;
+  /** True: an element of a list with another name than the items' is a problem. GeoWebCache's files may have such. */
+  readonly strictLists?: true;
   /** True: the document is read, not put, and `***` stays. */
   readonly keepsMasks?: true;
 }
@@ -45,10 +47,10 @@ export function decodeDocument(
 /** Decodes the root element of a document. */
 export function decodeField(
   field: Field,
-  { roots, attributes = [], present, keepsMasks }: DocumentKind,
+  { roots, attributes = [], present, strictLists, keepsMasks }: DocumentKind,
 ): Result<RootedDocument, Refusal> {
   const { name: root } = field;
-  const decoder = new Decoder(kindsByKey(present));
+  const decoder = new Decoder(kindsByKey(present), strictLists === true);
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
   return decoder.problems.result({ root, node: keepsMasks === true ? node : withSecrets(node, present?.node) });
 }
@@ -75,9 +77,11 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
 class Decoder {
   readonly problems = new Problems();
   readonly #kindsByKey: ReadonlyMap<string, string>;
+  readonly #strictLists: boolean;
 
-  constructor(kinds: ReadonlyMap<string, string>) {
+  constructor(kinds: ReadonlyMap<string, string>, strictLists: boolean) {
     this.#kindsByKey = kinds;
+    this.#strictLists = strictLists;
   }
 
   /** Decodes an element with others inside; the known ones first, in the order of their table. */
@@ -114,6 +118,8 @@ class Decoder {
       return { kind: "repeated", items: expanded([field]).map((item) => this.#decode(item, type.repeated, path)) };
     if (scalarOf(field)?.trim()) this.problems.expected(path, "a list", field);
     if ("list" in type) {
+      const other = this.#strictLists && field.kind !== "list" ? otherItem(field, type.list) : undefined;
+      if (other !== undefined) this.problems.at(other, `${path}: expected ${type.list}, got ${other.name}`);
       const items = itemsOf(field, type.list);
       return {
         kind: "list",
@@ -180,6 +186,10 @@ class Decoder {
 function itemsOf(field: Field, name: string): readonly Field[] {
   return field.kind === "list" ? expanded([field]) : childrenOf(field, name);
 }
+
+/** Returns the first element of a list that is none of its items. */
+const otherItem = (field: Field, name: string): Field | undefined =>
+  field.children.find((child) => child.name !== name && !child.name.startsWith("@"));
 
 function attributesOf(field: Field, names: readonly string[]): Readonly<Record<string, string>> {
   const given = names.flatMap((name): [string, string][] => {

@@ -1,12 +1,149 @@
-import { refuse } from "../../lib/result.ts";
-import { administering, type Route } from "../resource.ts";
+import { findSubset, type Layer } from "../../layer/layer.ts";
+import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
+import type { Refusal } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { readZip, type ZipEntry } from "../../lib/zip.ts";
+import { readDocument } from "../management/internal/document.ts";
+import { Fields, Problems } from "../management/internal/fields.ts";
+import { textAnswer } from "../reply.ts";
+import {
+  administering,
+  type Exchange,
+  type MaskUpdate,
+  type Reply,
+  type Route,
+  type RouteOptions,
+} from "../resource.ts";
 
-/** `/rest/filter/NAME/update/TYPE`: Nuthatch has no request filters, so none is ever found. */
-export const filterRoute: Route = {
-  resourceAt: ([first, second, name, third, type, ...more]) => {
-    if (first !== "rest" || second !== "filter" || third !== "update" || type === undefined || more.length > 0)
-      return undefined;
-    const message = `No filter by the name ${name} was found.`;
-    return { methods: { POST: administering(async () => refuse({ code: "bad_field", message })) } };
-  },
-};
+const ROOT = "wmsRasterFilterUpdate";
+/** The most bytes of the pictures in one archive. */
+const MOST_ZIP_BYTES = 64 * 2 ** 20;
+
+const bad = (message: string): { readonly ok: false; readonly error: Refusal } =>
+  refuse({ code: "bad_field", message });
+
+/** GeoWebCache's sentence, with its line break. */
+const completed = (): Reply => textAnswer(200, "Filter update completed, no problems encountered.\n");
+
+/** `/rest/filter/NAME/update/TYPE`: loads the rasters of a request filter again (`xml`), or stores new ones (`zip`). */
+export function filterRoute(parts: Pick<RouteOptions, "updateMasks">): Route {
+  return {
+    resourceAt: ([first, second, name, third, type, ...more]) => {
+      if (first !== "rest" || second !== "filter" || third !== "update") return undefined;
+      if (name === undefined || type === undefined || more.length > 0) return undefined;
+      return { methods: { POST: administering((exchange) => update(parts, exchange, name, type)) } };
+    },
+  };
+}
+
+interface Found {
+  readonly layer: Layer;
+  readonly filter: RequestFilter;
+}
+
+async function update(
+  parts: Pick<RouteOptions, "updateMasks">,
+  exchange: Exchange,
+  name: string,
+  type: string,
+): Promise<Reply> {
+  const found = findFilter(exchange.catalogue.layers.values(), name);
+  if (found === undefined) return bad(`No filter by the name ${name} was found.`);
+  switch (type.toLowerCase()) {
+    case "xml":
+      return updateByXml(parts, exchange, found);
+    case "zip":
+      return updateByZip(parts, exchange, found);
+    default:
+      return bad(`Unknow update type ${type}\n`);
+  }
+}
+
+/** Returns the first filter of a name: GeoWebCache does not demand that names differ between layers. */
+function findFilter(layers: Iterable<Layer>, name: string): Found | undefined {
+  for (const layer of layers) {
+    const filter = layer.requestFilters?.find((one) => one.name === name);
+    if (filter !== undefined) return { layer, filter };
+  }
+  return undefined;
+}
+
+const unsupported = ({ name }: RequestFilter, gridSet: string): ReturnType<typeof bad> =>
+  bad(`The filter ${name} is associated with a layer that does not support ${gridSet}`);
+
+async function updateByXml(
+  parts: Pick<RouteOptions, "updateMasks">,
+  exchange: Exchange,
+  { layer, filter }: Found,
+): Promise<Reply> {
+  const decoded = await exchange.body(decodeUpdate);
+  if (!decoded.ok) return decoded;
+  if (filter.type !== "wms") return bad(`The filter ${filter.name} is not a WMSRasterFilter.`);
+  const { gridSet, zoomStart, zoomStop } = decoded.value;
+  if (findSubset(layer, gridSet) === undefined) return unsupported(filter, gridSet);
+  const updated = await parts.updateMasks({ layer: layer.name, filter: filter.name, gridSet, zoomStart, zoomStop });
+  return updated.ok ? completed() : updated;
+}
+
+/** Decodes a `wmsRasterFilterUpdate`, under any Content-Type. */
+function decodeUpdate(
+  body: Uint8Array,
+): Result<{ readonly gridSet: string; readonly zoomStart: number; readonly zoomStop: number }, Refusal> {
+  const read = readDocument(body, "xml", `a ${ROOT} document`, [ROOT]);
+  if (!read.ok) return read;
+  const problems = new Problems();
+  const fields = new Fields(read.value, "", ["gridSetId", "zoomStart", "zoomStop"], problems);
+  const gridSet = fields.text("gridSetId");
+  const zoomStart = fields.integer("zoomStart") ?? 0;
+  const zoomStop = fields.integer("zoomStop") ?? 0;
+  if (gridSet === undefined) problems.at(read.value, "gridSetId: expected the name of a grid set");
+  if (zoomStart < 0 || zoomStop < zoomStart)
+    problems.at(read.value, `zoomStop: expected at least zoomStart (${zoomStart}, from 0 on), got ${zoomStop}`);
+  return problems.result({ gridSet: gridSet ?? "", zoomStart, zoomStop });
+}
+
+/** As in GeoWebCache, a body that is no archive changes nothing, and neither does an archive for a filter without files. */
+async function updateByZip(
+  parts: Pick<RouteOptions, "updateMasks">,
+  exchange: Exchange,
+  { layer, filter }: Found,
+): Promise<Reply> {
+  const entries = await exchange.body(readPictures);
+  if (!entries.ok) return entries;
+  if (filter.type !== "file") return completed();
+  const updates: MaskUpdate[] = [];
+  for (const { name, bytes } of entries.value) {
+    const place = placeOf(filter, name);
+    if (place === undefined)
+      return bad(
+        `Error updating ${filter.name}: expected files named ${filter.name}_GRIDSET_LEVEL.EXTENSION, got ${JSON.stringify(name.slice(0, 200))}`,
+      );
+    const { gridSet, z } = place;
+    if (findSubset(layer, gridSet) === undefined) return unsupported(filter, gridSet);
+    updates.push({ layer: layer.name, filter: filter.name, gridSet, zoomStart: z, zoomStop: z, picture: bytes });
+  }
+  for (const one of updates) {
+    const updated = await parts.updateMasks(one);
+    if (!updated.ok) return updated;
+  }
+  return completed();
+}
+
+function readPictures(body: Uint8Array): Result<readonly ZipEntry[], Refusal> {
+  try {
+    const entries = readZip(body, MOST_ZIP_BYTES) ?? [];
+    return entries.some(({ name }) => name.endsWith("/")) ? bad("Zip file cannot contain directories.") : ok(entries);
+  } catch (error) {
+    return bad(`IOException while reading zip, ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Returns the grid set and the level in the name of a file; undefined: it has another form. */
+function placeOf({ name }: FileFilter, file: string): { readonly gridSet: string; readonly z: number } | undefined {
+  const found = /^(.*)_(\d{1,2})\.[^._]+$/s.exec(file);
+  const before = found?.[1];
+  if (before === undefined) return undefined;
+  // The name of the filter, which may have an underscore, else any name without one, as in GeoWebCache.
+  const gridSet = before.startsWith(`${name}_`) ? before.slice(name.length + 1) : before.slice(before.indexOf("_") + 1);
+  return gridSet === "" || !before.includes("_") ? undefined : { gridSet, z: Number(found?.[2]) };
+}

@@ -1,6 +1,7 @@
 import { SETTINGS, settingsOf } from "../../gwc/configured-object.ts";
 import { type MapNode, map, type RootedDocument } from "../../gwc/document-node.ts";
 import { FILE_SETTINGS, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
+import { serviceNode } from "../../gwc/service-content.ts";
 import { mergedSettings, settingsFault } from "../../gwc/settings.ts";
 import { refuse } from "../../lib/result.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
@@ -41,10 +42,11 @@ export function globalRoute(parts: GlobalParts): Route {
 
 /** Returns the settings that were put over HTTP, with what the server knows of itself. */
 function globalDocument({ configured }: GlobalParts): RootedDocument {
-  const { file, dataDir, geowebcache, objects } = configured();
+  const { file, dataDir, geowebcache, objects, serviceInformation, compat } = configured();
   const standard = map([
+    ["serviceInformation", serviceNode(serviceInformation)],
     ["runtimeStatsEnabled", true],
-    ["wmtsCiteCompliant", false],
+    ["wmtsCiteCompliant", compat.wmtsCiteCompliant],
     ["backendTimeout", BACKEND_TIMEOUT_SECONDS],
   ]);
   const own = map([

@@ -1,6 +1,7 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { documentOf } from "../../gwc/configured-object.ts";
+import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
 import { gridSetContent } from "../../gwc/layer-content.ts";
@@ -22,6 +23,30 @@ const elementPath = (path: string): string =>
     .replace(/^tileSize\[0\]/, "tileWidth")
     .replace(/^tileSize\[1\]/, "tileHeight");
 
+/** Returns a grid set as GeoWebCache shows it: with all that follows from it, but with the extent that was given. */
+function shownGridSet(gridSet: GridSet, made: RootedDocument | undefined): RootedDocument {
+  const { root, node } = gridSetDocument(gridSet);
+  const extent = made === undefined || ownContent(made) !== undefined ? undefined : fieldOf(made.node, "extent");
+  if (extent === undefined) return { root, node };
+  return {
+    root,
+    node: { ...node, fields: node.fields.map(([name, value]) => [name, name === "extent" ? extent : value]) },
+  };
+}
+
+/** GeoWebCache's number of levels of a grid set that says nothing of them. */
+const LEVELS = 18;
+
+/** Returns why a grid set is refused although a file may have it; undefined: it is not. */
+function gridSetFault({ node }: RootedDocument): string | undefined {
+  const names = itemsOf(node, "scaleNames").length;
+  const listed = itemsOf(node, "resolutions").length + itemsOf(node, "scaleDenominators").length;
+  const levels = listed > 0 ? listed : Number(textOf(node, "levels") ?? LEVELS);
+  return names === 0 || names >= levels
+    ? undefined
+    : `scaleNames: expected a name for each of the ${levels} levels, got ${names}`;
+}
+
 const GRID_SETS = {
   kind: "gridSet",
   what: "a grid set",
@@ -30,7 +55,7 @@ const GRID_SETS = {
   mismatch: "There is a mismatch between the name of the grid set in the submission and the URL you specified.",
   elementPath,
   contentOf: gridSetContent,
-  faultOf: () => undefined,
+  faultOf: gridSetFault,
 } as const;
 
 /** `/rest/gridsets` and `/rest/gridsets/NAME`. */
@@ -46,7 +71,8 @@ export function gridSetsRoute(parts: GridSetParts): Route {
     },
     find: (_, name) => {
       const found = gridSetOf(parts, name);
-      return found === undefined ? undefined : gridSetDocument(found);
+      const made = documentOf(configured().objects, "gridSet", name);
+      return found === undefined ? undefined : shownGridSet(found, made);
     },
     unknown: unknownGridSet,
     changes: {
@@ -67,7 +93,8 @@ function present(parts: GridSetParts, name: string): Present | undefined {
   const found = gridSetOf(parts, name);
   const made = presentObject(parts, "gridSet", name);
   if (found === undefined) return made;
-  if (made !== undefined && ownContent(made.document) === undefined) return { ...made, shown: gridSetDocument(found) };
+  if (made !== undefined && ownContent(made.document) === undefined)
+    return { ...made, shown: shownGridSet(found, made.document) };
   return { document: gridSetDocument(found), isFixed: true, refusal: fixedGridSet(parts, name) };
 }
 

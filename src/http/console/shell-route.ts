@@ -3,10 +3,7 @@ import { NOT_FOUND, refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import type { PublicRequest, Route } from "../resource.ts";
 import { type ConsoleFiles, consoleFiles } from "./console-files.ts";
-
-/** Maps are drawn from `blob:` and `data:` pictures. Nothing inline runs, and nothing comes from another host. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+import { POLICY } from "./policy.ts";
 
 /**
  * The route of the console's shell: `/`, and every address of the console under `/ui/`. The shell is public and holds

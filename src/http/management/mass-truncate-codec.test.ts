@@ -110,7 +110,7 @@ test.each([
 });
 
 test("the list is one line of ASCII, truncateLayer first", () => {
-  expect(encodeMassTruncateList('http://h/geo&"é/rest/masstruncate')).toBe(
+  expect(encodeMassTruncateList('http://h/geo&"é/rest/masstruncate', "xml")).toBe(
     '<massTruncateRequests href="http://h/geo&amp;&quot;&#233;/rest/masstruncate"><requestType>truncateLayer</requestType><requestType>truncateParameters</requestType><requestType>truncateOrphans</requestType><requestType>truncateExtent</requestType></massTruncateRequests>',
   );
 });
@@ -132,4 +132,13 @@ test("no bytes make it throw", () => {
 
 test("a megabyte made to be slow is answered at once", { timeout: 30_000 }, () => {
   for (const piece of ["=", "%3C", "+", "%"]) expect(decoded(`${piece.repeat(300_000)}x`)).toMatch(/^Expected a mass/);
+});
+
+test("the list in JSON has the attribute and the types of the one in XML", () => {
+  expect(JSON.parse(encodeMassTruncateList('http://h/"é/rest/masstruncate', "json"))).toEqual({
+    massTruncateRequests: {
+      "@href": 'http://h/"é/rest/masstruncate',
+      requestType: ["truncateLayer", "truncateParameters", "truncateOrphans", "truncateExtent"],
+    },
+  });
 });

@@ -1,10 +1,10 @@
 import { defined } from "../../lib/defined.ts";
-import { escapeXml } from "../../lib/escape.ts";
+import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
 import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
-import { readDocument, sniffFormat } from "./internal/document.ts";
+import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
 import { Fields, Problems } from "./internal/fields.ts";
 
 /** The request types in the order in which the answer to GET lists them, each with its fields. */
@@ -65,9 +65,13 @@ function formDecoded(body: Uint8Array): Uint8Array {
 }
 
 /**
- * Returns the answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space.
+ * Returns the answer to GET (`docs/reference/wire-format.md`, Mass truncate): ASCII, no declaration, no white space. In
+ * JSON GeoWebCache answers XML; this is the same document in JSON.
  */
-export function encodeMassTruncateList(href: string): string {
-  const types = Object.keys(FIELDS).map((type) => `<requestType>${type}</requestType>`);
+export function encodeMassTruncateList(href: string, format: DocumentFormat): string {
+  const names = Object.keys(FIELDS);
+  if (format === "json")
+    return `{"massTruncateRequests":{"@href":${asciiJson(href)},"requestType":${JSON.stringify(names)}}}`;
+  const types = names.map((type) => `<requestType>${type}</requestType>`);
   return `<massTruncateRequests href="${escapeXml(href)}">${types.join("")}</massTruncateRequests>`;
 }

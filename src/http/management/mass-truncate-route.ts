@@ -9,18 +9,21 @@ import { madeJob } from "./seed-route.ts";
 
 type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
-/** `/masstruncate[.xml]`, also under `/rest` (`docs/reference/wire-format.md`, Mass truncate). */
+/** `/masstruncate[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Mass truncate). */
 export function massTruncateRoute(parts: TruncateParts): Route {
   return {
     owns: (first) => first === "masstruncate" || first.startsWith("masstruncate."),
     resourceAt: (segments) => {
       const [name, ...more] = segments[0] === "rest" ? segments.slice(1) : segments;
-      if (more.length > 0 || (name !== "masstruncate" && name !== "masstruncate.xml")) return undefined;
+      const found = /^masstruncate(?:\.(xml|json))?$/.exec(name ?? "");
+      if (more.length > 0 || found === null) return undefined;
       return {
         methods: {
           GET: reading(async ({ origin, target }) => {
-            const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.xml$/, "");
-            return { status: 200, type: "application/xml", body: encodeMassTruncateList(`${origin}${path}`) };
+            const path = `${target.mount}${target.path}`.replace(/\/$/, "").replace(/\.(?:xml|json)$/, "");
+            const format = found[1] === "json" ? "json" : "xml";
+            const body = encodeMassTruncateList(`${origin}${path}`, format);
+            return { status: 200, type: `application/${format}`, body };
           }),
           POST: operating((exchange) => truncateAnswer(parts, exchange)),
         },

@@ -64,7 +64,7 @@ export interface DecodedQuotaChange {
 export function decodeQuotaChange(
   body: Uint8Array,
   format: DocumentFormat,
-  knownLayers: ReadonlySet<string>,
+  knownLayers: Pick<ReadonlySet<string>, "has">,
 ): Result<DecodedQuotaChange, Refusal> {
   const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
   if (!document.ok) return document;
@@ -87,7 +87,7 @@ export function decodeQuotaChange(
 interface Reading {
   readonly root: QuotaRoot;
   readonly problems: Problems;
-  readonly knownLayers: ReadonlySet<string>;
+  readonly knownLayers: Pick<ReadonlySet<string>, "has">;
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([

@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
+import { POLICY } from "../console/policy.ts";
 import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { prefersXml } from "../request.ts";
@@ -110,7 +111,7 @@ function withCoverage(refusal: Refusal, { gridSubsets }: Layer): Refusal {
 }
 
 /** Returns a new job of an answer, with the headers that name it and link to its resource under `/api/v1`. */
-export const madeJob = (exchange: Exchange, jobId: number): Pick<Answer, "headers" | "jobId"> => ({
+export const madeJob = (exchange: Exchange, jobId: number) => ({
   headers: { Link: `<${exchange.base}/api/v1/jobs/${jobId}>; rel="monitor"`, "X-Job-Id": String(jobId) },
   jobId,
 });
@@ -121,6 +122,8 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
+const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
+
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
 async function formAnswer(
   parts: SeedParts,
@@ -130,7 +133,7 @@ async function formAnswer(
 ): Promise<Reply> {
   const decoded = decodeKill(text, exchange.query);
   if (!decoded.ok) return decoded;
-  const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html });
+  const page = (html: string): Answer => ({ status: 200, type: HTML_TYPE, body: html, headers: POLICY_HEADER });
   const home = `${exchange.target.mount}/?plain`;
   switch (decoded.value.kind) {
     case "scope": {
@@ -152,7 +155,8 @@ async function formAnswer(
       const made = await submit(parts, exchange, layer, decodeSeedForm(form));
       if (!made.ok) return made;
       const submitted = page(seedSubmittedPage(layer, made.value.taskIds, home));
-      return { ...submitted, ...madeJob(exchange, made.value.jobId) };
+      const { headers, jobId } = madeJob(exchange, made.value.jobId);
+      return { ...submitted, headers: { ...POLICY_HEADER, ...headers }, jobId };
     }
   }
 }

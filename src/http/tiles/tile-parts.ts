@@ -28,6 +28,9 @@ export interface OutsideTile {
  */
 export type RequestedTile =
   | { readonly kind: "tile"; readonly request: TileRequest }
+  | PackedTile
+  /** A tile that is rendered past the cache. */
+  | { readonly kind: "uncached"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
   | RequestedDocument;
@@ -41,7 +44,16 @@ export interface RequestedDocument {
   readonly fileName?: string;
   /** False: there are many documents of this kind, so they are written for each request. */
   readonly isStored?: false;
-  readonly write: (baseUrl: string) => string;
+  readonly write: (baseUrl: string) => string | Uint8Array;
+}
+
+/** A document that holds a tile. */
+export interface PackedTile {
+  readonly kind: "packed";
+  readonly request: TileRequest;
+  readonly contentType: string;
+  /** `picture`: undefined where there is no tile. */
+  readonly pack: (picture: Uint8Array | undefined, baseUrl: string) => Uint8Array;
 }
 
 export const XML_TYPE = "text/xml;charset=UTF-8";

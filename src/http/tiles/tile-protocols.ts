@@ -13,7 +13,7 @@ import { wantsStoredOnly } from "./conditional.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import type { ProtocolRefusal } from "./tile-parts.ts";
+import type { PackedTile, ProtocolRefusal } from "./tile-parts.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -21,9 +21,11 @@ import {
   sendDocument,
   sendError,
   sendExplanation,
+  sendFiltered,
   sendInfo,
   sendMap,
   sendMethodNotAllowed,
+  sendPacked,
   sendPreflight,
   sendTile,
   sendUnauthorized,
@@ -47,6 +49,8 @@ export interface TileProtocolOptions {
   readonly reader: TileReader;
   readonly maps: Pick<MapRenderer, "render">;
   readonly query: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
+  /** Renders a tile past the cache. */
+  readonly renderUncached: (request: TileRequest, gone: AbortSignal) => Promise<TileOutcome>;
   /** Explains the state of a tile. Renders nothing. */
   readonly explain: (request: TileRequest) => Promise<Explanation>;
   /** Returns the name of the client of a request. Waiting requests are served in turns by client. */
@@ -69,6 +73,14 @@ function wantsExplanation(query: string): boolean {
   const parsed = parseQuery(query);
   return parsed.ok && parsed.value.has("EXPLAIN");
 }
+
+/** A tile that a filter refuses is answered without the upstream, as a hit is. */
+const resultOf = (outcome: TileOutcome): "failed" | "hit" | "miss" =>
+  outcome.kind === "failure"
+    ? "failed"
+    : outcome.kind === "tile" && outcome.tile.cacheResult === "MISS"
+      ? "miss"
+      : "hit";
 
 /** The tile protocols, with the prepared tiles and documents of the present catalogue. */
 export class TileProtocols {
@@ -128,7 +140,7 @@ export class TileProtocols {
     beganMs: number,
   ): Promise<void> | void {
     const sent = this.#send(prepared, outcome, response);
-    const result = outcome.kind !== "tile" ? "failed" : outcome.tile.cacheResult === "HIT" ? "hit" : "miss";
+    const result = resultOf(outcome);
     const bucket = this.times.observe(result, performance.now() - beganMs);
     const hasBody = response.statusCode !== 304 && response.req.method !== "HEAD";
     const bytes = outcome.kind === "tile" && hasBody ? outcome.tile.bytes.byteLength : 0;
@@ -137,7 +149,8 @@ export class TileProtocols {
   }
 
   #send(prepared: PreparedTile, outcome: TileOutcome, response: ServerResponse): Promise<void> | void {
-    if (outcome.kind !== "tile") return sendError(response, failureError(outcome.failure), prepared.dialect);
+    if (outcome.kind === "failure") return sendError(response, failureError(outcome.failure), prepared.dialect);
+    if (outcome.kind === "filtered") return sendFiltered(prepared, outcome, response);
     if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, response, this.#now());
     return sendData(prepared, outcome.tile, response, this.#now(), this.#packed);
   }
@@ -176,6 +189,20 @@ export class TileProtocols {
         ? this.#waitFor(outcome, prepared, response, beganMs)
         : this.#answer(prepared, outcome, response, beganMs);
     });
+  }
+
+  async #servePacked(
+    { request, contentType, pack }: PackedTile,
+    baseUrl: string,
+    dialect: Dialect,
+    response: ServerResponse,
+  ): Promise<void> {
+    const outcome = await this.#options.reader.read(request, () => this.#requesterOf(response));
+    if (response.destroyed) return;
+    if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
+      return sendError(response, failureError(outcome.failure), dialect);
+    const picture = outcome.kind === "tile" ? outcome.tile.bytes : undefined;
+    sendPacked(response, request, contentType, pack(picture, baseUrl));
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
@@ -230,6 +257,22 @@ export class TileProtocols {
         );
       case "info":
         return this.#guarded(selected.query.layer, response, () => this.#serveInfo(selected.query, dialect, response));
+      case "packed":
+        return this.#guarded(selected.request.layer, response, () =>
+          this.#servePacked(selected, address.baseUrl(), dialect, response),
+        );
+      case "uncached": {
+        const prepared = prepareTile(selected.request, dialect);
+        const { layer } = selected.request;
+        return this.#guarded(layer, response, () =>
+          this.#waitFor(
+            this.#options.renderUncached(selected.request, goneSignal(response)),
+            prepared,
+            response,
+            performance.now(),
+          ),
+        );
+      }
       case "tile": {
         const prepared = prepareTile(selected.request, dialect);
         this.#memo.put(key, prepared);

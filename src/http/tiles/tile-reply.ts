@@ -14,6 +14,7 @@ import { endInParts } from "../slow-readers.ts";
 import { isNotModified } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
+import { filteredTile } from "./filtered-tile.ts";
 import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
 const ALLOWED = "GET, HEAD, OPTIONS";
@@ -210,6 +211,26 @@ export const sendData = (
   sendCoded(response, tile, tile.modifiedMs, packed, ({ etag, bytes, coding }) =>
     sendTile(prepared, { ...tile, etag, bytes }, response, nowMs, coding),
   );
+
+/** Sends a document that holds a tile. It is as old as its tile, and made for each request. */
+export const sendPacked = (
+  response: ServerResponse,
+  { layer, index }: PreparedTile["request"],
+  contentType: string,
+  bytes: Uint8Array,
+): void => send(response, 200, contentType, bytes, cacheControl(layer, index.z));
+
+/** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may serve the tile later. */
+export function sendFiltered(
+  { request }: Pick<PreparedTile, "request">,
+  { filter, debug }: { readonly filter: string; readonly debug: boolean },
+  response: ServerResponse,
+): void {
+  send(response, 200, "image/png", filteredTile(request.subset.gridSet, debug), [
+    "gwc-request-filter",
+    headerText(filter),
+  ]);
+}
 
 /** Sends a body without a date as 200 or 304. `describing`: headers of the body, which a 304 lacks. */
 function sendTagged(

@@ -23,7 +23,11 @@ function digestOf(selection: Selection): Uint8Array {
       ? [[selection.tiles], []]
       : [
           selection.polygons.flat(),
-          [selection.levels, selection.polygons.map((rings) => rings.map((ring) => ring.length))],
+          [
+            selection.levels,
+            selection.polygons.map((rings) => rings.map((ring) => ring.length)),
+            ...(selection.buffer === undefined ? [] : [selection.buffer]),
+          ],
         ];
   const hash = createHash("sha256").update(JSON.stringify([selection.kind, shape]));
   for (const { buffer, byteOffset, byteLength } of rings) hash.update(new Uint8Array(buffer, byteOffset, byteLength));

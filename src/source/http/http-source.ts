@@ -3,7 +3,7 @@ import { dataOf } from "../tiles/tile-data.ts";
 import { Failover } from "./failover.ts";
 import { shownRequest } from "./hide-secrets.ts";
 import { createHttpFetch } from "./http-fetch.ts";
-import { infoOf, legendOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
+import { infoOf, legendOf, maskOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
 import { asForm, type FormRequest } from "./query.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
@@ -17,6 +17,19 @@ export interface HttpAddresses {
   readonly areForms?: boolean;
   /** Absent for a source that can only render images. */
   question?(address: string, question: Question): URL;
+}
+
+const UNDERSTAND = { feature_info: infoOf, legend: legendOf, mask: maskOf } as const;
+
+function requestedType(question: Question): string {
+  switch (question.kind) {
+    case "feature_info":
+      return question.infoFormat;
+    case "legend":
+      return question.format;
+    case "mask":
+      return "image/tiff";
+  }
 }
 
 /** Creates a source over HTTP. The kinds of such sources differ only in their addresses. */
@@ -63,15 +76,13 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
       ? {}
       : {
           async query(question: Question, signal: AbortSignal): Promise<UpstreamDocument> {
-            const isLegend = question.kind === "legend";
-            const understand = isLegend ? legendOf : infoOf;
+            const understand = UNDERSTAND[question.kind];
             const { contentType, body } = await tryAddresses(
               (address) => questionAddress(address, question),
               signal,
               understand,
             );
-            const requested = isLegend ? question.format : question.infoFormat;
-            return { contentType: contentType === "" ? requested : contentType, bytes: body };
+            return { contentType: contentType === "" ? requestedType(question) : contentType, bytes: body };
           },
         }),
     [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),

@@ -77,6 +77,12 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
+/** Returns the answer to the GetMap of a raster unchanged. @throws SourceError, if it is no picture */
+export function maskOf(answer: UpstreamAnswer): UpstreamAnswer {
+  pictureOf(answer);
+  return answer;
+}
+
 /** Returns the answer to GetLegendGraphic: a picture, or JSON. @throws SourceError */
 export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
   checkStatus(answer);

@@ -2,7 +2,7 @@ import { isYFirst } from "../../grid/axis-order.ts";
 import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
-import type { FeatureInfoRequest, LegendRequest, Question, RenderRequest } from "../source.ts";
+import type { FeatureInfoRequest, LegendRequest, MaskRequest, Question, RenderRequest } from "../source.ts";
 
 /** Replaces the BBOX in a prepared address. No configuration contains it. */
 const BOX_MARK = "nuthatch-bbox-0-6021-4c1e";
@@ -85,7 +85,25 @@ export function questionUrl(address: string, options: WmsSourceOptions, question
       return featureInfoUrl(address, options, question);
     case "legend":
       return legendUrl(address, options, question);
+    case "mask":
+      return maskUrl(address, options, question);
   }
+}
+
+/** Returns the GetMap of a raster, with GeoWebCache's parameters: its pixels must not be blended. */
+function maskUrl(address: string, options: WmsSourceOptions, request: MaskRequest): URL {
+  const { filter } = request;
+  const { layers = options.layers, styles = [] } = filter.type === "wms" ? filter : {};
+  const asked = { ...request, parameters: {} };
+  return urlOf(address, options, asked, boxOf(options, request), {
+    REQUEST: "GetMap",
+    LAYERS: layers.join(","),
+    STYLES: styles.join(","),
+    FORMAT: "image/tiff",
+    TRANSPARENT: "FALSE",
+    BGCOLOR: "0xFFFFFF",
+    FORMAT_OPTIONS: "antialias:none",
+  });
 }
 
 /**

@@ -38,7 +38,9 @@ import {
   LegendSchema,
   MetadataUrlSchema,
 } from "./layer-parts-schema.ts";
+import { checkRequestFilters, RequestFiltersSchema } from "./request-filter-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
+import { UpdateSourcesSchema } from "./update-source-schema.ts";
 
 /** The greatest number of single precision (IEEE 754). */
 const MAX_FLOAT = 2 ** 128 - 2 ** 104;
@@ -160,6 +162,9 @@ export const LayerSchema = map({
   metatile: optional(pair(whole(1, 16))).describe("Tiles that one request renders; 4, 4, or 1, 1 for tile sources."),
   gutter: whole(0, 256).default(0).describe("Pixels around a metatile that are rendered and cut off."),
   parameterFilters: ParameterFiltersSchema.default([]).describe("Request parameters that make other tiles."),
+  requestFilters: optional(RequestFiltersSchema).describe("Requests for tiles without data get an empty tile."),
+  updateSources: optional(UpdateSourcesSchema).describe("Feeds that tell where the data has changed."),
+  cacheBypassAllowed: optional(flag).describe("Answer cached=false of /service/gmaps, mgmaps and ve."),
   legends: list(LegendSchema).default([]),
   jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality),
   pngCompression: oneOf(PNG_COMPRESSIONS).default(DEFAULT_ENCODING.pngCompression),
@@ -190,6 +195,7 @@ export const LayerSchema = map({
   checkFilters(layer, context);
   checkLegends(layer, context);
   checkModifiers(layer, context);
+  checkRequestFilters(layer, context);
 });
 
 /** Checks that RE2 can match the patterns of the filters. */

@@ -2,8 +2,31 @@ import { describe, expect, test } from "vitest";
 import { catalogue, geodetic, startProtocols, textsOf } from "../../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../../layer/catalogue.ts";
 import { gridSubset } from "../../../layer/layer.ts";
+import { readZip } from "../../../lib/zip.ts";
 
 const TYPE = "application/vnd.google-earth.kml+xml";
+
+/** Returns the files of an archive by their names. */
+async function unpacked(target: string): Promise<ReadonlyMap<string, string>> {
+  await using protocols = await startProtocols();
+  const answer = await fetch(`${protocols.baseUrl}${target}`);
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/vnd.google-earth.kmz"]);
+  const entries = readZip(new Uint8Array(await answer.arrayBuffer()), 2 ** 20) ?? [];
+  return new Map(
+    entries.map(({ name, bytes }) => [name, Buffer.from(bytes).toString().replaceAll(protocols.baseUrl, "BASE")]),
+  );
+}
+
+test("a KMZ links to archives, each with its document and its tile under GWC's names", async () => {
+  const whole = await unpacked("/service/kml/full.png.kmz");
+  expect([...whole.keys()]).toEqual(["doc.kml"]);
+  expect(whole.get("doc.kml")).toContain("<href>BASE/service/kml/full/x0y0z0.png.kmz</href>");
+  const node = await unpacked("/service/kml/full/x3y1z1.png.kmz");
+  expect([...node.keys()]).toEqual(["netlinks_x3y1z1.kml", "data_x3y1z1.png"]);
+  expect(node.get("netlinks_x3y1z1.kml")).toContain("<Icon><href>data_x3y1z1.png</href></Icon>");
+  expect(node.get("netlinks_x3y1z1.kml")).toContain("<href>BASE/service/kml/full/x6y2z2.png.kmz</href>");
+  expect(node.get("data_x3y1z1.png")?.length).toBeGreaterThan(0);
+});
 
 describe("a super-overlay", () => {
   test("leads by its links from the first level to the last, and every picture is a tile", async () => {
@@ -62,7 +85,8 @@ describe("a super-overlay", () => {
       ["/service/kml/broken.png.kml", 404],
       ["/service/kml/topp:states.gif.kml", 400],
       ["/service/kml/topp:states.png", 404],
-      ["/service/kml/topp:states.png.kmz", 404],
+      ["/service/kml/topp:states.gif.kmz", 400],
+      ["/service/kml/topp:states/x0y0z99.png.kmz", 404],
       ["/service/kml/topp:states/x0y0z1.png.kml", 404],
       ["/service/kml/topp:states/x0y0z99.png", 404],
       ["/service/kml/topp:states/x0y0.png", 404],

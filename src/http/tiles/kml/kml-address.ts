@@ -4,6 +4,7 @@ import type { GridSubset, Layer } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
+import { writeZip } from "../../../lib/zip.ts";
 import type { Query } from "../../query.ts";
 import { splitExtension } from "../address.ts";
 import {
@@ -14,10 +15,10 @@ import {
   type RequestedTile,
   tileAt,
 } from "../tile-parts.ts";
-import { firstTiles, type KmlLayer, MOST_LINKS, overlayNode, superOverlay } from "./kml-documents.ts";
+import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
 
 const WORDS =
-  "KML is /service/kml/{layer}.{ext}.kml, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml]";
+  "KML is /service/kml/{layer}.{ext}.kml or .kmz, and what that links to: /service/kml/{layer}/x{x}y{y}z{z}.{ext}[.kml|.kmz]";
 
 /**
  * Returns a document of a super-overlay. It is not stored: there are as many documents as tiles, and each is written
@@ -31,6 +32,16 @@ const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
   write,
 });
 
+const KMZ_TYPE = "application/vnd.google-earth.kmz";
+
+const kmzDocument = (write: (baseUrl: string) => string): RequestedDocument => ({
+  kind: "document",
+  name: "kmz",
+  contentType: KMZ_TYPE,
+  isStored: false,
+  write: (baseUrl) => writeZip([{ name: "doc.kml", bytes: Buffer.from(write(baseUrl)) }]),
+});
+
 /**
  * Parses GWC's `/service/kml`: super-overlays of EPSG:4326, a document per tile with links to the next level, and the
  * tiles. `rest` is the path after it.
@@ -39,8 +50,9 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   const [first = "", second] = rest;
   if (rest.length < 1 || rest.length > 2) return notFound(WORDS);
   const last = splitExtension(second ?? first);
-  const isDocument = last.extension === "kml";
-  if (last.extension === "kmz" || (second === undefined && !isDocument)) return notFound(WORDS);
+  const isArchive = last.extension === "kmz";
+  const isDocument = isArchive || last.extension === "kml";
+  if (second === undefined && !isDocument) return notFound(WORDS);
   const named = isDocument ? splitExtension(last.stem) : last;
   const found = layerOf(catalogue, second === undefined ? named.stem : first, named.extension, query);
   if (!found.ok) return found;
@@ -49,13 +61,23 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
     const tiles = firstTiles(kml.subset);
     if (tiles === undefined)
       return notFound(`The layer's first level has more than ${MOST_LINKS} tiles: too many to link to`);
-    return ok(kmlDocument((baseUrl) => superOverlay(kml, tiles, baseUrl)));
+    return isArchive
+      ? ok(kmzDocument((baseUrl) => superOverlay(kml, tiles, baseUrl, ".kmz")))
+      : ok(kmlDocument((baseUrl) => superOverlay(kml, tiles, baseUrl, ".kml")));
   }
   const [, x, y, z] = /^x(\d+)y(\d+)z(\d+)$/.exec(named.stem) ?? [];
   if (x === undefined || y === undefined || z === undefined) return notFound(WORDS);
   const tile = tileAt(kml, { z: Number(z), column: Number(x), row: Number(y), rows: "bottom" });
   if (!tile.ok || !isDocument) return tile;
-  const { index } = tile.value.request;
+  const { request } = tile.value;
+  const { index } = request;
+  if (isArchive)
+    return ok({
+      kind: "packed",
+      request,
+      contentType: KMZ_TYPE,
+      pack: (picture, baseUrl) => overlayArchive(kml, index, picture, baseUrl),
+    });
   return ok(kmlDocument((baseUrl) => overlayNode(kml, index, baseUrl)));
 }
 

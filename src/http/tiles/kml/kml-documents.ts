@@ -11,6 +11,7 @@ import {
 } from "../../../grid/grid-set.ts";
 import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/escape.ts";
+import { writeZip } from "../../../lib/zip.ts";
 import { queryOf } from "../tile-parts.ts";
 
 /** The tile set that all documents of one super-overlay share. */
@@ -29,24 +30,57 @@ export function firstTiles(subset: GridSubset): TileRect | undefined {
   return rectCount(rect) <= MOST_LINKS ? rect : undefined;
 }
 
+/** The suffix of the documents that a document links to. */
+export type KmlSuffix = ".kml" | ".kmz";
+
 /**
  * Returns the document that Google Earth opens: links to the tiles of the first level (OGC 12-007r2, 9.9 and 15.10).
  */
-export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string): string {
+export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string, suffix: KmlSuffix): string {
   const { layer, subset } = kml;
   return document(layer.title || layer.name, [
     region(rectExtent(subset.gridSet, first)),
-    ...tilesOf(first).map((tile) => networkLink(kml, tile, baseUrl)),
+    ...tilesOf(first).map((tile) => networkLink(kml, tile, baseUrl, suffix)),
   ]);
 }
 
 /** Returns the document of one tile: its ground overlay, and links to the tiles of the next level that lie on it. */
-export function overlayNode(kml: KmlLayer, tile: TileIndex, baseUrl: string): string {
+export const overlayNode = (kml: KmlLayer, tile: TileIndex, baseUrl: string): string =>
+  tileDocument(kml, tile, baseUrl, ".kml", address(kml, tile, "", baseUrl));
+
+/** Returns the archive of one tile, with GeoWebCache's names: its document, and its picture unless there is none. */
+export function overlayArchive(
+  kml: KmlLayer,
+  tile: TileIndex,
+  picture: Uint8Array | undefined,
+  baseUrl: string,
+): Uint8Array {
+  const name = `x${tile.x}y${tile.y}z${tile.z}`;
+  const data = `data_${name}.${kml.format.extension}`;
+  const document = tileDocument(kml, tile, baseUrl, ".kmz", picture && data);
+  return writeZip([
+    { name: `netlinks_${name}.kml`, bytes: Buffer.from(document) },
+    ...(picture === undefined ? [] : [{ name: data, bytes: picture }]),
+  ]);
+}
+
+/** @param picture its address, escaped; undefined: there is none */
+function tileDocument(
+  kml: KmlLayer,
+  tile: TileIndex,
+  baseUrl: string,
+  suffix: KmlSuffix,
+  picture: string | undefined,
+): string {
   const extent = tileExtent(kml.subset.gridSet, tile);
   return document(`${tile.z}/${tile.x}/${tile.y}`, [
     region(extent),
-    ...childrenOf(kml.subset, extent, tile.z + 1).map((child) => networkLink(kml, child, baseUrl)),
-    `<GroundOverlay><drawOrder>${tile.z}</drawOrder><Icon><href>${address(kml, tile, "", baseUrl)}</href></Icon>${latLon("LatLonBox", extent)}</GroundOverlay>`,
+    ...childrenOf(kml.subset, extent, tile.z + 1).map((child) => networkLink(kml, child, baseUrl, suffix)),
+    ...(picture === undefined
+      ? []
+      : [
+          `<GroundOverlay><drawOrder>${tile.z}</drawOrder><Icon><href>${picture}</href></Icon>${latLon("LatLonBox", extent)}</GroundOverlay>`,
+        ]),
   ]);
 }
 
@@ -80,8 +114,8 @@ const latLon = (element: string, { minX, minY, maxX, maxY }: Extent): string =>
 const region = (extent: Extent): string =>
   `<Region>${latLon("LatLonAltBox", extent)}<Lod><minLodPixels>${MIN_LOD_PIXELS}</minLodPixels><maxLodPixels>-1</maxLodPixels></Lod></Region>`;
 
-const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string): string =>
-  `<NetworkLink><name>${tile.z}/${tile.x}/${tile.y}</name>${region(tileExtent(kml.subset.gridSet, tile))}<Link><href>${address(kml, tile, ".kml", baseUrl)}</href><viewRefreshMode>onRegion</viewRefreshMode></Link></NetworkLink>`;
+const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string, suffix: KmlSuffix): string =>
+  `<NetworkLink><name>${tile.z}/${tile.x}/${tile.y}</name>${region(tileExtent(kml.subset.gridSet, tile))}<Link><href>${address(kml, tile, suffix, baseUrl)}</href><viewRefreshMode>onRegion</viewRefreshMode></Link></NetworkLink>`;
 
 /** GWC's addresses (`docs/explanation/geowebcache.md`, Tile services); y counts from the bottom. */
 function address({ layer, format, parameters }: KmlLayer, tile: TileIndex, suffix: string, baseUrl: string): string {

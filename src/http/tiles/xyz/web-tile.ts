@@ -36,6 +36,19 @@ function webTile(
   );
 }
 
+/**
+ * Applies GeoWebCache's `cached=false` to a tile, which the layer has to allow. `metatiled` has no effect: the tile is
+ * rendered by itself.
+ */
+function pastTheCache(tile: Result<RequestedTile, Refusal>, query: Query): Result<RequestedTile, Refusal> {
+  const cached = query.get("CACHED");
+  if (!tile.ok || tile.value.kind !== "tile" || cached === undefined || cached.toLowerCase() === "true") return tile;
+  const { request } = tile.value;
+  if (request.layer.cacheBypassAllowed === true) return ok({ kind: "uncached", request });
+  const message = `Layer ${request.layer.name} is not configured to allow bypassing the cache.`;
+  return refuse({ code: "bad_field", message });
+}
+
 /** Parses a quadkey: a digit per level, its first bit of y, its second of x (Bing Maps Tile System). */
 function parseKey(field: string, key: string): Result<{ z: number; x: number; y: number }, Refusal> {
   if (!/^[0-3]{1,31}$/.test(key)) return refuse(badField(field, "1 to 31 digits from 0 to 3", key));
@@ -64,9 +77,9 @@ export function parseQuadkey(
 /** Parses GWC's `/service/ve` (`docs/explanation/geowebcache.md`, Tile services): `layers`, `quadkey`, `format`. */
 export function parseVe(catalogue: Catalogue, query: Query): Result<RequestedTile, Refusal> {
   const at = parseKey("quadkey", query.get("QUADKEY") ?? "");
-  return at.ok
-    ? webTile(catalogue, query.get("LAYERS") ?? "", { mimeType: query.get("FORMAT") ?? "image/png" }, at.value, query)
-    : at;
+  if (!at.ok) return at;
+  const format = { mimeType: query.get("FORMAT") ?? "image/png" };
+  return pastTheCache(webTile(catalogue, query.get("LAYERS") ?? "", format, at.value, query), query);
 }
 
 /** The levels of `/service/mgmaps` count down from here. */
@@ -82,11 +95,12 @@ export function parseGmaps(catalogue: Catalogue, query: Query, zooms: "up" | "do
   if (!x.ok) return x;
   const y = wholeNumber("y", query.get("Y") ?? "");
   if (!y.ok) return y;
-  return webTile(
+  const tile = webTile(
     catalogue,
     query.get("LAYERS") ?? "",
     { mimeType: query.get("FORMAT") ?? "image/png" },
     { z: zooms === "down" ? MOBILE_TOP - zoom.value : zoom.value, x: x.value, y: y.value },
     query,
   );
+  return pastTheCache(tile, query);
 }

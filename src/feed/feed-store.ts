@@ -1,0 +1,55 @@
+import { type Database, int, type Migrations, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
+
+export const feedMigrations: Migrations = {
+  module: "feeds",
+  steps: [
+    `CREATE TABLE feed (layer TEXT NOT NULL, url TEXT NOT NULL, polled_ms INTEGER NOT NULL, last_update TEXT NOT NULL,
+       PRIMARY KEY (layer, url));`,
+  ],
+};
+
+/** What is remembered of a feed. */
+export interface FeedRecord {
+  readonly layer: string;
+  /** As configured, with its placeholder. */
+  readonly url: string;
+  /** The time of the last poll, ms since 1970. */
+  readonly polledMs: number;
+  /** `updated` of the last entry that was taken over; "": none was. */
+  readonly lastUpdate: string;
+}
+
+/** Feeds in the database. Methods that write run inside the caller's transaction. */
+export class FeedStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  all(): readonly FeedRecord[] {
+    return this.#db
+      .prepare("SELECT layer, url, polled_ms, last_update FROM feed")
+      .all()
+      .map((row) => ({
+        layer: text(row, "layer"),
+        url: text(row, "url"),
+        polledMs: int(row, "polled_ms"),
+        lastUpdate: text(row, "last_update"),
+      }));
+  }
+
+  put({ layer, url, polledMs, lastUpdate }: FeedRecord): void {
+    this.#db
+      .prepare(
+        `INSERT INTO feed (layer, url, polled_ms, last_update) VALUES (?, ?, ?, ?)
+         ${replacing(["layer", "url"], ["polled_ms", "last_update"])}`,
+      )
+      .run(layer, url, polledMs, lastUpdate);
+  }
+
+  delete({ layer, url }: Pick<FeedRecord, "layer" | "url">): void {
+    this.#db.prepare("DELETE FROM feed WHERE layer = ? AND url = ?").run(layer, url);
+  }
+}

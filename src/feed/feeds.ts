@@ -1,0 +1,234 @@
+import type { Polygon } from "../grid/area-parts.ts";
+import type { JobRunner } from "../jobs/job-runner.ts";
+import type { Catalogue } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { UpdateSource } from "../layer/update-source.ts";
+import type { Logger } from "../lib/logger.ts";
+import { refusalMessage } from "../lib/refusal.ts";
+import { Slices } from "../lib/slices.ts";
+import { countPlanned } from "../plan/count-planned.ts";
+import type { JobCounter } from "../plan/job-counter.ts";
+import type { JobOptions } from "../plan/job-options.ts";
+import { planUpdate } from "../plan/plan-update.ts";
+import type { RunWindows } from "../schedule/run-windows.ts";
+import type { FeedRecord, FeedStore } from "./feed-store.ts";
+import { type FeedEntry, GeoRssReader } from "./georss-reader.ts";
+
+export interface FeedsParts {
+  readonly store: FeedStore;
+  readonly catalogue: () => Catalogue;
+  readonly runner: Pick<JobRunner, "submitAll">;
+  readonly windows: Pick<RunWindows, "begun">;
+  readonly counter: Pick<JobCounter, "count">;
+  readonly options: () => JobOptions;
+  /** Writes everything that changed, in one transaction. */
+  readonly persist: (also: () => void) => void;
+  /** Returns the text of a feed. @throws Error without the address and the credentials in its message */
+  readonly fetch: (url: string, source: UpdateSource, signal: AbortSignal) => Promise<string>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** A feed that is polled. */
+interface Polled {
+  readonly layer: Layer;
+  readonly source: UpdateSource;
+}
+
+const LAST_UPDATE = "{lastUpdate}";
+/** The longest wait of a timer: a clock that is set is noticed after it. */
+const LONGEST_MS = 60_000;
+/** Characters that are parsed between two looks at the time: about a millisecond. */
+const PART = 16_384;
+
+/**
+ * Polls the feeds of layers, one after the other. Each has its time by the last poll, which the database keeps, so that a
+ * restart neither skips nor repeats one. The time of the last entry is written in the transaction of the jobs.
+ */
+export class Feeds {
+  readonly #parts: FeedsParts;
+  readonly #closing = new AbortController();
+  /** By layer and address. Read from the database once. */
+  #records: Map<string, FeedRecord> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStarted = false;
+  #polling: Promise<void> | undefined;
+
+  constructor(parts: FeedsParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to poll. */
+  start(): void {
+    this.#isStarted = true;
+    this.#arm();
+  }
+
+  /** Follows a change of the configuration. */
+  reconfigured(): void {
+    if (this.#isStarted) this.#arm();
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer);
+    if (this.#closing.signal.aborted || this.#polling !== undefined) return;
+    const feeds = this.#feeds();
+    if (feeds.length === 0) return;
+    this.#timer = setTimeout(() => this.#poll(), this.#waitMs(feeds));
+  }
+
+  #waitMs(feeds: readonly Polled[]): number {
+    const now = this.#parts.now();
+    try {
+      const next = Math.min(...feeds.map((feed) => this.#dueMs(feed, now)));
+      return Math.min(LONGEST_MS, Math.max(0, next - now));
+    } catch (error) {
+      // The records cannot be read while the database is away.
+      this.#parts.log.error("feeds are behind", { error: String(error) });
+      return LONGEST_MS;
+    }
+  }
+
+  #feeds(): readonly Polled[] {
+    const { layers } = this.#parts.catalogue();
+    return [...layers.values()].flatMap((layer) => (layer.updateSources ?? []).map((source) => ({ layer, source })));
+  }
+
+  #poll(): void {
+    this.#polling = this.#pollDue()
+      .catch((error: unknown) => this.#parts.log.error("feeds are behind", { error: String(error) }))
+      .finally(() => {
+        this.#polling = undefined;
+        this.#arm();
+      });
+  }
+
+  async #pollDue(): Promise<void> {
+    const now = this.#parts.now();
+    const due = this.#feeds().filter((feed) => this.#dueMs(feed, now) <= now);
+    for (const feed of due) if (!this.#closing.signal.aborted) await this.#pollOne(feed);
+    this.#forgetOthers();
+  }
+
+  /** Never rejects: a feed that cannot be read is polled again at its next time. */
+  async #pollOne({ layer, source }: Polled): Promise<void> {
+    const { store, persist, log, fetch, now } = this.#parts;
+    const before = this.#recordOf({ layer, source });
+    const polled = { layer: layer.name, url: source.url, polledMs: now(), lastUpdate: before?.lastUpdate ?? "" };
+    const fields = { layer: layer.name, feed: withoutSecrets(source.url) };
+    // Until it is known that the jobs are stored.
+    this.#remember(polled);
+    try {
+      const url = source.url.replaceAll(LAST_UPDATE, encodeURIComponent(polled.lastUpdate));
+      const entries = await readFeed(await fetch(url, source, this.#closing.signal));
+      const news = newer(entries, polled.lastUpdate);
+      const after = { ...polled, lastUpdate: news.lastUpdate };
+      const jobIds = await this.#submit({ layer, source }, news.polygons, () => store.put(after));
+      this.#remember(after);
+      if (news.count > 0) log.info("a feed was read", { ...fields, entries: news.count, jobIds });
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      log.warn("a feed cannot be read", { ...fields, error: error instanceof Error ? error.message : String(error) });
+      try {
+        persist(() => store.put(polled));
+      } catch {
+        // The database is away, which `persist` has reported. The time is in memory.
+      }
+    }
+  }
+
+  /** Makes the jobs of an area; `also` writes in their transaction. Without an area there are none. */
+  async #submit({ layer, source }: Polled, polygons: readonly Polygon[], also: () => void): Promise<readonly number[]> {
+    const { options, counter, runner, windows, persist } = this.#parts;
+    const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, options());
+    if (planned?.ok === false) throw new Error(refusalMessage(planned.error));
+    const requests = planned?.value ?? [];
+    if (requests.length === 0) {
+      persist(also);
+      return [];
+    }
+    const counted = await countPlanned({ requests, empty: "left out" }, counter);
+    if (!counted.ok) throw new Error(refusalMessage(counted.error));
+    const made = counted.value.jobs.map((job) =>
+      windows.begun({ ...job, origin: { by: null }, retryOf: null, schedule: null }),
+    );
+    return runner.submitAll(made, also).jobIds;
+  }
+
+  /** Forgets the feeds that are no longer configured. */
+  #forgetOthers(): void {
+    const { store, persist } = this.#parts;
+    const known = new Set(this.#feeds().map(keyOf));
+    const gone = [...this.#recordsByKey()].filter(([key]) => !known.has(key));
+    if (gone.length === 0) return;
+    try {
+      persist(() => {
+        for (const [, record] of gone) store.delete(record);
+      });
+      for (const [key] of gone) this.#recordsByKey().delete(key);
+    } catch {
+      // The database is away, which `persist` has reported. The next poll tries again.
+    }
+  }
+
+  /** Returns when a feed is due. A time of the future, from before the clock was set back, counts as now. */
+  #dueMs(feed: Polled, now: number): number {
+    const polledMs = this.#recordOf(feed)?.polledMs;
+    return polledMs === undefined ? now : Math.min(polledMs, now) + feed.source.pollSeconds * 1000;
+  }
+
+  #recordOf = (feed: Polled): FeedRecord | undefined => this.#recordsByKey().get(keyOf(feed));
+
+  #remember(record: FeedRecord): void {
+    this.#recordsByKey().set(recordKey(record), record);
+  }
+
+  #recordsByKey(): Map<string, FeedRecord> {
+    this.#records ??= new Map(this.#parts.store.all().map((record) => [recordKey(record), record]));
+    return this.#records;
+  }
+
+  /** Ends the polling. A poll that is under way makes its jobs or none. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the server is closing"));
+    clearTimeout(this.#timer);
+    await this.#polling;
+  }
+}
+
+const recordKey = ({ layer, url }: Pick<FeedRecord, "layer" | "url">): string => `${layer}\n${url}`;
+const keyOf = ({ layer, source }: Polled): string => recordKey({ layer: layer.name, url: source.url });
+
+/** Returns an address without its credentials and its query. */
+function withoutSecrets(address: string): string {
+  const plain = address.replaceAll(LAST_UPDATE, "");
+  if (!URL.canParse(plain)) return "";
+  const { origin, pathname } = new URL(plain);
+  return `${origin}${pathname}`;
+}
+
+/** Parses a feed in slices, because it may have megabytes. */
+async function readFeed(text: string): Promise<readonly FeedEntry[]> {
+  const reader = new GeoRssReader();
+  const slices = new Slices();
+  for (let at = 0; at < text.length; at += PART) {
+    reader.write(text.slice(at, at + PART));
+    if (slices.isOver) await slices.next();
+  }
+  return reader.end();
+}
+
+interface News {
+  readonly count: number;
+  readonly polygons: readonly Polygon[];
+  /** The latest time. Times are compared as texts, as GeoWebCache does: the most significant digits come first. */
+  readonly lastUpdate: string;
+}
+
+/** Returns what the entries after a time have in all. An entry without a time is always new. */
+function newer(entries: readonly FeedEntry[], last: string): News {
+  const news = entries.filter(({ updated }) => updated === undefined || updated > last);
+  let lastUpdate = last;
+  for (const { updated } of news) if (updated !== undefined && updated > lastUpdate) lastUpdate = updated;
+  return { count: news.length, polygons: news.flatMap(({ polygons }) => polygons), lastUpdate };
+}

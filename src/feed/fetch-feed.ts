@@ -1,0 +1,51 @@
+import type { UpdateSource } from "../layer/update-source.ts";
+import { declaredEncoding } from "../lib/xml-encoding.ts";
+import { createHttpFetch } from "../source/http/http-fetch.ts";
+import { checkStatus } from "../source/http/image-response.ts";
+
+/** The most bytes of a feed. */
+const MOST_BYTES = 16 * 2 ** 20;
+const TIMEOUT_MS = 60_000;
+const TYPES = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1";
+
+/** Returns the text of a feed. @throws SourceError, or Error for a body that is no text of XML */
+export async function fetchFeed(
+  address: string,
+  { username, password }: Pick<UpdateSource, "username" | "password">,
+  signal: AbortSignal,
+): Promise<string> {
+  const url = new URL(address);
+  const http = createHttpFetch(
+    {
+      connections: 1,
+      timeoutMs: TIMEOUT_MS,
+      vendorParameters: {},
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+    },
+    [url],
+  );
+  try {
+    return await http.request(
+      { url, form: undefined },
+      signal,
+      (answer) => {
+        checkStatus(answer);
+        if (answer.body.byteLength > MOST_BYTES) throw new Error(`the feed has more than ${MOST_BYTES} bytes`);
+        return textOf(answer.body);
+      },
+      TYPES,
+    );
+  } finally {
+    await http[Symbol.asyncDispose]();
+  }
+}
+
+function textOf(body: Uint8Array): string {
+  const encoding = declaredEncoding(body) ?? "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(body);
+  } catch (error) {
+    throw new Error(`the feed is no text in ${encoding}`, { cause: error });
+  }
+}
