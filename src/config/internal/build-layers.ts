@@ -18,6 +18,7 @@ import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
+import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
@@ -112,6 +113,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     context,
   );
   checkTileLayer(document, source, gridSubsets, path, problems);
+  checkTilesOnDisk(document, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
