@@ -169,7 +169,9 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
 function inBody(refusal: Refusal): Refusal {
   // The directory of a store under the name that GeoWebCache's documents have for it.
   if (refusal.problems === undefined)
-    return { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") };
+    return "message" in refusal
+      ? { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") }
+      : refusal;
   const problems = refusal.problems.map((problem): PlacedProblem => {
     const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(problem.path)?.[0];
     if (own === undefined || !problem.file.includes("made over HTTP")) return problem;
