@@ -130,7 +130,7 @@ export class MapProxySources {
       const value = source.text(["req", key]);
       return value === undefined ? [] : [[key.toUpperCase(), value]];
     });
-    const supported = source.texts("supported_srs")?.map((srs) => Number(/\d+$/.exec(srs)?.[0] ?? 4326));
+    const supported = source.texts("supported_srs")?.map((srs) => Number(/^EPSG:(\d+)$/i.exec(srs)?.[1] ?? 4326));
     const method = source.text("http.method");
     const transparent = source.flag("image.transparent") ?? source.flag("req.transparent") ?? false;
     const bgColor = source.text("req.bgcolor");
