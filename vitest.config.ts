@@ -43,7 +43,12 @@ const LONG = [
   "feeds",
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
-LONG.push("test/contract/geowebcache-directory.test.ts", "test/contract/writable.test.ts");
+LONG.push(
+  "test/contract/geowebcache-directory.test.ts",
+  "test/contract/writable.test.ts",
+  "test/clients/import-mapproxy.test.ts",
+  "test/console/edit.test.ts",
+);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);

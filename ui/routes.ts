@@ -25,6 +25,7 @@ export const routes: readonly ViewRoute[] = [
   { name: "upstreams", load: () => import("./views/upstreams/view.tsx") },
   { name: "activity", load: () => import("./views/activity/view.tsx") },
   { name: "settings", load: () => import("./views/settings/view.tsx") },
+  { name: "edit", load: () => import("./views/edit/view.tsx") },
   { name: "new", load: () => import("./views/new/view.tsx") },
 ];
 

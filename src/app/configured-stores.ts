@@ -30,6 +30,15 @@ export function storeLocations({ dataDir, stores, layers }: Configuration): Read
   );
 }
 
+/** Returns the layers of both configurations whose tiles are to be stored in another place. */
+export function relocatedLayers(before: Configuration, after: Configuration): readonly string[] {
+  const present = storeLocations(before);
+  return [...storeLocations(after)].flatMap(([layer, location]) => {
+    const from = present.get(layer);
+    return from === undefined || from === location ? [] : [layer];
+  });
+}
+
 /** Returns where the tiles of each store are, by the id of the store. */
 export const storeLocationsById = ({ dataDir, stores }: Configuration): ReadonlyMap<string, string> =>
   new Map(stores.map((store) => [store.id, locationOf(store, tilesDirectory(dataDir))]));

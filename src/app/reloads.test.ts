@@ -35,7 +35,7 @@ function heldReloads() {
     changeLayer: async () => undefined,
     applyLayer: async () => undefined,
     tagOf: () => null,
-    effectOf: () => ({ layers: [], moved: [] }),
+    effectOf: () => ({ layers: [], moved: [], relocated: [] }),
     prepare: async () => ok(null),
     store: async () => ok(null),
     truncateRemoved: async () => undefined,
@@ -133,7 +133,7 @@ test("the tiles of a removed layer are truncated before the next change begins, 
     changeLayer: async () => undefined,
     applyLayer: async () => undefined,
     tagOf: () => null,
-    effectOf: () => ({ layers: [], moved: [] }),
+    effectOf: () => ({ layers: [], moved: [], relocated: [] }),
     async load({ changed }) {
       events.push(`load ${changed?.name}`);
       return ok(configuration);

@@ -13,8 +13,10 @@ import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.
 import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { storeTag } from "../store/store-configuration.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { Rendering } from "./build-rendering.ts";
+import { relocatedLayers } from "./configured-stores.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { updateMasks } from "./mask-updates.ts";
 import { ObjectStore } from "./object-store.ts";
@@ -117,17 +119,20 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
       return ignored;
     },
     tagOf: ({ kind, name }) => {
-      const { layers, gridSets } = configuration;
+      const { layers, gridSets, stores } = configuration;
       const layer = kind === "layer" ? layers.find((one) => one.name === name) : undefined;
       const gridSet = kind === "gridSet" ? gridSets.find(({ id }) => id === name) : undefined;
-      return (layer && layerTag(layer)) ?? (gridSet && gridSetTag(gridSet)) ?? null;
+      const store = kind === "store" ? stores.find(({ id }) => id === name) : undefined;
+      return (layer && layerTag(layer)) ?? (gridSet && gridSetTag(gridSet)) ?? (store && storeTag(store)) ?? null;
     },
     effectOf: (next) => {
       const before = configuration.layers;
-      const { layers: after } = "made" in next ? withLayer(configuration, next) : next;
+      const whole = "made" in next ? withLayer(configuration, next) : next;
+      const { layers: after } = whole;
       return {
         layers: [...new Set([...changedLayers(before, after), ...changedLayers(after, before)])],
         moved: changedGridSets(catalogueOf(before), catalogueOf(after)),
+        relocated: relocatedLayers(configuration, whole),
       };
     },
     changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change)),

@@ -25,6 +25,10 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
     ledgerTruncations,
     sweep: () => reclaim.sweep(),
     changed: (truncation) => context.publish({ kind: "truncation", truncation }),
+    hasTilesOnDisk: (name) => {
+      const layer = catalogue().layers.get(name);
+      return layer?.tilesOnDisk !== undefined && layer.source.type !== "none";
+    },
     restored: (pyramids) => {
       adoption.restored(pyramids);
       adoption.start(adoptedLayers(catalogue()));

@@ -33,6 +33,8 @@ export interface ObjectEffect {
   readonly layers: readonly string[];
   /** The grid sets of layers whose stored tiles would show other places: they are truncated. */
   readonly moved: readonly { readonly layer: string; readonly gridSet: string }[];
+  /** The layers whose tiles stay in another place than where their store will be. */
+  readonly relocated: readonly string[];
 }
 
 /** Returns the objects after a change. A new object comes last. */

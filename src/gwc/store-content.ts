@@ -1,5 +1,6 @@
 import type { Content } from "./content.ts";
 import { fieldOf, type MapNode, type RootedDocument, textOf } from "./document-node.ts";
+import { ownContent } from "./own-document.ts";
 
 /** GeoWebCache's kinds of stores that Nuthatch has, and a store of bundles, which GeoWebCache lacks. */
 const KINDS: ReadonlySet<string> = new Set(["FileBlobStore", "CompactBlobStore", "S3BlobStore"]);
@@ -7,13 +8,16 @@ const KINDS: ReadonlySet<string> = new Set(["FileBlobStore", "CompactBlobStore",
 /** The id of the store that GeoWebCache has without any. */
 const RESERVED = "_DEFAULT_STORE_";
 
-/** Returns whether a store is opened: GeoWebCache's `enabled`, which is false if it is absent. */
-export const isUsable = ({ root, node }: RootedDocument): boolean => isStoreEnabled(node) && KINDS.has(root);
+/** Returns whether a store is opened: one that was made under `/api/v1`, or by GeoWebCache's `enabled`, which is false if it is absent. */
+export const isUsable = (document: RootedDocument): boolean =>
+  ownContent(document) !== undefined || (isStoreEnabled(document.node) && KINDS.has(document.root));
 
 const isStoreEnabled = (node: MapNode): boolean => fieldOf(node, "enabled") === true;
 
-/** Returns a store of GeoWebCache as the configuration file has stores. The configuration checks the values. */
-export function storeContent({ root, node }: RootedDocument): Content {
+/** Returns a store as the configuration file has stores. The configuration checks the values. */
+export const storeContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfStore(document);
+
+function contentOfStore({ root, node }: RootedDocument): Content {
   const id = textOf(node, "id") ?? "";
   const path = textOf(node, "baseDirectory") ?? "";
   if (root === "CompactBlobStore") return { type: "compact", id, path };

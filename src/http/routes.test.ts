@@ -85,7 +85,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/grid-sets": { GET: "read" },
   "/api/v1/grid-sets/a": { GET: "read", PUT: "administer", PATCH: "administer", DELETE: "administer" },
   "/api/v1/stores": { GET: "read" },
-  "/api/v1/stores/a": { GET: "read" },
+  "/api/v1/stores/a": { GET: "read", PUT: "administer", PATCH: "administer", DELETE: "administer" },
   "/api/v1/layers/a/test": { POST: "operate" },
   "/api/v1/status": { GET: "read" },
   "/api/v1/server": { GET: "read" },

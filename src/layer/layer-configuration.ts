@@ -34,7 +34,7 @@ export function layerConfiguration({ vectorLayers: _, digest: __, ...layer }: La
 }
 
 function sourceConfiguration(source: SourceOptions): Configuration {
-  if (source.type === "demo") return { ...source };
+  if (source.type === "demo" || source.type === "none") return { ...source };
   if (source.type === "mbtiles" || source.type === "pmtiles") {
     const { stamp: _, ...plain } = source;
     return plain;

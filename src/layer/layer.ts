@@ -9,6 +9,7 @@ import type { Legend } from "./legend.ts";
 import type { ParameterFilter } from "./parameter-filter.ts";
 import type { RequestFilter } from "./request-filter.ts";
 import type { LayerName } from "./tile-set.ts";
+import type { TilesOnDisk } from "./tiles-on-disk.ts";
 import type { UpdateSource } from "./update-source.ts";
 
 /** The part of a grid set that a layer offers. */
@@ -38,7 +39,8 @@ export type SourceOptions =
   | WmtsSourceOptions
   | ArcgisSourceOptions
   | ArchiveSourceOptions
-  | DemoSourceOptions;
+  | DemoSourceOptions
+  | NoSourceOptions;
 
 /** Limits on concurrent requests to a source. */
 export interface ConnectionOptions {
@@ -161,6 +163,11 @@ export interface DemoSourceOptions extends ConnectionOptions {
   readonly dataset: "states" | "world";
 }
 
+/** There is no upstream. The layer has the tiles of its `tilesOnDisk` and no others. */
+export interface NoSourceOptions extends ConnectionOptions {
+  readonly type: "none";
+}
+
 /** Conditions under which a seed or reseed is paused. They cost a digest of each tile that the job stores. */
 export interface SeedGuardOptions {
   /** The number of latest tiles that are checked. */
@@ -194,6 +201,7 @@ export function rendersSingleTiles(source: SourceOptions): boolean {
     case "wmts":
     case "mbtiles":
     case "pmtiles":
+    case "none":
       return true;
     case "arcgis":
       return source.mode === "tile";
@@ -211,6 +219,7 @@ export function rendersData(source: SourceOptions): boolean {
     case "wmts":
     case "mbtiles":
     case "pmtiles":
+    case "none":
       return true;
   }
 }
@@ -261,6 +270,8 @@ export interface Layer extends EncodingOptions {
   /** The id of the store of its tiles. Absent: the first store. */
   readonly store?: string;
   readonly source: SourceOptions;
+  /** Tiles that another program has written: they are copied instead of rendered. Absent: there are none. */
+  readonly tilesOnDisk?: readonly TilesOnDisk[];
   readonly gridSubsets: readonly GridSubset[];
   /** The formats of the layer. The first is the default. */
   readonly formats: readonly TileFormat[];

@@ -3,6 +3,7 @@ import type { ImageFormat, TileFormat } from "../layer/format.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import type { Source } from "../source/source.ts";
 import type { TileStore } from "../store/tile-store.ts";
+import { areAllFound, findTiles, foundTileAs, positionKey } from "./found-tiles.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
 import { isWanted, type RenderOrder } from "./render-order.ts";
@@ -45,7 +46,11 @@ export async function renderMetatile(
   const frame = frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
   const beganMs = performance.now();
   const picture = pictureRequest(parts, frame, rect, order.parameters);
-  const drawing = await withTrace(order.trace, () => source.render(picture, signal));
+  const found = layer.tilesOnDisk === undefined ? undefined : await findTiles(order, parts);
+  const drawing =
+    found !== undefined && areAllFound(found, rect)
+      ? undefined
+      : await withTrace(order.trace, () => source.render(picture, signal));
   const upstreamMs = performance.now() - beganMs;
   const user = parts.user();
   const positions: Position[] = [];
@@ -57,9 +62,18 @@ export async function renderMetatile(
   }
   let raster: Promise<Raster> | undefined;
   const decode = (bytes: Uint8Array) => (raster ??= asDecoded(bytes, frame));
-  const encode = (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
-    const cuts = some.map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-    return tilesOf(drawing, cuts, as, parts, frame, decode, inHaste);
+  const encode = async (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
+    const isFound = (at: Position): boolean => found?.has(positionKey(at)) === true;
+    const cuts = some.filter((at) => !isFound(at)).map(({ x, y }) => cutOf(subset, rect, frame, x, y));
+    const drawn = drawing === undefined ? [] : await tilesOf(drawing, cuts, as, parts, frame, decode, inHaste);
+    if (found === undefined || found.size === 0) return drawn;
+    const rest = drawn.values();
+    return Promise.all(
+      some.map((at) => {
+        const bytes = found.get(positionKey(at));
+        return bytes === undefined ? (rest.next().value ?? new Uint8Array(0)) : foundTileAs(bytes, as, parts);
+      }),
+    );
   };
   const tilesAs = async (as: TileFormat): Promise<PositionedTile[]> => {
     const rendered = await encode(positions, as, user !== undefined);

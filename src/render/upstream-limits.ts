@@ -175,7 +175,8 @@ export const sourceName = onceEach((source: SourceOptions): string => {
 export const upstreamOf = onceEach((source: SourceOptions): string => {
   switch (source.type) {
     case "demo":
-      return "demo";
+    case "none":
+      return source.type;
     case "wms":
     case "xyz":
     case "wmts":

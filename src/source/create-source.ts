@@ -19,6 +19,8 @@ export async function createSource(options: SourceOptions, report: ReportHealth)
     case "mbtiles":
     case "pmtiles":
       return (await import("./archive/archive-source.ts")).createArchiveSource(options);
+    case "none":
+      return (await import("./disk/no-source.ts")).NO_SOURCE;
     case "demo":
       return (await import("./demo/demo-source.ts")).createDemoSource(options);
   }

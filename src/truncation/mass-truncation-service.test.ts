@@ -49,6 +49,7 @@ function start({ at = clocks(), undoSeconds = WINDOW_SECONDS } = {}) {
     expireBefore: (layer, beforeMs) => void expired.push([layer, beforeMs]),
   };
   const service = new MassTruncationService({
+    hasTilesOnDisk: (layer) => layer === "copied",
     db,
     store,
     ledger,
@@ -98,6 +99,20 @@ test("an undo brings back the tiles of the truncation and discards those stored 
   expect([0, 1, 2].map((x) => isStored("a", x))).toEqual([true, true, false]);
   expect(ledger.total).toMatchObject({ tiles: 2n, bytes: 20n });
   expect(await service.undoTruncation(made.id, "bob")).toMatchObject({ ok: false, error: { code: "conflict" } });
+});
+
+test("where another program's tiles are on the disk, the time of a truncation is recorded, so that they stay away", async () => {
+  const { service, expired } = start();
+  await service.truncate(hard("a"), null);
+  expect(service.softTimes.get("a")).toBeUndefined();
+  await service.truncate(hard("copied"), "ann");
+  expect(service.softTimes.get("copied")).toBeGreaterThan(0);
+  expect(expired.at(-1)).toMatchObject(["copied", service.softTimes.get("copied")]);
+  expect(await service.truncations({ limit: 10 })).toMatchObject([
+    { layer: "copied", mode: "hard" },
+    { layer: "copied", mode: "soft", createdBy: "ann" },
+    { layer: "a" },
+  ]);
 });
 
 test("a preview tells what each type would remove, and removes nothing", async () => {

@@ -41,6 +41,8 @@ export interface MassTruncationParts extends TruncationTargetSources {
   readonly now: () => number;
   /** ms by the monotonic clock. */
   readonly monotonicNow: () => number;
+  /** Returns whether tiles that another program has written stand in for tiles of a layer that are missing. */
+  readonly hasTilesOnDisk: (layer: string) => boolean;
   readonly log: Logger;
   /** Aborted when the server shuts down. */
   readonly closing: AbortSignal;
@@ -102,6 +104,9 @@ export class MassTruncationService {
    * Truncates. Resolves when no reader can see the tiles any more, or when all of them have expired. `by`: the account.
    */
   async truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    // Older files of another program must not come back in place of the truncated tiles.
+    if (request.mode === "hard" && request.type === "truncateLayer" && this.#parts.hasTilesOnDisk(request.layer))
+      await this.#soften(request.layer, by);
     const made = await (request.mode === "soft" ? this.#soften(request.layer, by) : this.#truncateHard(request, by));
     const { id: truncationId, layer, type, mode, parameters, tiles, bytes, undoUntil } = made;
     const scope = { truncationId, layer, type, mode, ...(parameters === null ? {} : { parameters }) };

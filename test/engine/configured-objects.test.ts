@@ -220,3 +220,58 @@ test("the stores are listed with their layers", async () => {
   expect((await send("GET", "/stores/nope")).status).toBe(404);
   await massTruncate(server, "file");
 });
+
+describe("stores", () => {
+  test("a store is made, used, read, kept over a kill, and removed when no layer has it", async () => {
+    const path = `${server.dataDir}-api-store`;
+    const made = await send("PUT", "/stores/api", { type: "file", path, layout: "tms" });
+    expect(made.status).toBe(201);
+    expect(made.headers.get("location")).toBe(`${server.url}/api/v1/stores/api`);
+    expect(made.body).toMatchObject({ origin: "http", editable: true, configuration: { type: "file", path } });
+    const tag = made.headers.get("etag") ?? "";
+    const same = await send("PUT", "/stores/api", made.body.configuration);
+    expect([same.status, same.headers.get("etag")]).toEqual([200, tag]);
+    expect((await send("PUT", "/layers/stored", layer({ store: "api" }))).status).toBe(201);
+    expect(await tile("stored")).toBe("MISS");
+    server = await server.restart("SIGKILL");
+    expect(await tile("stored")).toBe("HIT");
+    expect((await send("GET", "/stores/api")).headers.get("etag")).toBe(tag);
+
+    const inUse = await send("DELETE", "/stores/api");
+    expect([inUse.status, inUse.body.detail]).toEqual([409, "The store api is in use by stored."]);
+    expect((await send("PATCH", "/stores/api", { layout: "slippy" }, { "If-Match": '"old"' })).status).toBe(412);
+    const elsewhere = await send("PATCH", "/stores/api?dryRun=true", { path: `${path}-other` });
+    expect(elsewhere.body).toMatchObject({ result: "changed", invalid: [{ layer: "stored", tiles: 1 }], tiles: 1 });
+    expect((await send("DELETE", "/layers/stored")).status).toBe(204);
+    expect((await send("DELETE", "/stores/api", undefined, { "If-Match": tag })).status).toBe(204);
+    expect((await send("GET", "/stores/api")).status).toBe(404);
+  });
+
+  test("the secrets of a store are masked, and a masked one is kept", async () => {
+    const bucket = {
+      type: "s3",
+      endpoint: "http://127.0.0.1:9",
+      bucket: "b",
+      accessKeyId: "theaccesskey",
+      secretAccessKey: "thesecretkey",
+      timeoutSeconds: 0.2,
+    };
+    // The bucket cannot be asked, so the store is refused: without a word about its keys.
+    const refused = await send("PUT", "/stores/bucket", bucket);
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).not.toMatch(/theaccesskey|thesecretkey/);
+    const checked = await send("PUT", "/stores/bucket?dryRun=true", { ...bucket, secretAccessKey: "***" });
+    expect([checked.status, checked.body.detail]).toEqual([400, expect.stringContaining("secretAccessKey")]);
+  });
+
+  test("the reserved store and a wrong document are refused", async () => {
+    expect((await send("PUT", "/stores/default", { type: "file", path: "/tmp/x" })).status).toBe(409);
+    expect((await send("DELETE", "/stores/default")).status).toBe(409);
+    const wrong = await send("PUT", "/stores/wrong", { type: "file", layout: "x" });
+    expect(wrong.body.problems).toMatchObject([
+      { file: "body", path: "" },
+      { file: "body", path: "layout" },
+    ]);
+    expect((await send("PUT", "/stores/wrong", { type: "file", path: "/proc/no" })).body.detail).toMatch(/^path: /);
+  });
+});

@@ -42,7 +42,23 @@ export const credentials: Credentials = { csrfToken: undefined, signInNeeded: ()
  * Sends a request and returns the document of its answer.
  * @throws Problem
  */
-export async function send<T>({ method, path, body, headers = {} }: ApiRequest, signal?: AbortSignal): Promise<T> {
+export const send = async <T>(request: ApiRequest, signal?: AbortSignal): Promise<T> =>
+  (await sendTagged<T>(request, signal)).document;
+
+/** The document of an answer, and its entity tag. */
+export interface Tagged<T> {
+  readonly document: T;
+  readonly tag: string | null;
+}
+
+/**
+ * Sends a request and returns the document of its answer with its tag.
+ * @throws Problem
+ */
+export async function sendTagged<T>(
+  { method, path, body, headers = {} }: ApiRequest,
+  signal?: AbortSignal,
+): Promise<Tagged<T>> {
   const response = await fetch(apiAddress(path), {
     method,
     headers: {
@@ -60,7 +76,8 @@ export async function send<T>({ method, path, body, headers = {} }: ApiRequest, 
     throw new Problem(0, "unreachable", "The server does not answer.");
   });
   const text = await response.text();
-  if (response.ok) return (text === "" ? undefined : parseJson(text)) as T;
+  if (response.ok)
+    return { document: (text === "" ? undefined : parseJson(text)) as T, tag: response.headers.get("ETag") };
   if (response.status === 401 && !path.startsWith("session")) credentials.signInNeeded();
   throw problemOf(response.status, text);
 }

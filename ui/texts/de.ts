@@ -1,6 +1,7 @@
 import type { Catalogue } from "../core/i18n.ts";
 import { activity } from "./de/activity.ts";
 import { coverage } from "./de/coverage.ts";
+import { edit } from "./de/edit.ts";
 import { frame } from "./de/frame.ts";
 import { jobs } from "./de/jobs.ts";
 import { layers } from "./de/layers.ts";
@@ -16,6 +17,7 @@ import { upstreams } from "./de/upstreams.ts";
 export const de: Catalogue = {
   ...activity,
   ...coverage,
+  ...edit,
   ...frame,
   ...jobs,
   ...layers,

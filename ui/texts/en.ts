@@ -1,5 +1,6 @@
 import { activity } from "./en/activity.ts";
 import { coverage } from "./en/coverage.ts";
+import { edit } from "./en/edit.ts";
 import { frame } from "./en/frame.ts";
 import { jobs } from "./en/jobs.ts";
 import { layers } from "./en/layers.ts";
@@ -16,6 +17,7 @@ import { upstreams } from "./en/upstreams.ts";
 export const en = {
   ...activity,
   ...coverage,
+  ...edit,
   ...frame,
   ...jobs,
   ...layers,

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../core/i18n.ts";
 import { activity } from "./es/activity.ts";
 import { coverage } from "./es/coverage.ts";
+import { edit } from "./es/edit.ts";
 import { frame } from "./es/frame.ts";
 import { jobs } from "./es/jobs.ts";
 import { layers } from "./es/layers.ts";
@@ -16,6 +17,7 @@ import { upstreams } from "./es/upstreams.ts";
 export const es: Catalogue = {
   ...activity,
   ...coverage,
+  ...edit,
   ...frame,
   ...jobs,
   ...layers,

@@ -1,6 +1,7 @@
 import type { Catalogue } from "../core/i18n.ts";
 import { activity } from "./fr/activity.ts";
 import { coverage } from "./fr/coverage.ts";
+import { edit } from "./fr/edit.ts";
 import { frame } from "./fr/frame.ts";
 import { jobs } from "./fr/jobs.ts";
 import { layers } from "./fr/layers.ts";
@@ -16,6 +17,7 @@ import { upstreams } from "./fr/upstreams.ts";
 export const fr: Catalogue = {
   ...activity,
   ...coverage,
+  ...edit,
   ...frame,
   ...jobs,
   ...layers,

@@ -9,6 +9,7 @@ import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { answerText } from "./answer-text.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
+import { importForeignCommands } from "./import-foreign-command.ts";
 import { importGeoWebCacheCommand } from "./import-geowebcache-command.ts";
 import { importedGrids } from "./import-grids.ts";
 import type { ImportTilesFlags } from "./import-tiles.ts";
@@ -22,7 +23,9 @@ Examples:
   nuthatch import /srv/gwc/mbtiles ws:roads --grid-set EPSG:900913 --format image/png --zoom 0-12
   nuthatch import /srv/gwc/mbtiles
   nuthatch import wms http://127.0.0.1:9000/wms -o nuthatch.yaml
-  nuthatch import geowebcache /srv/gwc --check`;
+  nuthatch import geowebcache /srv/gwc --check
+  nuthatch import mapproxy /etc/mapproxy/mapproxy.yaml -o nuthatch.yaml
+  nuthatch import mapcache /etc/mapcache.xml -o nuthatch.yaml`;
 
 interface ImportFlags extends Omit<ImportSettings, "url"> {
   readonly layer?: readonly string[];
@@ -67,6 +70,7 @@ export function importCommand(): Command {
   const command = serverCommand("import", "stores the tiles of MBTiles in a layer; import wms writes a configuration")
     .argument("<file>", "MBTiles, or a directory of GeoWebCache's MBTiles store")
     .argument("[layer]", "the name of a layer; absent: all tile sets in GeoWebCache's directory, by their names");
+  for (const foreign of importForeignCommands()) command.addCommand(foreign);
   return addOneTileSetFlags(command)
     .optionsGroup(GROUPS.how)
     .option("--keep", "leave tiles that are stored already as they are: continues an import that was interrupted")

@@ -19,14 +19,19 @@ export const importGeoWebCacheCommand = (): Command =>
     .option("-o, --output <file>", "write to a file instead of printing")
     .option("--force", "write over the file if it is there already")
     .action(async (source: string, flags: Flags) => {
-      const [{ readGeoWebCache }, { elementReports }, { yamlOf }, { reportText }, { problemsOfText }] =
-        await Promise.all([
-          import("../exchange/geowebcache-source.ts"),
-          import("../../gwc/honoured.ts"),
-          import("../exchange/geowebcache-yaml.ts"),
-          import("../output/element-report.ts"),
-          import("../exchange/problems-of-text.ts"),
-        ]);
+      const [
+        { readGeoWebCache },
+        { elementReports },
+        { yamlOf },
+        { reportedElements, reportText },
+        { problemsOfText },
+      ] = await Promise.all([
+        import("../exchange/geowebcache-source.ts"),
+        import("../../gwc/honoured.ts"),
+        import("../exchange/geowebcache-yaml.ts"),
+        import("../output/element-report.ts"),
+        import("../exchange/problems-of-text.ts"),
+      ]);
       if (flags.output !== undefined && flags.force !== true && existsSync(flags.output))
         throw new CommandFailure(
           `${flags.output} is there already: --force writes over it, or name another file with -o`,
@@ -34,7 +39,7 @@ export const importGeoWebCacheCommand = (): Command =>
         );
       const taken = await readGeoWebCache(source, flags.user);
       for (const warning of taken.warnings) process.stderr.write(`warning: ${warning}\n`);
-      const report = reportText(elementReports(taken.objects));
+      const report = reportText(reportedElements(elementReports(taken.objects)));
       if (flags.check === true) {
         process.stdout.write(report);
         return;

@@ -38,7 +38,7 @@ export async function askUpstreams(
 /** Returns a layer once for each server of its source, so that no server stands in for another one that is down. */
 function withOneServer(layer: Layer): readonly Layer[] {
   const { source } = layer;
-  if (source.type === "demo" || source.type === "mbtiles" || source.type === "pmtiles") return [layer];
+  if (!("url" in source)) return [layer];
   const subdomains = source.type === "xyz" ? source.subdomains : [];
   return addressesOf(source)
     .flatMap((address) => withSubdomains(address, subdomains))
@@ -46,7 +46,7 @@ function withOneServer(layer: Layer): readonly Layer[] {
 }
 
 function upstreamOf({ source }: Layer): string {
-  if (source.type === "demo") return "demo";
+  if (source.type === "demo" || source.type === "none") return source.type;
   if (source.type === "mbtiles" || source.type === "pmtiles") return source.file;
   return originOf(source, addressesOf(source)[0] ?? "");
 }
@@ -71,7 +71,7 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
       message: message.replace(/\p{C}/gu, "…"),
     });
     const { source } = layer;
-    if (source.type === "demo") return [];
+    if (source.type === "demo" || source.type === "none") return [];
     if (source.type === "wms") {
       let wms: WmsCatalogue;
       try {

@@ -1,4 +1,5 @@
 import type { ElementReport } from "../../gwc/honoured.ts";
+import type { ReportedElement } from "../exchange/foreign/foreign-object.ts";
 
 const KINDS: Readonly<Record<ElementReport["kind"], string>> = {
   layer: "layer",
@@ -7,23 +8,36 @@ const KINDS: Readonly<Record<ElementReport["kind"], string>> = {
   settings: "settings",
 };
 
+/** Returns the reports of a configuration of GeoWebCache in the form of all reports. */
+export const reportedElements = (reports: readonly ElementReport[]): readonly ReportedElement[] =>
+  reports.map(({ kind, name, ...element }) => ({
+    title: kind === "settings" ? KINDS.settings : `${KINDS[kind]} ${name}`,
+    ...element,
+  }));
+
 /** Describes what becomes of each element, by object. */
-export function reportText(reports: readonly ElementReport[]): string {
-  const objects = new Map<string, ElementReport[]>();
+export function reportText(reports: readonly ReportedElement[]): string {
+  const objects = new Map<string, ReportedElement[]>();
   for (const report of reports) {
-    const title = report.kind === "settings" ? KINDS.settings : `${KINDS[report.kind]} ${report.name}`;
-    objects.set(title, [...(objects.get(title) ?? []), report]);
+    const own = objects.get(report.title);
+    if (own === undefined) objects.set(report.title, [report]);
+    else own.push(report);
   }
   const lines = [...objects].flatMap(([title, own]) => {
-    const paths = (outcome: ElementReport["outcome"]) =>
-      own.filter((one) => one.outcome === outcome).map(({ path }) => path);
+    const paths = (outcome: ReportedElement["outcome"]) =>
+      own.filter((one) => one.outcome === outcome && one.how === undefined).map(({ path }) => path);
     const line = (name: string, found: readonly string[]) =>
       found.length === 0 ? [] : [`  ${name}: ${found.join(", ")}`];
+    const explained = (outcome: ReportedElement["outcome"], name: string) =>
+      own.flatMap((one) =>
+        one.outcome === outcome && one.how !== undefined ? [`  ${name}: ${one.path} (${one.how})`] : [],
+      );
     return [
       title,
       ...line("taken over", paths("taken over")),
-      ...own.flatMap(({ path, how }) => (how === undefined ? [] : [`  taken over differently: ${path} (${how})`])),
+      ...explained("differently", "taken over differently"),
       ...line("kept, without effect", paths("kept")),
+      ...explained("kept", "kept, without effect"),
     ];
   });
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;

@@ -19,6 +19,7 @@ import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
 import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
+import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
@@ -113,6 +114,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     context,
   );
   checkTileLayer(document, source, gridSubsets, path, problems);
+  checkTilesOnDisk(document, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, updateSources: feeds, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);

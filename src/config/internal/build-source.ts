@@ -17,6 +17,7 @@ export function buildSource(
 ): SourceOptions {
   switch (document.type) {
     case "demo":
+    case "none":
       return document;
     case "wms": {
       const { layers = [layer], ...plain } = buildUpstream(document, path, problems);

@@ -22,6 +22,8 @@ export function checkTileLayer(
   if (metatile?.some((tiles) => tiles !== 1))
     problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
   if (gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
+  // Tiles on the disk are those of their own grid sets.
+  if (source.type === "none") return;
   const [first] = subsets;
   for (const { gridSet } of subsets) {
     const at = subsetPath(document, gridSet, path);

@@ -1,16 +1,6 @@
-import {
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  type YAMLError,
-} from "yaml";
+import type { YAMLError } from "yaml";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
+import { parseYaml } from "./parsed-yaml.ts";
 import { type Path, pathText } from "./problems.ts";
 
 /** The content of a configuration file and the positions of its values. */
@@ -47,18 +37,15 @@ class Unusable extends Error {
  * as they are written.
  */
 export function readConfigurationFile(name: string, text: string, env: Variables | undefined): ConfigurationFile {
-  const lines = new LineCounter();
-  // Pretty errors quote the file, and so its secrets.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: true });
+  const document = parseYaml(text);
   const problems: ConfigurationProblem[] = [];
   const at = (offset: number | undefined): Origin => {
-    const position = lines.linePos(offset ?? 0);
+    const position = document.lines.linePos(offset ?? 0);
     return { file: name, line: Math.max(1, position.line), column: Math.max(1, position.col) };
   };
   const written = new Map<string, string>();
   const withVariables: Path[] = [];
-  const positionOf = (path: Path, part: "key" | "value"): Origin =>
-    at(offsetOf(document.contents, path, part, (node) => (isAlias(node) ? node.resolve(document) : node)));
+  const positionOf = (path: Path, part: "key" | "value"): Origin => at(document.offsetOf(path, part));
   const file = (content: unknown): ConfigurationFile => ({
     content,
     problems,
@@ -70,7 +57,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     problems.push({ ...origin, path, message: path === "" ? message : `${path}: ${message}` });
   };
 
-  const errors = [...document.errors, ...document.warnings];
+  const { errors } = document;
   // Later syntax errors are mostly consequences of the first.
   const first = errors.find((error) => error.code !== "DUPLICATE_KEY");
   for (const error of errors) {
@@ -80,7 +67,7 @@ export function readConfigurationFile(name: string, text: string, env: Variables
   if (problems.length > 0) return file(undefined);
   let content: unknown;
   try {
-    content = document.toJS({ maxAliasCount: MAX_ALIASES });
+    content = document.content(MAX_ALIASES);
   } catch (error) {
     add(at(0), "", `this YAML cannot be read: ${error instanceof Error ? error.message : "its aliases"}`);
     return file(undefined);
@@ -159,34 +146,4 @@ function substitute(text: string, env: Variables): { readonly text: string; read
     },
   );
   return { text: filled, problems };
-}
-
-/** Returns the offset of a key or its value; if the path does not exist, that of its nearest existing parent. */
-function offsetOf(
-  root: Node | null,
-  path: Path,
-  part: "key" | "value",
-  resolve: (node: Node) => Node | undefined,
-): number | undefined {
-  let node: Node | undefined = root ?? undefined;
-  let offset = node?.range?.[0];
-  for (const [i, key] of path.entries()) {
-    const inner: Node | undefined = node === undefined ? undefined : resolve(node);
-    if (isMap(inner)) {
-      const pair: Pair | undefined = inner.items.find(
-        (item) => (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key,
-      );
-      if (pair === undefined) return offset;
-      const keyOffset = isNode(pair.key) ? pair.key.range?.[0] : undefined;
-      node = isNode(pair.value) ? pair.value : undefined;
-      const last = i === path.length - 1;
-      offset = (last && part === "key" ? undefined : node?.range?.[0]) ?? keyOffset ?? offset;
-    } else if (isSeq(inner) && typeof key === "number") {
-      const item: unknown = inner.items[key];
-      if (!isNode(item)) return offset;
-      node = item;
-      offset = item.range?.[0] ?? offset;
-    } else return offset;
-  }
-  return offset;
 }

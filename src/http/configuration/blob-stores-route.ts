@@ -1,4 +1,6 @@
+import { documentOf } from "../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
+import { ownContent } from "../../gwc/own-document.ts";
 import { completeStore, shownStore } from "../../gwc/shown-store.ts";
 import { isUsable, storeElementPath, storeFault } from "../../gwc/store-content.ts";
 import { BLOB_STORE_ROOTS } from "../../gwc/store-field-types.ts";
@@ -59,18 +61,31 @@ function namesOf({ configured }: StoreParts): readonly string[] {
 
 /** Returns the store as it is in force; undefined: there is none. The implicit default store is not shown. */
 function present(parts: StoreParts, name: string): Present | undefined {
-  const { stores, file, isWritable } = parts.configured();
+  const { stores } = parts.configured();
   const made = presentObject(parts, "store", name);
   const found = name === DEFAULT_STORE ? undefined : stores.find(({ id }) => id === name);
-  if (made !== undefined || found === undefined) return made;
-  const refusal = isWritable
-    ? undefined
-    : conflict(`The store ${name} stands in ${file ?? "the variables of the server"}, and is changed there.`);
-  return { document: blobStoreDocument(found, found === stores[0]), isFixed: true, refusal };
+  if (found === undefined || (made !== undefined && ownContent(made.document) === undefined)) return made;
+  return {
+    document: blobStoreDocument(found, found === stores[0]),
+    isFixed: true,
+    refusal: fixedStore(parts, name),
+  };
+}
+
+/** Returns why a store cannot be changed over HTTP; undefined: it can. */
+export function fixedStore({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
+  const { objects, file, isWritable } = configured();
+  if (name === DEFAULT_STORE) return reserved();
+  if (isWritable || documentOf(objects, "store", name) !== undefined) return undefined;
+  return conflict(`The store ${name} stands in ${file ?? "the variables of the server"}, and is changed there.`);
 }
 
 /** Returns the layers whose tiles are in a store, and those that name it although they are not served. */
-function usersOf({ configured }: StoreParts, { catalogue }: Exchange, name: string): readonly string[] {
+export function usersOfStore(
+  { configured }: Pick<RouteOptions, "configured">,
+  { catalogue }: Pick<Exchange, "catalogue">,
+  name: string,
+): readonly string[] {
   const { stores, objects } = configured();
   const served = [...catalogue.layers.values()].flatMap(({ name: layer, store = stores[0]?.id }) =>
     store === name ? [layer] : [],
@@ -86,7 +101,7 @@ const reserved = (): Refusal =>
 
 async function putStore(parts: StoreParts, exchange: Exchange, name: string): Promise<Reply> {
   if (name === DEFAULT_STORE) return refuse(reserved());
-  const users = usersOf(parts, exchange, name);
+  const users = usersOfStore(parts, exchange, name);
   const refusalOf = (document: RootedDocument) =>
     users.length > 0 && !isUsable(document) ? inUse("a store", name, users) : undefined;
   const put = await putObject(
@@ -111,7 +126,7 @@ async function deleteStore(parts: StoreParts, exchange: Exchange, name: string):
   if (name === DEFAULT_STORE) return refuse(reserved());
   const removed = await deleteObject(parts, STORES, exchange, name, present(parts, name), {
     unknown: unknownStore(name, "DELETE"),
-    users: usersOf(parts, exchange, name),
+    users: usersOfStore(parts, exchange, name),
   });
   return removed.ok ? { status: 200, body: "" } : removed;
 }

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
-import { createXyzSource, quadkey, xyzUrl } from "./xyz-source.ts";
+import { quadkey } from "./quadkey.ts";
+import { createXyzSource, xyzUrl } from "./xyz-source.ts";
 
 const OPTIONS: XyzSourceOptions = {
   type: "xyz",

@@ -1,8 +1,8 @@
-import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
+import { quadkey } from "./quadkey.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
 /** Creates the source of tiles whose addresses follow a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
@@ -34,17 +34,4 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
     }
   });
   return withQuery(filled, options.vendorParameters, setParameters(request.parameters));
-}
-
-/**
- * Returns one digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has
- * none. Uses division, because bit operations end at level 31.
- */
-export function quadkey(x: TileX, y: TileY, z: Zoom): string {
-  let key = "";
-  for (let level = z - 1; level >= 0; level--) {
-    const unit = 2 ** level;
-    key += String((Math.floor(x / unit) % 2) + 2 * (Math.floor(y / unit) % 2));
-  }
-  return key;
 }

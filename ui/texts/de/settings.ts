@@ -6,6 +6,8 @@ export const settings: Texts<typeof english> = {
   "settings.users": "Konten",
   "settings.tokens": "API-Tokens",
   "settings.configuration": "Konfiguration",
+  "settings.gridSets": "Gridsets",
+  "settings.stores": "Speicher",
   "settings.storage": "Speicher",
   "settings.about": "Über",
   "settings.name": "Name",

@@ -4,6 +4,8 @@ export const settings = {
   "settings.users": "Users",
   "settings.tokens": "API tokens",
   "settings.configuration": "Configuration",
+  "settings.gridSets": "Grid sets",
+  "settings.stores": "Stores",
   "settings.storage": "Storage",
   "settings.about": "About",
   "settings.name": "Name",

@@ -6,6 +6,8 @@ export const settings: Texts<typeof english> = {
   "settings.users": "Usuarios",
   "settings.tokens": "Tokens de API",
   "settings.configuration": "Configuración",
+  "settings.gridSets": "Cuadrículas",
+  "settings.stores": "Almacenes",
   "settings.storage": "Almacenamiento",
   "settings.about": "Acerca de",
   "settings.name": "Nombre",

@@ -6,6 +6,8 @@ export const settings: Texts<typeof english> = {
   "settings.users": "Utilisateurs",
   "settings.tokens": "Jetons d’API",
   "settings.configuration": "Configuration",
+  "settings.gridSets": "Grilles",
+  "settings.stores": "Stockages",
   "settings.storage": "Stockage",
   "settings.about": "À propos",
   "settings.name": "Nom",

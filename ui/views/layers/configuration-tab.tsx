@@ -6,6 +6,7 @@ import type { Doc } from "../../core/api.ts";
 import { duration } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { pathOf } from "../../core/router.ts";
+import { may } from "../../core/session.ts";
 import type { TabProps } from "./layer-page.tsx";
 
 type Fact = readonly [name: string, value: ComponentChildren];
@@ -14,6 +15,13 @@ type Fact = readonly [name: string, value: ComponentChildren];
 export const ConfigurationTab = ({ layer }: TabProps) => (
   <>
     <p class="soft">
+      {layer.editable && may("administer") && (
+        <>
+          <Link to={pathOf("edit", "layers", layer.name)} class="button">
+            {t("edit")}
+          </Link>{" "}
+        </>
+      )}
       {layer.configuredAt === null
         ? t("layers.demo")
         : t("layers.configuredAt", {

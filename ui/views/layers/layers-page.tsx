@@ -54,7 +54,16 @@ export function LayersPage() {
   const origin = upstreams.data?.upstreams.find(({ id }) => id === upstream)?.origin ?? upstream;
 
   return (
-    <Page title={t("nav.layers")}>
+    <Page
+      title={t("nav.layers")}
+      actions={
+        may("administer") && (
+          <Link to="/edit/layers" class="button">
+            {t("edit.newLayer")}
+          </Link>
+        )
+      }
+    >
       <search class="layer-filters">
         <input
           id={SEARCH_ID}

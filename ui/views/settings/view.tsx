@@ -6,6 +6,7 @@ import { t } from "../../core/i18n.ts";
 import type { ViewProps } from "../../routes.ts";
 import { AboutPart } from "./about-part.tsx";
 import { ConfigurationPart } from "./configuration-part.tsx";
+import { GridSetsPart, StoresPart } from "./object-lists.tsx";
 import { StoragePart } from "./storage-part.tsx";
 import { TokensPart } from "./tokens-part.tsx";
 import { UsersPart } from "./users-part.tsx";
@@ -14,6 +15,8 @@ const PARTS = {
   users: UsersPart,
   tokens: TokensPart,
   configuration: ConfigurationPart,
+  gridSets: GridSetsPart,
+  stores: StoresPart,
   storage: StoragePart,
   about: AboutPart,
 } as const satisfies Readonly<Record<string, ComponentType>>;

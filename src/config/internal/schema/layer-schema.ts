@@ -40,6 +40,7 @@ import {
 } from "./layer-parts-schema.ts";
 import { checkRequestFilters, RequestFiltersSchema } from "./request-filter-schema.ts";
 import { SourceSchema } from "./source-schema.ts";
+import { TilesOnDiskSchema } from "./tiles-on-disk-schema.ts";
 import { UpdateSourcesSchema } from "./update-source-schema.ts";
 
 /** The greatest number of single precision (IEEE 754). */
@@ -155,6 +156,9 @@ export const LayerSchema = map({
   keywords: list(text).default([]).describe("For the capabilities."),
   metadataUrls: list(MetadataUrlSchema).default([]).describe("Documents that describe the data, for the capabilities."),
   source: SourceSchema.describe("Where missing tiles come from."),
+  tilesOnDisk: optional(someOf(TilesOnDiskSchema)).describe(
+    "Tiles that another program has written: they are copied instead of rendered, and never changed.",
+  ),
   store: optional(text).describe("The id of the store of its tiles; the first store."),
   gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
   formats: optional(someOf(text)).describe("MIME types; image/png and image/jpeg, or that of the archive."),

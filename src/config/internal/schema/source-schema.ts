@@ -235,6 +235,8 @@ const DemoSourceSchema = map({
   ...connectionLimits,
 }).superRefine(checkConnections);
 
+const NoSourceSchema = map({ type: z.literal("none"), ...connectionLimits }).superRefine(checkConnections);
+
 export const SourceSchema = kinds([
   WmsSourceSchema,
   XyzSourceSchema,
@@ -243,6 +245,7 @@ export const SourceSchema = kinds([
   MbtilesSourceSchema,
   PmtilesSourceSchema,
   DemoSourceSchema,
+  NoSourceSchema,
 ]);
 
 export type SourceDocument = z.output<typeof SourceSchema>;

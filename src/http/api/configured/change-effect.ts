@@ -15,13 +15,13 @@ type Scope = "all" | ReadonlySet<string>;
 export async function effectDocument(
   operations: RouteOptions["operations"],
   result: Effect["result"],
-  { layers, moved }: ObjectEffect,
+  { layers, moved, relocated }: ObjectEffect,
   truncated: string | undefined,
 ): Promise<Effect> {
   const scopes = new Map<string, Scope>();
   for (const { layer } of moved)
     scopes.set(layer, new Set(moved.filter((one) => one.layer === layer).map(({ gridSet }) => gridSet)));
-  if (truncated !== undefined) scopes.set(truncated, "all");
+  for (const layer of [...relocated, ...(truncated === undefined ? [] : [truncated])]) scopes.set(layer, "all");
   const invalid: Invalid[] = [];
   for (const [layer, scope] of scopes) {
     const { tileSets = [] } = await operations.usage({ tileSets: true, layer });

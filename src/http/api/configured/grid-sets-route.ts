@@ -11,7 +11,7 @@ import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts"
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { withoutQuery } from "../query-fields.ts";
-import { type ChangedKind, objectChanges } from "./object-changes.ts";
+import { type ChangedKind, isEditable, objectChanges } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
@@ -50,7 +50,9 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
     const origin = originOf(parts, gridSet.id);
     const location = status === 201 ? { Location: `${base}/api/v1/grid-sets/${encodeURIComponent(gridSet.id)}` } : {};
     const users = [...usersOf(parts, gridSet.id)];
-    const document = { ...gridSetDocument(gridSet), origin, editable: origin === "http", layers: users };
+    const configuredAt = origin === "file" ? (configured().file ?? null) : null;
+    const editable = isEditable(parts, fixedGridSet(parts, gridSet.id));
+    const document = { ...gridSetDocument(gridSet), origin, editable, configuredAt, layers: users };
     return documentAnswer("GridSet", document, status, { ETag: gridSetTag(gridSet), ...location });
   };
   const kind: ChangedKind = {

@@ -44,11 +44,17 @@ export interface ChangedKind {
   readonly unknown: (name: string) => Refusal;
   /** Returns the answer with the object as it is now. */
   readonly answer: (exchange: Exchange, name: string, status: number) => Promise<Reply>;
+  /** Returns why no object of a name can be made; undefined: one can. Absent: each name is free. */
+  readonly reserved?: (name: string) => Refusal | undefined;
   /** Returns why the object cannot be removed; undefined: it can. */
   readonly inUse: (exchange: Exchange, name: string) => Refusal | undefined;
 }
 
 type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" | "operations">;
+
+/** Returns whether an object can be changed under `/api/v1`. `fixed`: why it cannot be changed over HTTP. */
+export const isEditable = ({ configured }: Pick<RouteOptions, "configured">, fixed: Refusal | undefined): boolean =>
+  fixed === undefined && configured().geowebcache === undefined;
 
 /** Returns the handlers of PUT, PATCH and DELETE of one object. */
 export function objectChanges(
@@ -93,7 +99,7 @@ async function changed(
   const truncatedLayer = () => (truncate && kind.kind === "layer" && present !== undefined ? name : undefined);
   if (present !== undefined && isDeepStrictEqual(content.value, plain(present.shown)))
     return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
-  const fixed = present?.fixed ?? inDirectory(parts, kind, name);
+  const fixed = present?.fixed ?? kind.reserved?.(name) ?? inDirectory(parts, kind, name);
   if (fixed !== undefined) return refuse(fixed);
   const whole = withSecrets(content.value, present?.made);
   if (!whole.ok) return whole;
@@ -123,7 +129,7 @@ function inDirectory({ configured }: Parts, { what }: ChangedKind, name: string)
       );
 }
 
-const NO_EFFECT: ObjectEffect = { layers: [], moved: [] };
+const NO_EFFECT: ObjectEffect = { layers: [], moved: [], relocated: [] };
 
 /** Returns a content with the name of the address. */
 function named({ nameKey }: ChangedKind, content: unknown, name: string): Result<Content, Refusal> {
@@ -161,9 +167,13 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
 
 /** Returns a refusal of a configuration with the paths of the body. */
 function inBody(refusal: Refusal): Refusal {
-  if (refusal.problems === undefined) return refusal;
+  // The directory of a store under the name that GeoWebCache's documents have for it.
+  if (refusal.problems === undefined)
+    return "message" in refusal
+      ? { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") }
+      : refusal;
   const problems = refusal.problems.map((problem): PlacedProblem => {
-    const own = /^(?:layers|gridSets)\[\d+\]\.?/.exec(problem.path)?.[0];
+    const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(problem.path)?.[0];
     if (own === undefined || !problem.file.includes("made over HTTP")) return problem;
     const path = problem.path.slice(own.length);
     const { message } = problem;

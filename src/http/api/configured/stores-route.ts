@@ -1,29 +1,87 @@
-import type { Refusal } from "../../../lib/refusal.ts";
+import { documentOf } from "../../../gwc/configured-object.ts";
+import { storeContent } from "../../../gwc/store-content.ts";
+import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
-import type { Resource, RouteOptions } from "../../resource.ts";
+import { storeConfiguration, storeTag } from "../../../store/store-configuration.ts";
+import { DEFAULT_STORE, type StoreOptions } from "../../../store/store-options.ts";
+import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.ts";
+import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
+import { withoutQuery } from "../query-fields.ts";
+import { type ChangedKind, isEditable, objectChanges } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
-function storeViews({ configured }: Configured) {
-  const { stores, layers } = configured();
+const unknownStore = (id: string): Refusal => ({ code: "not_found", message: `Unknown store: ${id}` });
+
+const storeOf = ({ configured }: Configured, id: string): StoreOptions | undefined =>
+  configured().stores.find((store) => store.id === id);
+
+function originOf({ configured }: Configured, id: string): "default" | "file" | "http" {
+  if (documentOf(configured().objects, "store", id) !== undefined) return "http";
+  return id === DEFAULT_STORE ? "default" : "file";
+}
+
+function storeView(parts: Configured, { id, type }: StoreOptions) {
+  const { stores, layers } = parts.configured();
   const [first] = stores;
-  return stores.map(({ id, type }) => ({
+  return {
     id,
     type,
     isDefault: id === first?.id,
+    origin: originOf(parts, id),
     layers: layers.flatMap(({ name, store = first?.id }) => (store === id ? [name] : [])),
-  }));
+  };
 }
 
 /** `stores`: GET lists the stores in the order of the configuration. */
 export const storesResource = (parts: Configured): Resource =>
-  reader(async () => documentAnswer("Stores", { stores: storeViews(parts) }));
+  reader(async () =>
+    documentAnswer("Stores", { stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
+  );
 
-/** `stores/ID`: GET returns one store. */
-export const storeResource = (parts: Configured, id: string): Resource =>
-  reader(async () => {
-    const found = storeViews(parts).find((store) => store.id === id);
-    const unknown: Refusal = { code: "not_found", message: `Unknown store: ${id}` };
-    return found === undefined ? refuse(unknown) : documentAnswer("Store", found);
-  });
+/** `stores/ID`: GET returns one store; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+export function storeResource(parts: RouteOptions, id: string): Resource {
+  const { configured } = parts;
+  const kind: ChangedKind = {
+    kind: "store",
+    what: "store",
+    nameKey: "id",
+    present: (_, of) => {
+      const found = storeOf(parts, of);
+      if (found === undefined) return undefined;
+      const made = documentOf(configured().objects, "store", of);
+      return {
+        shown: storeConfiguration(found),
+        made: made === undefined ? undefined : storeContent(made),
+        tag: storeTag(found),
+        fixed: fixedStore(parts, of),
+      };
+    },
+    unknown: unknownStore,
+    reserved: (of) => (of === DEFAULT_STORE ? fixedStore(parts, of) : undefined),
+    answer: async ({ base }, of, status) => {
+      const found = storeOf(parts, of);
+      if (found === undefined) return refuse(unknownStore(of));
+      const origin = originOf(parts, of);
+      const document = {
+        ...storeView(parts, found),
+        editable: isEditable(parts, fixedStore(parts, of)),
+        configuredAt: origin === "file" ? (configured().file ?? null) : null,
+        configuration: storeConfiguration(found),
+      };
+      const location = status === 201 ? { Location: `${base}/api/v1/stores/${encodeURIComponent(of)}` } : {};
+      return documentAnswer("Store", document, status, { ETag: storeTag(found), ...location });
+    },
+    inUse: (exchange, of) => {
+      const users = usersOfStore(parts, exchange, of);
+      return users.length === 0 ? undefined : conflict(`The store ${of} is in use by ${users.join(", ")}.`);
+    },
+  };
+  return {
+    methods: {
+      GET: reading(withoutQuery((exchange) => kind.answer(exchange, id, 200))),
+      ...objectChanges(parts, kind, id),
+    },
+  };
+}

@@ -57,7 +57,7 @@ export const layers = z.object({
 const summary = {
   name: text,
   title: text,
-  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "mbtiles", "pmtiles", "demo"]),
+  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "mbtiles", "pmtiles", "demo", "none"]),
   upstream: text.meta({ description: "The id of the upstream" }),
   gridSets: z.array(text),
   formats: z.array(text),
@@ -89,6 +89,9 @@ export const layerTest = z.object({
 /** The keys of the configuration file, which the reference of the configuration describes. */
 const configuration = z.record(z.string(), z.unknown());
 
+/** The place of what cannot be changed over HTTP. */
+const configuredAt = textOrNull.meta({ description: "The file in which it stands; null: in none" });
+
 /** The effect of a change that was not made. */
 export const configurationEffect = z.object({
   result: z.enum(["created", "changed", "unchanged", "removed"]),
@@ -105,7 +108,9 @@ export const configurationEffect = z.object({
         bytesOnDisk: bigint64,
       }),
     )
-    .meta({ description: "The tile sets whose tiles the change removes" }),
+    .meta({
+      description: "The tile sets whose tiles the change removes, or that stay in another place than the store's",
+    }),
   tiles: bigint64,
   bytes: bigint64,
   bytesOnDisk: bigint64,
@@ -114,7 +119,8 @@ export const configurationEffect = z.object({
 export const gridSetDetails = z.object({
   ...gridSetFields,
   origin: z.enum(["built-in", "file", "http"]).meta({ description: "Where it is defined" }),
-  editable: z.boolean().meta({ description: "Whether it was made over HTTP, and can be changed there" }),
+  editable: z.boolean().meta({ description: "Whether it can be changed over HTTP" }),
+  configuredAt,
   layers: z.array(text).meta({ description: "The layers that use it" }),
 });
 
@@ -124,14 +130,26 @@ export const gridSetList = z.object({
   ),
 });
 
-export const storeDetails = z.object({
+const storeFields = {
   id: text,
   type: text,
   isDefault: z.boolean().meta({ description: "The store of layers that name none" }),
+  origin: z
+    .enum(["default", "file", "http"])
+    .meta({ description: "Where it is defined; default: it exists without stores in the configuration" }),
   layers: z.array(text).meta({ description: "The layers whose tiles it has" }),
+};
+
+export const storeDetails = z.object({
+  ...storeFields,
+  editable: z.boolean().meta({ description: "Whether it can be changed over HTTP" }),
+  configuredAt,
+  configuration: configuration.meta({
+    description: "What PUT takes: the keys of the configuration file, secrets masked",
+  }),
 });
 
-export const storeList = z.object({ stores: z.array(storeDetails) });
+export const storeList = z.object({ stores: z.array(z.object(storeFields)) });
 
 const point = z.tuple([z.number(), z.number()]);
 
@@ -242,7 +260,7 @@ export const layer = z.object({
     .nullable(),
   jobs,
   queryable: z.boolean(),
-  editable: z.boolean().meta({ description: "Whether it was made over HTTP, and can be changed there" }),
+  editable: z.boolean().meta({ description: "Whether it can be changed over HTTP" }),
   configuration: configuration.meta({
     description: "What PUT takes: the keys of the configuration file, secrets masked",
   }),

@@ -102,6 +102,7 @@ function requestedLayers(source: SourceOptions): readonly string[] {
     case "mbtiles":
     case "pmtiles":
     case "demo":
+    case "none":
       return [];
   }
 }

@@ -83,11 +83,12 @@ export const configuredPaths = {
     }),
   },
   "/stores/{name}": {
-    get: operation("getStore", "Returns one store", {
+    get: operation("getStore", "Returns one store, without its secrets", {
       parameters: [name],
       answers: { 200: answer("Store") },
       failures: [404],
     }),
+    ...changesOf("Store", name),
   },
   "/layers/{layer}/test": {
     post: operation(

@@ -1,0 +1,49 @@
+import { Document, isMap, isSeq } from "yaml";
+import type { Content } from "../../../gwc/content.ts";
+import type { ReportedElement } from "./foreign-object.ts";
+
+/** A configuration of another program, in the shape of the configuration file. */
+export interface ForeignConfiguration {
+  readonly gridSets: readonly Content[];
+  /** Each with the titles of the objects that it comes from. */
+  readonly layers: readonly { readonly content: Content; readonly from: readonly string[] }[];
+  readonly serviceInformation: Content | undefined;
+  readonly reports: readonly ReportedElement[];
+  /** The variables that hold secrets. */
+  readonly variables: readonly string[];
+  /** What is left out, a line each. */
+  readonly leftOut: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Returns a configuration of another program as a configuration file, with a comment for what has no effect. */
+export function foreignYaml(program: string, configuration: ForeignConfiguration): string {
+  const { gridSets, layers, serviceInformation, leftOut, reports } = configuration;
+  const document = new Document(
+    {
+      ...(serviceInformation === undefined ? {} : { serviceInformation }),
+      ...(gridSets.length === 0 ? {} : { gridSets }),
+      layers: layers.map(({ content }) => content),
+    },
+    { aliasDuplicateObjects: false },
+  );
+  document.commentBefore = [
+    ` Written by Nuthatch from a configuration of ${program}.`,
+    ...leftOut.map((line) => ` Left out: ${line}.`),
+  ].join("\n");
+  const list = document.get("layers");
+  if (isSeq(list))
+    for (const [i, { from }] of layers.entries()) {
+      const item = list.items[i];
+      const own = reports.filter(({ title }) => from.includes(title));
+      const kept = own.filter(({ outcome, how }) => outcome === "kept" && how === undefined).map(named);
+      const lines = [
+        ...(kept.length === 0 ? [] : [` No effect: ${kept.join(", ")}.`]),
+        ...own.flatMap((one) => (one.how === undefined ? [] : [` ${named(one)}: ${one.how}.`])),
+      ];
+      if (isMap(item) && lines.length > 0) item.commentBefore = lines.join("\n");
+    }
+  return document.toString({ lineWidth: 0 });
+}
+
+const named = ({ title, path }: ReportedElement): string => `${path} of ${title}`;

@@ -1,0 +1,128 @@
+import { isMap } from "../../../lib/is-map.ts";
+
+/** What becomes of an element of another program's configuration. */
+export interface ReportedElement {
+  /** The object that has the element, such as `cache roads`. */
+  readonly title: string;
+  /** The path of the element in its object. */
+  readonly path: string;
+  /** `differently`: taken over, with the difference. `kept`: no part of Nuthatch uses it. */
+  readonly outcome: "taken over" | "differently" | "kept";
+  readonly how?: string;
+}
+
+interface Mark {
+  readonly outcome: ReportedElement["outcome"];
+  readonly how?: string;
+}
+
+type Key = string | readonly string[];
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ["string", "number", "boolean"].includes(typeof value);
+
+/** Returns the paths of all values in a content: lists of values count as one, items of other lists by their list. */
+function pathsOf(content: unknown, at = ""): readonly string[] {
+  if (Array.isArray(content) && content.some((item) => !isScalar(item)))
+    return [...new Set(content.flatMap((item) => pathsOf(item, at)))];
+  if (!isMap(content) || Object.keys(content).length === 0) return [at];
+  return Object.entries(content).flatMap(([key, value]) => pathsOf(value, at === "" ? key : `${at}.${key}`));
+}
+
+/**
+ * An object of another program's configuration. A value that is read counts as taken over; what nothing reads is
+ * reported as kept without effect.
+ */
+export class ForeignObject {
+  readonly title: string;
+  readonly content: unknown;
+  readonly #marks = new Map<string, Mark>();
+
+  constructor(title: string, content: unknown) {
+    this.title = title;
+    this.content = content;
+  }
+
+  /** Returns the value at a path, and marks it. */
+  value(key: Key): unknown {
+    const found = this.look(key);
+    if (found !== undefined) this.#mark(key, { outcome: "taken over" });
+    return found;
+  }
+
+  /** Returns the value at a path, without a mark. */
+  look(key: Key): unknown {
+    return this.#at(key) ?? undefined;
+  }
+
+  /** Returns the value at a path; null: the key is there without a value. */
+  #at(key: Key): unknown {
+    let found: unknown = this.content;
+    for (const part of typeof key === "string" ? key.split(".") : key) found = isMap(found) ? found[part] : undefined;
+    return found;
+  }
+
+  text(key: Key): string | undefined {
+    const found = this.value(key);
+    return isScalar(found) ? String(found) : undefined;
+  }
+
+  number(key: Key): number | undefined {
+    const found = this.value(key);
+    const number = typeof found === "string" && found.trim() !== "" ? Number(found) : found;
+    return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+  }
+
+  flag(key: Key): boolean | undefined {
+    const found = this.value(key);
+    if (typeof found === "boolean") return found;
+    return typeof found === "string" ? found.toLowerCase() === "true" : undefined;
+  }
+
+  /** Returns a list of texts; one text counts as a list. */
+  texts(key: Key): readonly string[] | undefined {
+    const found = this.value(key);
+    if (isScalar(found)) return [String(found)];
+    return Array.isArray(found) ? found.filter(isScalar).map(String) : undefined;
+  }
+
+  /** Returns a list of numbers, which may be a text with commas or blanks. */
+  numbers(key: Key): readonly number[] | undefined {
+    const found = this.value(key);
+    const list = typeof found === "string" ? found.split(/[\s,]+/).filter((part) => part !== "") : found;
+    if (!Array.isArray(list)) return undefined;
+    const numbers = list.map(Number);
+    return numbers.every(Number.isFinite) ? numbers : undefined;
+  }
+
+  /** Reports a difference of what was taken over. */
+  differently(key: Key, how: string): void {
+    if (this.#at(key) !== undefined) this.#mark(key, { outcome: "differently", how });
+  }
+
+  /** Reports that something has no effect, and why. */
+  kept(key: Key, how: string): void {
+    if (this.#at(key) !== undefined) this.#mark(key, { outcome: "kept", how });
+  }
+
+  #mark(key: Key, mark: Mark): void {
+    const path = typeof key === "string" ? key : key.join(".");
+    const before = this.#marks.get(path);
+    if (mark.outcome !== "taken over" || before === undefined) this.#marks.set(path, mark);
+  }
+
+  report(): readonly ReportedElement[] {
+    return pathsOf(this.content)
+      .filter((path) => path !== "")
+      .map((path) => ({ title: this.title, path, ...(this.#markOf(path) ?? { outcome: "kept" }) }));
+  }
+
+  /** A mark of a map holds for all in it that has none of its own. */
+  #markOf(path: string): Mark | undefined {
+    for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
+      const mark = this.#marks.get(at);
+      if (mark !== undefined) return mark;
+    }
+    return undefined;
+  }
+}

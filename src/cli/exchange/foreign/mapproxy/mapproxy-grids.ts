@@ -1,0 +1,244 @@
+import { isNorthFirst } from "../../../../grid/axis-order.ts";
+import { transformBetween } from "../../../../grid/coordinate-systems.ts";
+import { canonicalSrs, type Extent } from "../../../../grid/grid-set.ts";
+import { HALF_WORLD } from "../../../../grid/web-mercator.ts";
+import type { Content } from "../../../../gwc/content.ts";
+import { ok, type Result, refuse } from "../../../../lib/result.ts";
+import { ForeignObject } from "../foreign-object.ts";
+
+/** A grid of another program, as a grid set. */
+export interface ForeignGrid {
+  /** The id of the grid set. */
+  readonly id: string;
+  readonly srs: number;
+  /** The code as it is spelled, such as EPSG:900913, which is part of the names of directories. */
+  readonly srsName: string;
+  readonly extent: Extent;
+  /** Where the rows of the other program's files are counted from. */
+  readonly rows: "bottom" | "top";
+  readonly resolutions: readonly number[];
+  readonly tileSize: readonly [number, number];
+  /** The grid set in the configuration file; undefined: it is built in. */
+  readonly content: Content | undefined;
+}
+
+const WEB_RESOLUTION = 156543.03390625;
+const SQRT2 = Math.SQRT2;
+/** The number of levels of a grid that gives none, and that for steps of the square root of 2. */
+const LEVELS = 20;
+const LEVELS_SQRT2 = 40;
+
+/** MapProxy's own grids. */
+const BUILT_IN: Readonly<Record<string, Content>> = {
+  GLOBAL_GEODETIC: { srs: "EPSG:4326", origin: "sw" },
+  GLOBAL_MERCATOR: { srs: "EPSG:900913", origin: "sw" },
+  GLOBAL_WEBMERCATOR: { srs: "EPSG:3857", origin: "nw" },
+};
+
+/** The grids of a MapProxy configuration. A grid is translated when it is asked for. */
+export class MapProxyGrids {
+  readonly #objects: ReadonlyMap<string, ForeignObject>;
+  readonly #globals: ForeignObject;
+  readonly #known = new Map<string, Result<ForeignGrid, string>>();
+
+  constructor(grids: Readonly<Record<string, unknown>>, globals: ForeignObject) {
+    this.#globals = globals;
+    this.#objects = new Map(
+      Object.entries(grids).map(([name, grid]) => [name, new ForeignObject(`grid ${name}`, grid)]),
+    );
+  }
+
+  get objects(): readonly ForeignObject[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The grids that are used and not built in. */
+  get used(): readonly ForeignGrid[] {
+    return [...this.#known.values()].flatMap((grid) =>
+      grid.ok && grid.value.content !== undefined ? [grid.value] : [],
+    );
+  }
+
+  /** Returns a grid, or why it cannot be one of Nuthatch. */
+  grid(name: string, asked: readonly string[] = []): Result<ForeignGrid, string> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const made = asked.includes(name)
+      ? refuse(`the grid ${name} names itself`)
+      : this.#translate(name, [...asked, name]);
+    this.#known.set(name, made);
+    return made;
+  }
+
+  #translate(name: string, asked: readonly string[]): Result<ForeignGrid, string> {
+    const own = this.#objects.get(name);
+    if (own === undefined && BUILT_IN[name] === undefined) return refuse(`there is no grid ${name}`);
+    const options = this.#withBase(own, name, asked);
+    const srsName = (options.text("srs") ?? "EPSG:900913").toUpperCase();
+    const srs = srsName === "CRS:84" ? 4326 : Number(/^EPSG:(\d+)$/.exec(srsName)?.[1]);
+    if (!Number.isInteger(srs)) return refuse(`${srsName} is no EPSG code`);
+    const extent = extentOf(options, srs);
+    if (!extent.ok) return extent;
+    const [width = 256, height = 256] = options.numbers("tile_size") ?? this.#globals.numbers("grid.tile_size") ?? [];
+    const tileSize = [width, height] as const;
+    const levels = this.#levels(options, extent.value, tileSize, asked);
+    if (!levels.ok) return levels;
+    const rows = /^(ul|nw)$/i.test(options.text("origin") ?? "ll") ? "top" : "bottom";
+    const { resolutions, names } = levels.value;
+    for (const key of ["stretch_factor", "max_shrink_factor", "threshold_res"])
+      own?.kept(key, "tiles are served at their own resolutions, and maps are composed from the nearest level");
+    const common = { srs, srsName, extent: extent.value, rows, resolutions, tileSize } as const;
+    if (isWebGrid(common)) {
+      own?.differently("srs", "the grid is the built-in EPSG:900913");
+      return ok({ ...common, id: "EPSG:900913", content: undefined });
+    }
+    const { minX, minY, maxX, maxY } = extent.value;
+    return ok({
+      ...common,
+      id: name,
+      content: {
+        id: name,
+        srs: `EPSG:${srs}`,
+        extent: [minX, minY, maxX, maxY],
+        resolutions,
+        // As in MapProxy's WMTS.
+        scaleNames: names ?? resolutions.map((_, z) => String(z).padStart(2, "0")),
+        ...(width === 256 && height === 256 ? {} : { tileSize: [...tileSize] }),
+        ...(rows === "top" ? { alignTopLeft: true } : {}),
+        ...(isNorthFirst(srs) === undefined ? { yCoordinateFirst: false } : {}),
+      },
+    });
+  }
+
+  /** Returns the options of a grid over those of its base. Reads of either are marked in it. */
+  #withBase(
+    own: ForeignObject | undefined,
+    name: string,
+    asked: readonly string[],
+  ): Pick<ForeignObject, "value" | "text" | "number" | "numbers"> {
+    const base = own?.text("base");
+    const below =
+      base === undefined || asked.slice(0, -1).includes(base)
+        ? new ForeignObject(name, BUILT_IN[name] ?? {})
+        : this.#withBase(this.#objects.get(base), base, [...asked, base]);
+    const first = (key: string) => (own?.look(key) === undefined ? below : own);
+    return {
+      value: (key) => first(String(key)).value(key),
+      text: (key) => first(String(key)).text(key),
+      number: (key) => first(String(key)).number(key),
+      numbers: (key) => first(String(key)).numbers(key),
+    };
+  }
+
+  #levels(
+    options: Pick<ForeignObject, "value" | "text" | "number">,
+    extent: Extent,
+    tileSize: readonly [number, number],
+    asked: readonly string[],
+  ): Result<{ readonly resolutions: readonly number[]; readonly names?: readonly string[] }, string> {
+    const listed = options.value("res");
+    if (Array.isArray(listed)) return listedLevels(listed);
+    const factorText = options.text("res_factor") ?? "2";
+    const factor = factorText === "sqrt2" ? SQRT2 : Number(factorText);
+    if (!(factor > 1)) return refuse(`res_factor ${factorText} is no step between levels`);
+    const first =
+      options.number("min_res") ??
+      Math.max((extent.maxX - extent.minX) / tileSize[0], (extent.maxY - extent.minY) / tileSize[1]);
+    const last = options.number("max_res");
+    const count = options.number("num_levels");
+    const align = options.text("align_resolutions_with");
+    if (align !== undefined) return this.#aligned(align, { first, last, count, factor, asked });
+    if (last !== undefined && count !== undefined) {
+      const step = (Math.log10(first) - Math.log10(last)) / (count - 1);
+      return ok({ resolutions: Array.from({ length: count }, (_, i) => 10 ** (Math.log10(first) - step * i)) });
+    }
+    const resolutions = [first];
+    const most = last === undefined ? (count ?? (factor === SQRT2 ? LEVELS_SQRT2 : LEVELS)) : 64;
+    for (let next = first / factor; resolutions.length < most && !(last !== undefined && last >= next); next /= factor)
+      resolutions.push(next);
+    return ok({ resolutions });
+  }
+
+  #aligned(
+    name: string,
+    wanted: {
+      readonly first: number;
+      readonly last: number | undefined;
+      readonly count: number | undefined;
+      readonly factor: number;
+      readonly asked: readonly string[];
+    },
+  ): Result<{ readonly resolutions: readonly number[] }, string> {
+    const with_ = this.grid(name, wanted.asked);
+    if (!with_.ok) return with_;
+    const { first, last = 0, count, factor } = wanted;
+    const part = with_.value.resolutions.filter((res) => res <= first && res >= last).slice(0, count);
+    const [a = 1, b = 1] = part;
+    const isStep = (step: number) => Math.abs(a / b - step) < 1e-8;
+    if (factor === SQRT2 && isStep(2)) return ok({ resolutions: part.flatMap((res) => [res, res / SQRT2]) });
+    if (factor === 2 && isStep(SQRT2)) return ok({ resolutions: part.filter((_, i) => i % 2 === 0) });
+    return ok({ resolutions: part });
+  }
+}
+
+/** Resolutions, or pairs of a name and a resolution. */
+function listedLevels(
+  listed: readonly unknown[],
+): Result<{ readonly resolutions: readonly number[]; readonly names?: readonly string[] }, string> {
+  const levels = listed
+    .map((item) => (Array.isArray(item) ? { name: String(item[0]), res: Number(item[1]) } : { res: Number(item) }))
+    .sort((a, b) => b.res - a.res);
+  if (!levels.every(({ res }) => res > 0)) return refuse("res has a value that is no resolution");
+  const names = levels.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  return ok({ resolutions: levels.map(({ res }) => res), ...(names.length === levels.length ? { names } : {}) });
+}
+
+function extentOf(options: Pick<ForeignObject, "numbers" | "text">, srs: number): Result<Extent, string> {
+  const box = options.numbers("bbox");
+  if (box === undefined) {
+    if (srs === 4326) return ok({ minX: -180, minY: -90, maxX: 180, maxY: 90 });
+    if (canonicalSrs(srs) === 3857)
+      return ok({ minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD });
+    return refuse(`bbox is missing for EPSG:${srs}`);
+  }
+  const [minX, minY, maxX, maxY] = box;
+  if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || box.length !== 4)
+    return refuse("bbox has not four numbers");
+  const boxSrs = Number(/^EPSG:(\d+)$/i.exec(options.text("bbox_srs") ?? `EPSG:${srs}`)?.[1]);
+  return boxIn({ minX, minY, maxX, maxY }, boxSrs, srs);
+}
+
+/** The points of an edge that are converted with a box. */
+const POINTS = 16;
+
+/** Returns the box around a box in another CRS. */
+export function boxIn(box: Extent, from: number, to: number): Result<Extent, string> {
+  if (canonicalSrs(from) === canonicalSrs(to)) return ok(box);
+  const transform = transformBetween(from, to);
+  if (transform === undefined) return refuse(`EPSG:${from} cannot be converted to EPSG:${to} here`);
+  const points = Array.from({ length: POINTS + 1 }, (_, i) => i / POINTS).flatMap((part) => {
+    const x = box.minX + part * (box.maxX - box.minX);
+    const y = box.minY + part * (box.maxY - box.minY);
+    return [transform(x, box.minY), transform(x, box.maxY), transform(box.minX, y), transform(box.maxX, y)];
+  });
+  if (!points.flat().every(Number.isFinite)) return refuse(`the box has no image in EPSG:${to}`);
+  const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+  return ok({ minX: Math.min(...xs), minY: Math.min(...ys), maxX: Math.max(...xs), maxY: Math.max(...ys) });
+}
+
+/** Returns whether a grid has the tiles of EPSG:900913. */
+export function isWebGrid({
+  srs,
+  extent,
+  resolutions,
+  tileSize,
+}: Pick<ForeignGrid, "srs" | "extent" | "resolutions" | "tileSize">): boolean {
+  const isNear = (a: number, b: number) => Math.abs(a - b) < 1;
+  return (
+    canonicalSrs(srs) === 3857 &&
+    tileSize.every((side) => side === 256) &&
+    [-extent.minX, -extent.minY, extent.maxX, extent.maxY].every((side) => isNear(side, HALF_WORLD)) &&
+    resolutions.length <= 31 &&
+    resolutions.every((res, z) => Math.abs(res / (WEB_RESOLUTION / 2 ** z) - 1) < 1e-6)
+  );
+}

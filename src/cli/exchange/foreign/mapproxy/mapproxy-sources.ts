@@ -1,0 +1,236 @@
+import { resolve } from "node:path";
+import type { Extent } from "../../../../grid/grid-set.ts";
+import { canonicalSrs } from "../../../../grid/grid-set.ts";
+import type { Content } from "../../../../gwc/content.ts";
+import { defined } from "../../../../lib/defined.ts";
+import { isMap } from "../../../../lib/is-map.ts";
+import { ok, type Result, refuse } from "../../../../lib/result.ts";
+import { ForeignObject } from "../foreign-object.ts";
+import { upstreamUrl } from "../upstream-url.ts";
+import type { ForeignGrid, MapProxyGrids } from "./mapproxy-grids.ts";
+
+/** A source, as the configuration file has it, and what of it belongs to the layer. */
+export interface TranslatedSource {
+  readonly content: Content;
+  /** The titles of the objects that it comes from. */
+  readonly from: readonly string[];
+  readonly queryable: boolean;
+  readonly hasLegend: boolean;
+  /** The area with data, in the CRS. */
+  readonly coverage: { readonly box: Extent; readonly srs: number } | undefined;
+  /** Returns whether the source renders in the grid. */
+  readonly serves: (grid: ForeignGrid) => boolean;
+}
+
+/** The parameters of a WMS request that have keys of their own. */
+const WMS_KEYS = ["url", "layers", "styles", "transparent", "format", "bgcolor", "width", "height", "srs", "bbox"];
+const TIMEOUT_SECONDS = 60;
+
+/** What sources need of the rest of the file. */
+export interface SourceContext {
+  readonly grids: MapProxyGrids;
+  readonly globals: ForeignObject;
+  /** The directory to which paths refer. */
+  readonly directory: string;
+  readonly variables: Set<string>;
+}
+
+/** The sources of a MapProxy configuration. */
+export class MapProxySources {
+  readonly #objects: ReadonlyMap<string, ForeignObject>;
+  readonly #context: SourceContext;
+
+  constructor(sources: Readonly<Record<string, unknown>>, context: SourceContext) {
+    this.#context = context;
+    this.#objects = new Map(
+      Object.entries(sources).map(([name, source]) => [name, new ForeignObject(`source ${name}`, source)]),
+    );
+  }
+
+  get objects(): readonly ForeignObject[] {
+    return [...this.#objects.values()];
+  }
+
+  has(name: string): boolean {
+    return this.#objects.has(name.split(":")[0] ?? name);
+  }
+
+  /** Returns a source, which may be named with the layers to request as `NAME:LAYER,LAYER`; or why it cannot be used. */
+  translate(named: string, format: string): Result<TranslatedSource, string> {
+    const [name = named, layers] = named.split(":");
+    const source = this.#objects.get(name);
+    if (source === undefined) return refuse(`there is no source ${name}`);
+    const type = source.text("type") ?? "";
+    const common = this.#common(source);
+    const from = [source.title];
+    switch (type) {
+      case "wms":
+        return ok({ ...this.#wms(source, name, layers), ...common, from });
+      case "tile": {
+        const tile = this.#tile(source, name, format);
+        return tile.ok ? ok({ ...tile.value, ...common, from }) : tile;
+      }
+      case "arcgis":
+        return ok({ ...this.#arcgis(source, name), ...common, from });
+      default:
+        source.kept("type", "only sources of the types wms, tile and arcgis have an equal");
+        return refuse(`the source ${name} is of the type ${type}`);
+    }
+  }
+
+  #common(source: ForeignObject): Pick<TranslatedSource, "coverage"> {
+    const box = source.numbers("coverage.bbox");
+    const srs = Number(
+      /^EPSG:(\d+)$/i.exec(source.text("coverage.srs") ?? source.text("coverage.bbox_srs") ?? "EPSG:4326")?.[1],
+    );
+    for (const key of [
+      "polygons",
+      "datasource",
+      "ogr_datasource",
+      "union",
+      "difference",
+      "intersection",
+      "expire_tiles",
+    ])
+      source.kept(["coverage", key], "only a bbox limits the area that a layer offers");
+    const [minX = 0, minY = 0, maxX = 0, maxY = 0] = box ?? [];
+    return { coverage: box?.length === 4 ? { box: { minX, minY, maxX, maxY }, srs } : undefined };
+  }
+
+  /** The keys of each source over HTTP. */
+  #upstream(source: ForeignObject, url: string, name: string): Content {
+    const { globals, directory, variables } = this.#context;
+    const ca = source.text("http.ssl_ca_certs") ?? globals.text("http.ssl_ca_certs");
+    const headers = "requests have no headers of their own: use vendorParameters, or username and password";
+    for (const object of [source, globals]) {
+      object.kept("http.headers", headers);
+      object.kept("http.ssl_no_cert_checks", "certificates are always checked: name the authority with ca");
+    }
+    const url_ = upstreamUrl(url, name, variables);
+    if (url_.password !== undefined)
+      source.differently(source.look("url") === undefined ? "req.url" : "url", "the password is in a variable");
+    const limit = source.number("concurrent_requests") ?? globals.number("http.concurrent_requests");
+    return defined({
+      ...url_,
+      timeoutSeconds: source.number("http.client_timeout") ?? globals.number("http.client_timeout") ?? TIMEOUT_SECONDS,
+      connections: limit === undefined || limit === 0 ? undefined : limit,
+      ca: ca === undefined ? undefined : resolve(directory, ca),
+    });
+  }
+
+  #wms(source: ForeignObject, name: string, only: string | undefined): Omit<TranslatedSource, "coverage" | "from"> {
+    const version = source.text("wms_opts.version");
+    if (version !== undefined && version !== "1.1.1" && version !== "1.3.0")
+      source.differently("wms_opts.version", "requests are of version 1.1.1");
+    const layers = only?.split(",") ?? source.texts("req.layers")?.flatMap((list) => list.split(","));
+    const styles = source.texts("req.styles")?.flatMap((list) => list.split(","));
+    const req = source.look("req");
+    const others = isMap(req) ? Object.keys(req).filter((key) => !WMS_KEYS.includes(key.toLowerCase())) : [];
+    const vendor = others.flatMap((key): [string, string][] => {
+      const value = source.text(["req", key]);
+      return value === undefined ? [] : [[key.toUpperCase(), value]];
+    });
+    const supported = source.texts("supported_srs")?.map((srs) => Number(/^EPSG:(\d+)$/i.exec(srs)?.[1] ?? 4326));
+    const method = source.text("http.method");
+    const transparent = source.flag("image.transparent") ?? source.flag("req.transparent") ?? false;
+    const bgColor = source.text("req.bgcolor");
+    return {
+      content: defined({
+        type: "wms",
+        ...this.#upstream(source, source.text("req.url") ?? "", name),
+        version: version === "1.3.0" ? version : undefined,
+        layers: layers?.map((layer) => layer.trim()),
+        styles: styles?.some((style) => style !== "") ? styles : undefined,
+        transparent,
+        bgColor,
+        method: method === "POST" ? "post" : undefined,
+        vendorParameters: vendor.length === 0 ? undefined : Object.fromEntries(vendor),
+      }),
+      queryable: source.flag("wms_opts.featureinfo") === true,
+      hasLegend: source.flag("wms_opts.legendgraphic") === true,
+      serves: ({ srs }) => supported === undefined || supported.some((one) => canonicalSrs(one) === canonicalSrs(srs)),
+    };
+  }
+
+  #tile(
+    source: ForeignObject,
+    name: string,
+    format: string,
+  ): Result<Omit<TranslatedSource, "coverage" | "from">, string> {
+    const grid = this.#context.grids.grid(source.text("grid") ?? "GLOBAL_MERCATOR");
+    if (!grid.ok) return grid;
+    const given = source.text("url") ?? "";
+    const row = grid.value.rows === "bottom" ? "{-y}" : "{y}";
+    const path = (text: string): string =>
+      text.replace(/%\((\w+)\)[sd]/g, (whole, key: string) => {
+        const known: Readonly<Record<string, string>> = {
+          x: "{x}",
+          y: row,
+          z: "{z}",
+          tms_path: `{z}/{x}/${row}`,
+          quadkey: "{q}",
+          format: /\/(\w+)/.exec(format)?.[1] ?? format,
+        };
+        return known[key] ?? whole;
+      });
+    const url = path(given);
+    const [unknown] = /%\(\w+\)[sd]/.exec(url) ?? [];
+    if (unknown !== undefined) return refuse(`the address of the source ${name} has ${unknown}`);
+    return ok({
+      content: { type: "xyz", ...this.#upstream(source, url, name) },
+      queryable: false,
+      hasLegend: false,
+      serves: ({ id, rows }) => id === grid.value.id && (rows === grid.value.rows || id === "EPSG:900913"),
+    });
+  }
+
+  #arcgis(source: ForeignObject, name: string): Omit<TranslatedSource, "coverage" | "from"> {
+    const layers = source.text("req.layers");
+    const shown = /^show:([\d,]+)$/.exec(layers ?? "")?.[1];
+    if (layers !== undefined && shown === undefined) source.kept("req.layers", "only show: with numbers has an equal");
+    source.kept("opts.featureinfo", "only sources of the type wms have feature info");
+    const url = (source.text("req.url") ?? "").replace(/\/export\/?$/, "");
+    const dpi = source.text("req.dpi");
+    return {
+      content: defined({
+        type: "arcgis",
+        ...this.#upstream(source, url, name),
+        layers: shown?.split(",").map(Number),
+        transparent: source.flag("req.transparent"),
+        vendorParameters: dpi === undefined ? undefined : { dpi },
+      }),
+      queryable: false,
+      hasLegend: false,
+      serves: () => true,
+    };
+  }
+}
+
+/**
+ * Returns sources of one WMS as one source that requests all their layers at once; undefined: they are not of one. The
+ * passwords of one account are in variables of their own, of which the first is used.
+ */
+export function joinedSources(sources: readonly TranslatedSource[]): TranslatedSource | undefined {
+  const [first, ...others] = sources;
+  if (first === undefined || others.length === 0) return first;
+  const kindOf = ({
+    content: { layers: _, styles: __, transparent: ___, password: ____, ...rest },
+  }: TranslatedSource) => JSON.stringify(rest);
+  if (first.content["type"] !== "wms" || others.some((one) => kindOf(one) !== kindOf(first))) return undefined;
+  const lists = sources.map(({ content }) => (Array.isArray(content["layers"]) ? content["layers"].map(String) : []));
+  const styles = sources.flatMap(({ content }, i) =>
+    Array.isArray(content["styles"]) ? content["styles"].map(String) : (lists[i] ?? []).map(() => ""),
+  );
+  const { styles: _, ...plain } = first.content;
+  return {
+    ...first,
+    // The lowest map decides whether something shows through.
+    content: { ...plain, layers: lists.flat(), ...(styles.some((style) => style !== "") ? { styles } : {}) },
+    from: sources.flatMap(({ from }) => from),
+    queryable: sources.some(({ queryable }) => queryable),
+    coverage: sources.every(({ coverage }) => JSON.stringify(coverage) === JSON.stringify(first.coverage))
+      ? first.coverage
+      : undefined,
+    serves: (grid) => sources.every(({ serves }) => serves(grid)),
+  };
+}

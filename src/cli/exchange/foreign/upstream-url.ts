@@ -1,0 +1,27 @@
+import { defined } from "../../../lib/defined.ts";
+import { variableOf } from "../geowebcache-yaml.ts";
+
+/** The address of an upstream without credentials, which go into variables. */
+export interface UpstreamUrl {
+  readonly url: string;
+  readonly username?: string;
+  /** A reference to a variable. */
+  readonly password?: string;
+}
+
+/** Takes the credentials out of an address, and adds the variables that hold them. */
+export function upstreamUrl(address: string, source: string, variables: Set<string>): UpstreamUrl {
+  const found = /^(https?:\/\/)([^/?#@]*)@(.*)$/i.exec(address);
+  if (found === null) return { url: address };
+  const [, scheme = "", credentials = "", rest = ""] = found;
+  const [username = "", ...others] = credentials.split(":");
+  const variable = variableOf("password", source);
+  if (others.length > 0) variables.add(variable);
+  return {
+    url: scheme + rest,
+    ...defined({
+      username: decodeURIComponent(username),
+      password: others.length > 0 ? `\${${variable}}` : undefined,
+    }),
+  };
+}

@@ -1,0 +1,84 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { type GridSet, matrixOf, type TileIndex } from "../../grid/grid-set.ts";
+import type { DiskLayout, TilesOnDisk } from "../../layer/tiles-on-disk.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { SourceError } from "../source.ts";
+import { quadkey } from "../tiles/quadkey.ts";
+import type { UpstreamTile } from "../tiles/tile-template.ts";
+
+/** The size limit of a file that is read as a tile. */
+const READ_LIMIT = 32 * 1024 * 1024;
+
+/** Returns the path of the file of a tile. `extension`: without a dot. */
+export function diskTilePath(
+  { path, layout, rows }: Pick<TilesOnDisk, "path" | "layout" | "rows">,
+  tile: UpstreamTile,
+  extension: string,
+): string {
+  const { z, x, fromTop, fromBottom } = tile;
+  if (layout === undefined)
+    return path.replace(/\{(z|x|-?y)\}/g, (_, name) =>
+      String(name === "z" ? z : name === "x" ? x : name === "y" ? fromTop : fromBottom),
+    );
+  return join(path, layoutPath(layout, z, x, rows === "top" ? fromTop : fromBottom, extension));
+}
+
+function layoutPath(layout: DiskLayout, z: number, x: number, y: number, extension: string): string {
+  switch (layout) {
+    case "tc":
+      return `${padded(z, 2)}/${parts(x, 3, 3)}/${parts(y, 3, 3)}.${extension}`;
+    case "mp":
+      return `${padded(z, 2)}/${parts(x, 2, 4)}/${parts(y, 2, 4)}.${extension}`;
+    case "tms":
+      return `${z}/${x}/${y}.${extension}`;
+    case "reverse_tms":
+      return `${y}/${x}/${z}.${extension}`;
+    case "quadkey":
+      return `${quadkey(x, y, z)}.${extension}`;
+    case "arcgis":
+      return `L${padded(z, 2)}/R${padded(y, 8, 16)}/C${padded(x, 8, 16)}.${extension}`;
+    case "worldwind":
+      return `${z}/${padded(y, 4)}/${padded(y, 4)}_${padded(x, 4)}.${extension}`;
+  }
+}
+
+const padded = (n: number, digits: number, base = 10): string => n.toString(base).padStart(digits, "0");
+
+/** Returns a number as `count` directories of `digits` digits, the greatest part first. */
+function parts(n: number, count: number, digits: number): string {
+  const base = 10 ** digits;
+  return Array.from({ length: count }, (_, i) => padded(Math.floor(n / base ** (count - 1 - i)) % base, digits)).join(
+    "/",
+  );
+}
+
+/**
+ * Returns the bytes of a tile that another program has written. Undefined: there is no file, it is empty, or it was
+ * written before `sinceMs`, ms since 1970.
+ * @throws SourceError if the file cannot be read
+ */
+export async function readDiskTile(
+  tiles: TilesOnDisk,
+  gridSet: GridSet,
+  { x, y, z }: TileIndex,
+  extension: string,
+  sinceMs: number,
+): Promise<Uint8Array | undefined> {
+  const fromTop = matrixOf(gridSet, z).matrixHeight - 1 - y;
+  const path = diskTilePath(tiles, { z, x, fromTop, fromBottom: y }, extension);
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { size, mtimeMs } = await file.stat();
+    if (size === 0 || mtimeMs < sinceMs) return undefined;
+    if (size > READ_LIMIT) throw new SourceError("too_large", `a tile on the disk is larger than ${READ_LIMIT} bytes`);
+    return await file.readFile();
+  } catch (error) {
+    if (error instanceof SourceError) throw error;
+    const code = codeOf(error);
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(code)) return undefined;
+    // The path is the operator's own, and messages of renders reach users.
+    throw new SourceError("refused", `a tile on the disk cannot be read: ${code}`, { cause: error });
+  }
+}

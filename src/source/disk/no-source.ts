@@ -1,0 +1,9 @@
+import { type Source, SourceError } from "../source.ts";
+
+/** The source of a layer without an upstream. */
+export const NO_SOURCE: Source = {
+  async render() {
+    throw new SourceError("no_tile", "the layer has no upstream, and no tile on the disk here");
+  },
+  async [Symbol.asyncDispose]() {},
+};

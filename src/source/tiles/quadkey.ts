@@ -1,0 +1,14 @@
+import type { TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+
+/**
+ * Returns one digit per level: the bits of x and of y (from the top), interleaved (Bing Maps tile system). Level 0 has
+ * none. Uses division, because bit operations end at level 31.
+ */
+export function quadkey(x: TileX, y: TileY, z: Zoom): string {
+  let key = "";
+  for (let level = z - 1; level >= 0; level--) {
+    const unit = 2 ** level;
+    key += String((Math.floor(x / unit) % 2) + 2 * (Math.floor(y / unit) % 2));
+  }
+  return key;
+}

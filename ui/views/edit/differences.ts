@@ -1,0 +1,31 @@
+import { jsonText } from "../../core/json.ts";
+
+/** A value that differs between two documents. */
+export interface Difference {
+  /** Such as `source.url` or `gridSubsets[0].zoomStop`; "" is the whole document. */
+  readonly path: string;
+  /** JSON; undefined: there is no such value. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns the values that differ between two documents of JSON, in the order of their keys. */
+export function differences(before: unknown, after: unknown, path = ""): readonly Difference[] {
+  if (isMap(before) && isMap(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return keys.flatMap((key) => differences(before[key], after[key], path === "" ? key : `${path}.${key}`));
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, i) => differences(before[i], after[i], `${path}[${i}]`)).flat();
+  }
+  const [from, to] = [textOf(before), textOf(after)];
+  return from === to ? [] : [{ path, before: from, after: to }];
+}
+
+/** A key with null counts as absent, as in the server. */
+const textOf = (value: unknown): string | undefined =>
+  value === undefined || value === null ? undefined : jsonText(value);

@@ -1,0 +1,130 @@
+import { type Signal, useSignal } from "@preact/signals";
+import { type ApiRequest, asProblem, type Doc, type Problem, send } from "../../core/api.ts";
+import { jsonText, parseJson } from "../../core/json.ts";
+import type { EditedKind } from "./kinds.ts";
+import { type Read, readObject } from "./read-object.ts";
+
+export type Effect = Doc<"ConfigurationEffect">;
+
+/** A change that the server has checked. */
+export interface Checked {
+  readonly text: string;
+  readonly truncates: boolean;
+  readonly effect: Effect;
+  /** The document of the text. */
+  readonly document: unknown;
+}
+
+export interface Editor {
+  readonly text: Signal<string>;
+  readonly truncates: Signal<boolean>;
+  /** The state that the change is meant for; undefined: the object is new. */
+  readonly base: Signal<Read | undefined>;
+  readonly checked: Signal<Checked | undefined>;
+  readonly problem: Signal<Problem | undefined>;
+  /** The state that somebody else has made meanwhile; `gone`: the object was removed. */
+  readonly conflict: Signal<Read | "gone" | undefined>;
+  readonly isBusy: Signal<boolean>;
+  /** The request that applies the change; undefined: the text is no JSON, or has no name. */
+  request(): ApiRequest | undefined;
+  check(): Promise<void>;
+  /** Applies the checked change. Returns the name; undefined: it was refused. */
+  apply(): Promise<string | undefined>;
+  /** Takes the state of somebody else as the one that the change is meant for, and keeps the text. */
+  rebase(): void;
+}
+
+/** Returns the document of a text, or why it is none. */
+export function parsed(text: string): { readonly document: unknown } | { readonly message: string } {
+  try {
+    return { document: parseJson<unknown>(text) };
+  } catch (error) {
+    return { message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The state of an editor of one object. `start` undefined: the object is new. */
+export function useEditor(kind: EditedKind, name: string | undefined, start: Read | undefined): Editor {
+  const text = useSignal(jsonText(start?.configuration ?? kind.template, 2));
+  const truncates = useSignal(false);
+  const base = useSignal(start);
+  const checked = useSignal<Checked | undefined>(undefined);
+  const problem = useSignal<Problem | undefined>(undefined);
+  const conflict = useSignal<Read | "gone" | undefined>(undefined);
+  const isBusy = useSignal(false);
+
+  const request = (): ApiRequest | undefined => {
+    const read = parsed(text.value);
+    if ("message" in read) return undefined;
+    const { document } = read;
+    const given: unknown =
+      typeof document === "object" && document !== null ? Reflect.get(document, kind.nameKey) : undefined;
+    const own = name ?? (typeof given === "string" ? given : "");
+    if (own === "") return undefined;
+    const { tag } = base.value ?? { tag: null };
+    return {
+      method: "PUT",
+      path: `${kind.collection}/${encodeURIComponent(own)}${truncates.value ? "?truncate=true" : ""}`,
+      headers: tag === null ? { "If-None-Match": "*" } : { "If-Match": tag },
+      body: document,
+    };
+  };
+
+  const refused = async (error: unknown): Promise<void> => {
+    const found = asProblem(error);
+    if (found.status !== 412 || name === undefined) {
+      problem.value = found;
+      return;
+    }
+    conflict.value = await readObject(kind, name).catch(() => "gone" as const);
+  };
+
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    isBusy.value = true;
+    problem.value = undefined;
+    conflict.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      await refused(error);
+    } finally {
+      isBusy.value = false;
+    }
+  };
+
+  return {
+    text,
+    truncates,
+    base,
+    checked,
+    problem,
+    conflict,
+    isBusy,
+    request,
+    check: () =>
+      run(async () => {
+        checked.value = undefined;
+        const sent = request();
+        if (sent === undefined) return;
+        const of = { text: text.value, truncates: truncates.value, document: sent.body };
+        const path = `${sent.path}${sent.path.includes("?") ? "&" : "?"}dryRun=true`;
+        checked.value = { ...of, effect: await send<Effect>({ ...sent, path }) };
+      }),
+    async apply() {
+      const sent = request();
+      let done: string | undefined;
+      await run(async () => {
+        if (sent === undefined) return;
+        await send(sent);
+        done = decodeURIComponent(sent.path.split("?")[0]?.split("/")[1] ?? "");
+      });
+      return done;
+    },
+    rebase() {
+      const next = conflict.value;
+      base.value = next === "gone" ? undefined : next;
+      conflict.value = undefined;
+      checked.value = undefined;
+    },
+  };
+}
