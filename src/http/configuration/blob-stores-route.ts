@@ -1,3 +1,4 @@
+import { overriddenKey } from "../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { completeStore, shownStore } from "../../gwc/shown-store.ts";
 import { isUsable, storeElementPath, storeFault } from "../../gwc/store-content.ts";
@@ -59,13 +60,14 @@ function namesOf({ configured }: StoreParts): readonly string[] {
 
 /** Returns the store as it is in force; undefined: there is none. The implicit default store is not shown. */
 function present(parts: StoreParts, name: string): Present | undefined {
-  const { stores, file, isWritable } = parts.configured();
+  const { stores, file, includedIn, isWritable } = parts.configured();
   const made = presentObject(parts, "store", name);
   const found = name === DEFAULT_STORE ? undefined : stores.find(({ id }) => id === name);
   if (made !== undefined || found === undefined) return made;
+  const place = includedIn.get(overriddenKey({ kind: "store", name })) ?? file;
   const refusal = isWritable
     ? undefined
-    : conflict(`The store ${name} stands in ${file ?? "the variables of the server"}, and is changed there.`);
+    : conflict(`The store ${name} stands in ${place ?? "the variables of the server"}, and is changed there.`);
   return { document: blobStoreDocument(found, found === stores[0]), isFixed: true, refusal };
 }
 
