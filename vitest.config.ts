@@ -43,7 +43,11 @@ const LONG = [
 /** They start several servers on directories of their own. */
 LONG.push("test/contract/geowebcache-directory.test.ts");
 /** They make packages, install them and run what they have. */
-LONG.push(...["npm-package", "debian-package"].map((name) => `test/packaging/${name}.test.ts`));
+LONG.push(
+  ...["npm-package", "debian-package", "container-image", "compose", "helm-chart"].map(
+    (name) => `test/packaging/${name}.test.ts`,
+  ),
+);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);

@@ -35,11 +35,25 @@ exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syst
 /** Returns why this machine cannot boot another one; undefined: it can. */
 export function whyNoMachine(): string | undefined {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "needs Linux and root, for namespaces";
-  if (!existsSync(ARCHIVE) && spawnSync("mmdebstrap", ["--version"]).status !== 0) return "needs Debian's mmdebstrap";
+  if (!hasDebianRoot()) return "needs Debian's mmdebstrap";
   if (spawnSync("dpkg-deb", ["--version"]).status !== 0) return "needs Debian's dpkg-deb";
   const probe = ["--mount", "--pid", "--fork", "--uts", "--ipc", "--net", "--cgroup", "true"];
   return spawnSync("unshare", probe).status === 0 ? undefined : "namespaces cannot be made here";
 }
+
+/** Returns the archive of the root file system, which the first test that needs it makes. */
+export function debianRoot(): string {
+  if (existsSync(ARCHIVE)) return ARCHIVE;
+  mkdirSync(dirname(ARCHIVE), { recursive: true });
+  // The suffix tells mmdebstrap what to make.
+  const made = `${ARCHIVE}.${process.pid}.tar`;
+  run("mmdebstrap", ["--quiet", "--variant=minbase", `--include=${PACKAGES}`, "bookworm", made]);
+  renameSync(made, ARCHIVE);
+  return ARCHIVE;
+}
+
+/** Returns whether the root file system is there or can be made. */
+export const hasDebianRoot = (): boolean => existsSync(ARCHIVE) || spawnSync("mmdebstrap", ["--version"]).status === 0;
 
 /** A machine in namespaces, with systemd as its first process. */
 export interface Machine extends AsyncDisposable {
@@ -53,16 +67,10 @@ export interface Machine extends AsyncDisposable {
  * @param at an empty directory, where its root is mounted
  */
 export async function startMachine(shown: string, at: string): Promise<Machine> {
-  if (!existsSync(ARCHIVE)) {
-    mkdirSync(dirname(ARCHIVE), { recursive: true });
-    // The suffix tells mmdebstrap what to make.
-    const made = `${ARCHIVE}.${process.pid}.tar`;
-    run("mmdebstrap", ["--quiet", "--variant=minbase", `--include=${PACKAGES}`, "bookworm", made]);
-    renameSync(made, ARCHIVE);
-  }
+  const archive = debianRoot();
   mkdirSync(at, { recursive: true });
   const spaces = ["--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net", "--cgroup"];
-  const child = spawn("unshare", [...spaces, "sh", "-c", BOOT, "sh", ARCHIVE, shown, at], {
+  const child = spawn("unshare", [...spaces, "sh", "-c", BOOT, "sh", archive, shown, at], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
