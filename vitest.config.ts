@@ -49,6 +49,12 @@ LONG.push(
   "test/clients/import-mapproxy.test.ts",
   "test/console/edit.test.ts",
 );
+/** They make packages, install them and run what they have. */
+LONG.push(
+  ...["npm-package", "debian-package", "container-image", "compose", "helm-chart"].map(
+    (name) => `test/packaging/${name}.test.ts`,
+  ),
+);
 
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);

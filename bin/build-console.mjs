@@ -7,9 +7,10 @@ import { build } from "esbuild";
 /**
  * @param root the folder of the package
  * @param outdir relative to `root`
+ * @returns which files went into it
  */
 export async function buildConsole(root, outdir) {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
       { in: "ui/main.tsx", out: "console" },
@@ -29,8 +30,10 @@ export async function buildConsole(root, outdir) {
     legalComments: "none",
     tsconfig: "ui/tsconfig.json",
     logLevel: "warning",
+    metafile: true,
   });
   const folder = join(root, outdir);
   for (const name of readdirSync(folder))
     writeFileSync(join(folder, `${name}.gz`), gzipSync(readFileSync(join(folder, name)), { level: 9 }));
+  return metafile;
 }

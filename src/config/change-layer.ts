@@ -46,7 +46,7 @@ export async function changeLayer(
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
   const origin = { file: originOfObject(object) };
-  const origins: Origins = { originOf: () => origin, writtenAs: () => undefined };
+  const origins: Origins = { originOf: () => origin, pathIn: (path) => path, writtenAs: () => undefined };
   const problems = new Problems(origins);
   const read = readLayer(content, path, { problems, cameAsText: () => false });
   if (read === undefined) return refuse(problems.list);

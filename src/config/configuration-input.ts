@@ -1,5 +1,5 @@
 import type { ConfiguredObject, ObjectKind } from "../gwc/configured-object.ts";
-import type { Variables } from "./internal/configuration-file.ts";
+import type { Variables } from "./internal/variables.ts";
 
 /** Facts of the running server that a reload must not lose because a section is absent. */
 export interface RunningConfiguration {

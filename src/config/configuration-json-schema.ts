@@ -1,5 +1,10 @@
 import * as z from "zod";
+import { isMap } from "../lib/is-map.ts";
+import { INCLUDED_LISTS } from "./internal/assemble-files.ts";
+import { valueAt, withoutKey, withValue } from "./internal/document-path.ts";
 import { ConfigurationSchema } from "./internal/schema/configuration-schema.ts";
+
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A text with a variable. It may stand where the schema describes a number, `true`, `false` or one of several words. */
 const VARIABLE = { type: "string", pattern: "\\$\\{" } as const;
@@ -8,8 +13,27 @@ const VARIABLE = { type: "string", pattern: "\\$\\{" } as const;
  * Returns the JSON Schema of configuration files, with which editors complete keys and mark mistakes. Draft 7 is what
  * all of them read. Checks of several keys together are not in it.
  */
-export function configurationJsonSchema(): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(ConfigurationSchema, {
+export function configurationJsonSchema(): JsonSchema {
+  const strict = strictSchema();
+  const relaxed = withPartialSources(strict);
+  // With defaults of layers a layer may lack what they have.
+  const { layers } = propertiesOf(strict);
+  return { ...relaxed, if: { required: ["layerDefaults"] }, else: { properties: { layers } } };
+}
+
+/**
+ * Returns the JSON Schema of files that a configuration includes. Defaults of layers are in other files, so it does not
+ * mark what a layer lacks.
+ */
+export function includedJsonSchema(): JsonSchema {
+  const relaxed = withPartialSources(strictSchema());
+  const known: readonly string[] = [...INCLUDED_LISTS, "layerDefaults"];
+  const properties = Object.entries(propertiesOf(relaxed)).filter(([key]) => known.includes(key));
+  return { ...relaxed, properties: Object.fromEntries(properties) };
+}
+
+const strictSchema = (): JsonSchema => ({
+  ...z.toJSONSchema(ConfigurationSchema, {
     io: "input",
     target: "draft-7",
     override({ jsonSchema }) {
@@ -19,5 +43,38 @@ export function configurationJsonSchema(): Readonly<Record<string, unknown>> {
       for (const key of Object.keys(plain)) Reflect.deleteProperty(jsonSchema, key);
       jsonSchema.anyOf = [plain, VARIABLE];
     },
-  });
+  }),
+});
+
+function propertiesOf(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (!isMap(properties)) throw new Error("the JSON Schema of the configuration has no properties");
+  return properties;
+}
+
+/** Returns the schema with sources of which each key may be absent. */
+function withPartialSources(schema: JsonSchema): JsonSchema {
+  const inLayer = ["properties", "layers", "items"];
+  const required = valueAt(schema, [...inLayer, "required"]);
+  const rest = Array.isArray(required) ? required.filter((key: unknown) => key !== "source") : [];
+  const places = [
+    [...inLayer, "properties", "source"],
+    ["properties", "layerDefaults", "properties", "source"],
+  ];
+  const changed = places.reduce<unknown>(
+    (document, path) => withValue(document, path, partialSource(valueAt(document, path))),
+    withValue(schema, [...inLayer, "required"], rest),
+  );
+  return isMap(changed) ? changed : schema;
+}
+
+function partialSource(source: unknown): unknown {
+  const kinds = valueAt(source, ["oneOf"]) ?? valueAt(source, ["anyOf"]);
+  if (!Array.isArray(kinds)) throw new Error("the JSON Schema of a source has no kinds");
+  // A part of a source may fit several of them.
+  return withValue(
+    withoutKey(source, ["oneOf"]),
+    ["anyOf"],
+    kinds.map((kind: unknown) => withoutKey(kind, ["required"])),
+  );
 }

@@ -45,6 +45,8 @@ export interface Configuration {
   readonly overridden: ReadonlySet<string>;
   /** Where each layer is configured, by name. Empty for the demo layers. */
   readonly layerOrigins: ReadonlyMap<string, Origin>;
+  /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */
+  readonly includedIn: ReadonlyMap<string, string>;
   readonly jobs: JobOptions;
   readonly compat: CompatOptions;
   readonly serviceInformation: ServiceInformation;

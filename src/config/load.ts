@@ -1,19 +1,18 @@
-import { isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
-import { fileFault } from "../lib/file-fault.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
 import type { ConfigurationInput } from "./configuration-input.ts";
 import { DEMO_CONFIGURATION } from "./demo-configuration.ts";
 import { type GeoWebCacheDirectory, lineKey, readDirectory } from "./geowebcache/directory.ts";
+import { type AssembledFiles, assembleFiles, INCLUDED_LISTS } from "./internal/assemble-files.ts";
 import { build } from "./internal/build-configuration.ts";
-import { type ConfigurationFile, readConfigurationFile, type Variables } from "./internal/configuration-file.ts";
-import { withValue } from "./internal/document-path.ts";
+import type { ConfigurationFile } from "./internal/configuration-file.ts";
+import { valueAt } from "./internal/document-path.ts";
 import { type Overrides, readOverrides } from "./internal/overrides.ts";
-import { isWithin, type Origins, type Path, Problems } from "./internal/problems.ts";
+import { isWithin, type Origins, type Path, Problems, pathText } from "./internal/problems.ts";
+import { readBytes, readIncluded, readNamed } from "./internal/read-files.ts";
 import { originOfObject, withObjects } from "./internal/with-objects.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";
 
@@ -28,13 +27,10 @@ export async function loadConfiguration(
   const name = flags["config"] ?? (env["NUTHATCH_CONFIG"] || undefined);
   const file = name === undefined ? undefined : await readNamed(name, cwd, env);
   const overridden = readOverrides(env, flags);
-  // A file that is not valid YAML has no content to check further.
-  if (file !== undefined && file.content === undefined && file.problems.length > 0)
-    return refuse([...file.problems, ...overridden.problems]);
-
-  let content: unknown = file?.content ?? {};
-  // A content that is not a map is reported as such below. Overrides would turn it into a map and hide the problem.
-  if (isMap(content)) for (const { path, value } of overridden.overrides) content = withValue(content, path, value);
+  const included = await includedFiles(file, name, overridden, input);
+  if (!included.ok) return included;
+  const files = assembleFiles(file, included.value, overridden.overrides);
+  let { content } = files;
   const named = flags["geowebcache"] ?? (env["NUTHATCH_GEOWEBCACHE"] || undefined);
   const directory =
     named === undefined
@@ -44,7 +40,8 @@ export async function loadConfiguration(
     return refuse(directory.problems);
   const loading: Loading = {
     input,
-    file,
+    hasFile: file !== undefined,
+    files,
     overridden,
     path: name === undefined ? undefined : resolve(cwd, name),
     directory,
@@ -55,10 +52,36 @@ export async function loadConfiguration(
   return loadLeniently(content, input.objects ?? directory.objects, loading);
 }
 
+/** Returns the files that a configuration includes. A file that cannot be read has no content to check further. */
+async function includedFiles(
+  file: ConfigurationFile | undefined,
+  name: string | undefined,
+  { overrides, problems }: Overrides,
+  { cwd, env }: ConfigurationInput,
+): Promise<Result<readonly ConfigurationFile[], readonly ConfigurationProblem[]>> {
+  const isBroken = (one: ConfigurationFile): boolean => one.content === undefined && one.problems.length > 0;
+  if (file !== undefined && isBroken(file)) return refuse([...file.problems, ...problems]);
+  const found: ConfigurationProblem[] = [];
+  const override = overrides.findLast(({ path }) => path.join(".") === "include");
+  const included = await readIncluded(override === undefined ? valueAt(file?.content, ["include"]) : override.value, {
+    name,
+    cwd,
+    env,
+    add(path, sentence) {
+      const origin = override === undefined ? file?.positionOf(path, "value") : { file: override.name };
+      const where = pathText(path);
+      found.push({ file: "the configuration", ...origin, path: where, message: `${where}: ${sentence}` });
+    },
+  });
+  const all = [...found, ...included.filter(isBroken).flatMap((one) => one.problems)];
+  return all.length === 0 ? ok(included) : refuse([...(file?.problems ?? []), ...all, ...problems]);
+}
+
 /** What is known before the objects are added to the content. */
 interface Loading {
   readonly input: ConfigurationInput;
-  readonly file: ConfigurationFile | undefined;
+  readonly hasFile: boolean;
+  readonly files: AssembledFiles;
   readonly overridden: Overrides;
   /** The configuration file, as an absolute path. */
   readonly path: string | undefined;
@@ -106,17 +129,13 @@ function originText(object: ConfiguredObject, directory: GeoWebCacheDirectory | 
 async function loadWith(
   base: unknown,
   objects: readonly ConfiguredObject[],
-  { input, file, overridden, path: configurationPath, directory }: Loading,
+  { input, hasFile, files, overridden, path: configurationPath, directory }: Loading,
   notServed: ReadonlySet<string>,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   let content = base;
   // Beside objects the demo layers are a part of the content like those of a file.
   const isDemo =
-    file === undefined &&
-    directory === undefined &&
-    objects.length > 0 &&
-    isMap(content) &&
-    content["layers"] === undefined;
+    !hasFile && directory === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
   if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
   const { env } = input;
   const variables = directory !== undefined && env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
@@ -127,16 +146,20 @@ async function loadWith(
     changed: input.changed?.kind === "layer" ? input.changed.name : undefined,
   });
   content = added.content;
-  const overrideAt = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
+  const overrideOf = (path: Path) => overridden.overrides.findLast((override) => isWithin(path, override.path));
+  // A value that comes from the defaults of layers may come from a variable too.
+  const overrideAt = (path: Path) => overrideOf(path) ?? overrideOf(files.pathIn(added.inFile(path)));
   const origins: Origins = {
     originOf(path, part) {
       const override = overrideAt(path);
       if (override !== undefined) return { file: override.name };
       const object = added.objectAt(path);
       if (object !== undefined) return { file: originText(object, directory) };
-      return file?.positionOf(added.inFile(path), part) ?? { file: "the configuration" };
+      return files.positionOf(added.inFile(path), part) ?? { file: "the configuration" };
     },
-    writtenAs: (path) => (overrideAt(path) === undefined ? file?.writtenAs(added.inFile(path)) : undefined),
+    pathIn: (path) =>
+      overrideOf(path) === undefined && added.objectAt(path) === undefined ? files.pathIn(added.inFile(path)) : path,
+    writtenAs: (path) => (overrideAt(path) === undefined ? files.writtenAs(added.inFile(path)) : undefined),
   };
   const problems = new Problems(origins);
   const warnings = [...overridden.warnings, ...(directory?.warnings ?? [])];
@@ -146,55 +169,23 @@ async function loadWith(
     problems,
     origins,
     warnings,
-    cameAsText: (path) => overrideAt(path) !== undefined || file?.writtenAs(added.inFile(path)) !== undefined,
+    included: files.included,
+    cameAsText: (path) => overrideAt(path) !== undefined || files.writtenAs(added.inFile(path)) !== undefined,
     objects,
     stores: { first: added.defaultStore, keepsDefault: added.keepsDefault },
     overridden: added.overridden,
     directory,
   });
   // A text whose variable is not set is reported once: its emptiness is not a second problem.
-  const reported = new Set((file?.problems ?? []).map(({ path }) => path));
+  const placeOf = ({ file, path }: ConfigurationProblem): string => JSON.stringify([file, path]);
+  const reported = new Set(files.problems.map(placeOf));
   const found = [
-    ...(file?.problems ?? []),
+    ...files.problems,
     ...overridden.problems,
-    ...problems.list.filter(({ path }) => !reported.has(path)),
+    ...problems.list.filter((problem) => !reported.has(placeOf(problem))),
   ];
   if (found.length > 0) return refuse(found);
   return ok(freeze({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] }));
-}
-
-const unreadable = (file: string, message: string, at: { readonly line?: number } = {}): ConfigurationFile => ({
-  content: undefined,
-  problems: [{ file, ...at, path: "", message }],
-  positionOf: () => ({ file }),
-  writtenAs: () => undefined,
-  withVariables: [],
-});
-
-async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
-  try {
-    return readBytes(name, await readFile(resolve(cwd, name)), env);
-  } catch (error) {
-    return unreadable(
-      name,
-      `the configuration cannot be read: ${fileFault(error)}; --config or NUTHATCH_CONFIG names another file`,
-    );
-  }
-}
-
-/** Reads the bytes of a file called `name`. Without `env` its variables are not replaced. */
-function readBytes(name: string, bytes: Buffer, env: Variables | undefined): ConfigurationFile {
-  const line = lineBeyondUtf8(bytes);
-  if (line !== undefined)
-    return unreadable(name, "the file is not UTF-8 from this line on: save it in the encoding UTF-8", { line });
-  const text = bytes.toString();
-  return /<(?:\w+:)?gwcConfiguration\b/.test(text.slice(0, 10_000))
-    ? unreadable(
-        name,
-        "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/layers.md has the keys for the rest",
-        { line: 1 },
-      )
-    : readConfigurationFile(name, text, env);
 }
 
 /** The problems and warnings of a text. A text without problems is valid. */
@@ -210,11 +201,16 @@ export interface TextReport {
 export async function checkText(bytes: Buffer, name: string): Promise<TextReport> {
   const file = readBytes(name, bytes, undefined);
   if (file.content === undefined && file.problems.length > 0) return { problems: file.problems, warnings: [] };
-  const origins: Origins = { originOf: file.positionOf, writtenAs: file.writtenAs };
+  const files = assembleFiles(file, [], []);
+  const origins: Origins = {
+    originOf: (path, part) => files.positionOf(path, part) ?? { file: name },
+    pathIn: files.pathIn,
+    writtenAs: files.writtenAs,
+  };
   const problems = new Problems(origins);
-  for (const path of file.withVariables) problems.skip(path);
+  skipUnknown(file, files, problems);
   const warnings: string[] = [];
-  await build(file.content, {
+  await build(files.content, {
     input: { env: {}, cwd: "/", textOnly: true },
     file: name,
     problems,
@@ -226,14 +222,21 @@ export async function checkText(bytes: Buffer, name: string): Promise<TextReport
   return { problems: [...file.problems, ...problems.list], warnings: [...problems.warnings, ...plain] };
 }
 
-/** Returns the first line of a text that is not UTF-8, counted from 1; undefined: all lines are. */
-function lineBeyondUtf8(text: Buffer): number | undefined {
-  if (isUtf8(text)) return undefined;
-  for (let line = 1, from = 0; ; line++) {
-    const end = text.indexOf("\n", from);
-    if (end < 0 || !isUtf8(text.subarray(from, end))) return line;
-    from = end + 1;
+/** Skips what a text alone does not tell: values with variables, and the items of files that it includes. */
+function skipUnknown({ content, withVariables }: ConfigurationFile, files: AssembledFiles, problems: Problems): void {
+  const layers = valueAt(content, ["layers"]);
+  const count = Array.isArray(layers) ? layers.length : 0;
+  for (const path of withVariables) {
+    problems.skip(path);
+    const [section, ...rest] = path;
+    for (let i = 0; section === "layerDefaults" && i < count; i++) {
+      const inLayer = ["layers", i, ...rest];
+      if (pathText(files.pathIn(inLayer)) === pathText(path)) problems.skip(inLayer);
+    }
   }
+  const include = valueAt(content, ["include"]);
+  if (Array.isArray(include) && include.length > 0)
+    for (const section of INCLUDED_LISTS) problems.skip([section, Number.MAX_SAFE_INTEGER]);
 }
 
 function freeze<T>(value: T): T {

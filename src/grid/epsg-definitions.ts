@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { dataFile } from "../lib/data-file.ts";
 
 let definitions: string | undefined;
 
 /** Returns the text of all definitions. Reads the file, of 850 KB, for the first code that is looked up. */
 function readDefinitions(): string {
   // The package exports nothing but its code, so the file is found beside it.
-  const code = createRequire(import.meta.url).resolve("mproj");
-  definitions ??= readFileSync(join(dirname(code), "../nad/epsg"), "utf8");
+  const inPackage = () => join(dirname(createRequire(import.meta.url).resolve("mproj")), "../nad/epsg");
+  definitions ??= readFileSync(dataFile("epsg", inPackage), "utf8");
   return definitions;
 }
 

@@ -122,6 +122,8 @@ export interface ConfiguredParts {
   readonly geowebcache?: { readonly directory: string };
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
+  /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */
+  readonly includedIn: ReadonlyMap<string, string>;
 }
 
 /** A request that has passed all checks before the body, as a handler gets it. */

@@ -73,6 +73,23 @@ export async function runNginx({
     if (text.search(from) < 0) throw new Error(`examples/nginx.conf lacks ${from}`);
     return text.replace(from, String(to));
   }, example);
+  return runSite(directory, site, { under, answers });
+}
+
+/**
+ * Runs Debian's nginx with a file of `conf.d`. Returns the function that ends it.
+ * @param directory its own, which is removed at the end
+ */
+export async function runSite(
+  directory: string,
+  site: string,
+  { under = [], answers }: Pick<NginxPlace, "under" | "answers">,
+): Promise<() => Promise<void>> {
+  const file = (name: string, text: string): string => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  };
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
     mkdirSync(join(directory, name));
     return `${name}_temp_path ${join(directory, name)};`;

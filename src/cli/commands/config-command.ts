@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { stringify } from "yaml";
 import { configurationDocument } from "../../config/configuration-document.ts";
-import { configurationJsonSchema } from "../../config/configuration-json-schema.ts";
+import { configurationJsonSchema, includedJsonSchema } from "../../config/configuration-json-schema.ts";
 import { serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
@@ -37,7 +37,11 @@ export function configCommand(): Command {
   });
   const schema = new Command("schema")
     .description("prints the JSON Schema of configuration files, for editors")
-    .action(() => void process.stdout.write(`${JSON.stringify(configurationJsonSchema(), null, 2)}\n`));
+    .option("--included", "prints that of the files that a configuration includes")
+    .action(({ included }: { readonly included?: boolean }) => {
+      const printed = included === true ? includedJsonSchema() : configurationJsonSchema();
+      process.stdout.write(`${JSON.stringify(printed, null, 2)}\n`);
+    });
   return new Command("config")
     .description("checks, prints and exports configurations")
     .addCommand(check)

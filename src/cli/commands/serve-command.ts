@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ServiceManager } from "../../app/service-manager.ts";
 import type { RunningServer } from "../../app/start.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { EXIT } from "../exit.ts";
@@ -11,11 +12,13 @@ export function serveCommand(): Command {
     async (flags: ConfigurationFlags) => {
       const configuration = await loadOrPrint(flags, { makesDefaults: true });
       if (configuration === undefined) return;
+      const manager = await serviceManager();
       const starting = start(configuration, flags);
-      obeySignals(starting);
+      obeySignals(starting, manager);
       try {
         const server = await starting;
         process.stdout.write(greetingText(server.address, configuration));
+        await manager?.ready(statusOf(server));
       } catch (error) {
         // Exit explicitly: the threads of a partly started server would keep the process alive.
         fail("the server cannot start", error);
@@ -37,6 +40,15 @@ async function start(configuration: Configuration, flags: ConfigurationFlags): P
   return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }));
 }
 
+/** Returns systemd, if it has started this process and waits for reports. */
+async function serviceManager(): Promise<ServiceManager | undefined> {
+  if (process.env["NOTIFY_SOCKET"] === undefined) return undefined;
+  const { takeServiceManager } = await import("../../app/service-manager.ts");
+  return takeServiceManager(process.env, (failure) => process.stderr.write(`nuthatch: ${failure}\n`));
+}
+
+const statusOf = ({ address }: RunningServer): string => `listening at ${address}`;
+
 function fail(what: string, error: unknown): never {
   process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
   const isConfiguration = error instanceof Error && "isConfiguration" in error && error.isConfiguration === true;
@@ -44,7 +56,7 @@ function fail(what: string, error: unknown): never {
 }
 
 /** Handles signals from the beginning: after a signal during the start, the server closes as soon as it has started. */
-function obeySignals(starting: Promise<RunningServer>): void {
+function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager | undefined): void {
   let ending = false;
   for (const [signal, code] of [
     ["SIGTERM", 143],
@@ -53,6 +65,7 @@ function obeySignals(starting: Promise<RunningServer>): void {
     process.on(signal, () => {
       if (ending) endAtOnce(signal, code);
       ending = true;
+      void manager?.stopping();
       starting
         .then((server) => server.close())
         .then(
@@ -64,7 +77,14 @@ function obeySignals(starting: Promise<RunningServer>): void {
   process.on("SIGHUP", () => {
     // The server logs the outcome of the reload.
     starting
-      .then((server) => server.reload())
+      .then(async (server) => {
+        await manager?.reloading();
+        try {
+          await server.reload();
+        } finally {
+          await manager?.ready(statusOf(server));
+        }
+      })
       .catch((error: unknown) => process.stderr.write(`nuthatch: the reload failed: ${String(error)}\n`));
   });
 }

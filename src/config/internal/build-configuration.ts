@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { GridSet } from "../../grid/grid-set.ts";
-import type { ConfiguredObject } from "../../gwc/configured-object.ts";
+import { type ConfiguredObject, overriddenKey } from "../../gwc/configured-object.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { withDigest } from "../../layer/layer-digest.ts";
 import { unknownLayer } from "../../lib/nearest.ts";
@@ -19,6 +19,7 @@ import { buildState } from "./build-state.ts";
 import { buildStores, checkLayerStores, type StoresContext } from "./build-stores.ts";
 import { buildUsers } from "./build-users.ts";
 import { buildWebhooks } from "./build-webhooks.ts";
+import { checkIncluded } from "./check-included.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Origins, Path, Problems } from "./problems.ts";
 import { type Document, readDocument } from "./read-document.ts";
@@ -44,6 +45,8 @@ export interface Building {
   readonly overridden?: ReadonlySet<string>;
   readonly objects?: readonly ConfiguredObject[];
   readonly directory?: GeoWebCacheDirectory | undefined;
+  /** The contents of the files that the configuration includes. */
+  readonly included?: readonly unknown[];
   cameAsText(path: Path): boolean;
 }
 
@@ -51,6 +54,7 @@ export interface Building {
 export async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
   const document = readDocument(content, building);
+  for (const [i, one] of (building.included ?? []).entries()) checkIncluded(one, ["include", i], building);
   let gridSets: readonly GridSet[] = [];
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
     const built = await buildGridSets(own, input, problems);
@@ -114,6 +118,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     objects: building.objects ?? [],
     isWritable: document.config.writable,
     overridden: building.overridden ?? new Set(),
+    includedIn: includedIn(document, building.origins),
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
     jobs,
     compat,
@@ -134,6 +139,24 @@ const optionsOf = ({ path, file, digest }: GeoWebCacheDirectory, isRead: boolean
   file,
   digest: isRead ? digest : undefined,
 });
+
+/** Returns the included files of grid sets and stores. */
+function includedIn({ gridSets, stores = [] }: Document, origins: Origins): ReadonlyMap<string, string> {
+  const main = origins.originOf([], "value").file;
+  const lists = [
+    { key: "gridSets", kind: "gridSet", items: gridSets },
+    { key: "stores", kind: "store", items: stores },
+  ] as const;
+  const found = lists.flatMap(({ key, kind, items }) =>
+    items.map((item, i) => {
+      const { file, line } = origins.originOf([key, i], "value");
+      return item?.id === undefined || line === undefined || file === main
+        ? []
+        : ([[overriddenKey({ kind, name: item.id }), file]] as const);
+    }),
+  );
+  return new Map(found.flat());
+}
 
 /** Returns where each layer is configured. A layer that does not fit the schema is undefined here. */
 const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origins): ReadonlyMap<string, Origin> =>

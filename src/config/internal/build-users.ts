@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { isUserName, type KeptUser, type User, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import { fileFault } from "../../lib/file-fault.ts";
-import type { Variables } from "./configuration-file.ts";
 import type { Problems } from "./problems.ts";
 import type { Document } from "./read-document.ts";
+import type { Variables } from "./variables.ts";
 
 /**
  * Returns the users of the htpasswd file, of the configuration and of the variables. A later user replaces an earlier

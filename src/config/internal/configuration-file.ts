@@ -2,6 +2,7 @@ import type { YAMLError } from "yaml";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 import { parseYaml } from "./parsed-yaml.ts";
 import { type Path, pathText } from "./problems.ts";
+import { type Replacing, substitute } from "./variables.ts";
 
 /** The content of a configuration file and the positions of its values. */
 export interface ConfigurationFile {
@@ -14,8 +15,6 @@ export interface ConfigurationFile {
   /** The paths of the values that hold variables. */
   readonly withVariables: readonly Path[];
 }
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Limits far beyond any real file. Each alias, level and value takes time, stack and memory. */
 const MAX_ALIASES = 100;
@@ -33,10 +32,10 @@ class Unusable extends Error {
 }
 
 /**
- * Reads YAML 1.2, with `${NAME}` and `${NAME:-default}` in its texts (`$${` is a plain `${`). Without `env` the texts stay
- * as they are written.
+ * Reads YAML 1.2, with `${NAME}`, `${NAME:-default}` and `${FILE:path}` in its texts (`$${` is a plain `${`). Without
+ * `replacing` the texts stay as they are written.
  */
-export function readConfigurationFile(name: string, text: string, env: Variables | undefined): ConfigurationFile {
+export function readConfigurationFile(name: string, text: string, replacing: Replacing | undefined): ConfigurationFile {
   const document = parseYaml(text);
   const problems: ConfigurationProblem[] = [];
   const at = (offset: number | undefined): Origin => {
@@ -101,8 +100,8 @@ export function readConfigurationFile(name: string, text: string, env: Variables
     if (typeof value !== "string" || !value.includes("${")) return value;
     written.set(pathText(path), value);
     withVariables.push(path);
-    if (env === undefined) return value;
-    const filled = substitute(value, env);
+    if (replacing === undefined) return value;
+    const filled = substitute(value, replacing);
     for (const message of filled.problems) add(positionOf(path, "value"), pathText(path), message);
     return filled.text;
   }
@@ -127,23 +126,3 @@ function remedyFor({ code, message }: YAMLError): string {
 
 /** Removes the quoted text of the file from the parser's message: it may contain a secret. */
 const unquoted = (message: string): string => message.replace(/:? "(?:\\.|[^"\\])*"/g, "");
-
-function substitute(text: string, env: Variables): { readonly text: string; readonly problems: readonly string[] } {
-  const problems: string[] = [];
-  const filled = text.replace(
-    /\$?\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g,
-    (whole, name: string | undefined, fallback: string | undefined) => {
-      if (whole.startsWith("$$")) return whole.slice(1);
-      if (name === undefined) {
-        problems.push("expected $" + "{NAME} or $" + "{NAME:-default} (a plain $" + "{ is written $$" + "{)");
-        return whole;
-      }
-      // An empty variable counts as not set.
-      const value = env[name];
-      if (value !== undefined && value !== "") return value;
-      if (fallback === undefined) problems.push(`the variable ${name} is not set, and there is no default`);
-      return fallback ?? "";
-    },
-  );
-  return { text: filled, problems };
-}

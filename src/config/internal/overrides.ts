@@ -1,9 +1,9 @@
 import { parseLogOptions } from "../../lib/log-options.ts";
 import { didYouMean, nearest } from "../../lib/nearest.ts";
 import type { ConfigurationProblem } from "../problem.ts";
-import type { Variables } from "./configuration-file.ts";
 import type { Path } from "./problems.ts";
 import { KEYS, type Key } from "./schema/keys.ts";
+import type { Variables } from "./variables.ts";
 
 /** A value of a variable or a flag that overrides the file's. */
 export interface Override {

@@ -22,6 +22,8 @@ export const isWithin = (path: Path, above: Path): boolean =>
 /** The origins of values. Part `key` is the position of the key itself, not of its value. */
 export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
+  /** Returns the path of a value in the file that it is written in: an included file counts its own items. */
+  pathIn(path: Path): Path;
   /** Returns a value as written in the file if variables were replaced in it: the replaced text may be a secret. */
   writtenAs(path: Path): string | undefined;
 }
@@ -53,6 +55,11 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
 
+/** Returns each problem once: a wrong value of the defaults of layers is wrong in each layer that has it. */
+const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProblem[] => [
+  ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
+];
+
 /** Collects the problems of one configuration. */
 export class Problems {
   readonly #origins: Origins;
@@ -77,17 +84,19 @@ export class Problems {
   }
 
   #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
-    const where = pathText(path);
-    const message = where === "" ? sentence : `${where}: ${sentence}`;
-    const problem = { ...this.#origins.originOf(path, part), path: where, message };
+    const problem = this.#problem(path, sentence, part);
     this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
   warn(path: Path, sentence: string): void {
-    const where = pathText(path);
-    const problem = { ...this.#origins.originOf(path, "value"), path: where, message: `${where}: ${sentence}` };
-    this.#warned.push({ path, problem });
+    this.#warned.push({ path, problem: this.#problem(path, sentence, "value") });
+  }
+
+  #problem(path: Path, sentence: string, part: "key" | "value"): ConfigurationProblem {
+    const where = pathText(this.#origins.pathIn(path));
+    const message = where === "" ? sentence : `${where}: ${sentence}`;
+    return { ...this.#origins.originOf(path, part), path: where, message };
   }
 
   /**
@@ -99,7 +108,7 @@ export class Problems {
   }
 
   get warnings(): readonly ConfigurationProblem[] {
-    return this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem);
+    return distinct(this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
   }
 
   /** Returns whether there is a problem or a skipped value at or below a path. */
@@ -120,11 +129,14 @@ export class Problems {
     );
   }
 
-  /** The problems in the order of the file; problems from other origins come last. */
+  /** The problems file by file, each in the order of its file; problems from other origins come last. */
   get list(): readonly ConfigurationProblem[] {
+    const known = distinct(this.#found.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
+    const files = [...new Set(known.map(({ file }) => file))];
+    const rank = ({ file, line }: ConfigurationProblem): number =>
+      line === undefined ? files.length : files.indexOf(file);
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
-    const known = this.#found.filter(({ path }) => this.#isKnown(path));
-    return known.map(({ problem }) => problem).sort((a, b) => line(a) - line(b));
+    return known.sort((a, b) => rank(a) - rank(b) || line(a) - line(b));
   }
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
+import { checkLayerDefaults } from "./check-included.ts";
 import type { Path } from "./problems.ts";
 import { fittingParts, type Reading, readValue } from "./read-value.ts";
 import { ClusterSchema } from "./schema/cluster-schema.ts";
@@ -18,7 +19,10 @@ type Items<T> = readonly (T | undefined)[];
  * The content of a configuration with all defaults. An item of a list that does not fit is undefined, and a section
  * that does not fit has its defaults: the rest is still checked, so that all problems are reported at once.
  */
-export type Document = Omit<ConfigurationDocument, Lists | "layers" | "stores" | "htpasswd" | "cluster"> & {
+export type Document = Omit<
+  ConfigurationDocument,
+  Lists | "include" | "layerDefaults" | "layers" | "stores" | "htpasswd" | "cluster"
+> & {
   readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
@@ -56,6 +60,8 @@ export function readDocument(content: unknown, reading: Reading): Document {
     reading.problems.expected([key], "a list", list);
     return [];
   };
+  section("include", SECTIONS.include);
+  checkLayerDefaults(root["layerDefaults"], ["layerDefaults"], reading);
   return {
     server: section("server", SECTIONS.server),
     config: section("config", SECTIONS.config),

@@ -1,6 +1,6 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { documentOf } from "../../gwc/configured-object.ts";
+import { documentOf, overriddenKey } from "../../gwc/configured-object.ts";
 import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
@@ -100,11 +100,12 @@ function present(parts: GridSetParts, name: string): Present | undefined {
 
 /** Returns why a grid set cannot be changed over HTTP; undefined: it can. */
 export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
-  const { gridSets, objects, file, isWritable } = configured();
+  const { gridSets, objects, file, includedIn, isWritable } = configured();
   if (documentOf(objects, "gridSet", name) !== undefined) return undefined;
   const isOwn = gridSets.some(({ id }) => id === name);
   if (isOwn && isWritable) return undefined;
-  const where = isOwn ? `stands in ${file ?? "the demo"}, and is changed there` : "is built in";
+  const place = includedIn.get(overriddenKey({ kind: "gridSet", name })) ?? file;
+  const where = isOwn ? `stands in ${place ?? "the demo"}, and is changed there` : "is built in";
   return conflict(`The grid set ${name} ${where}.`);
 }
 

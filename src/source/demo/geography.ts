@@ -14,6 +14,7 @@ import {
 import { feature, mesh, neighbors } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
+import { dataFile } from "../../lib/data-file.ts";
 import { SourceError } from "../source.ts";
 
 /** Units of a CRS; y counts downwards, as in d3-geo and in SVG. */
@@ -57,13 +58,12 @@ export type Collection = "states" | "countries-110m" | "countries-50m";
 
 function topologyOf(collection: Collection): { readonly topology: Topology; readonly areas: Areas } {
   return topologies(collection, () => {
-    const [file, object] =
+    const [inPackage, object] =
       collection === "states"
         ? ["us-atlas/states-10m.json", "states"]
         : [`world-atlas/${collection}.json`, "countries"];
-    const topology: Topology<Record<string, Areas>> = JSON.parse(
-      readFileSync(createRequire(import.meta.url).resolve(file), "utf8"),
-    );
+    const file = dataFile(`${collection}.json`, () => createRequire(import.meta.url).resolve(inPackage));
+    const topology: Topology<Record<string, Areas>> = JSON.parse(readFileSync(file, "utf8"));
     const areas = topology.objects[object];
     if (areas === undefined) throw new Error(`${file} has no object ${object}`);
     return { topology, areas };

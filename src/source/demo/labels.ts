@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import opentype from "opentype.js";
 import polylabel from "polylabel";
+import { dataFile } from "../../lib/data-file.ts";
 import type { Canvas } from "./canvas.ts";
 import type { Area, Piece, Position } from "./geography.ts";
 
@@ -40,7 +41,9 @@ interface Text {
 let font: opentype.Font | undefined;
 
 function robotoMedium(): opentype.Font {
-  const file = createRequire(import.meta.url).resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff");
+  const file = dataFile("roboto.woff", () =>
+    createRequire(import.meta.url).resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff"),
+  );
   font ??= opentype.parse(new Uint8Array(readFileSync(file)).buffer);
   return font;
 }

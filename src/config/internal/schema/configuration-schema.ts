@@ -3,6 +3,7 @@ import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { ClusterSchema } from "./cluster-schema.ts";
 import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
+import { LayerDefaultsSchema } from "./layer-defaults-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
 import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
@@ -59,12 +60,16 @@ const ConfigSchema = map({
 
 /** All keys of the configuration, with their limits, defaults and descriptions. Everything else follows. */
 export const ConfigurationSchema = map({
+  include: list(text)
+    .default([])
+    .describe("Files with more layers, grid sets, stores, users and webhooks. The last part of a path may hold `*`."),
   server: ServerSchema.prefault({}),
   config: ConfigSchema.prefault({}),
   dataDir: text.default("data").describe("The directory of state and tiles."),
   users: list(UserSchema).default([]),
   htpasswd: optional(HtpasswdSchema),
   gridSets: list(GridSetSchema).default([]),
+  layerDefaults: optional(LayerDefaultsSchema).describe("Values of layers for the keys that a layer does not have."),
   layers: optional(list(LayerSchema)).describe("The layers; without a file the demo layers."),
   diskQuota: DiskQuotaSchema.prefault({}).describe("The quota in force until one is set by a request."),
   eviction: EvictionSchema.prefault({}),

@@ -28,7 +28,7 @@ function unwrap(schema: z.core.SomeType): z.core.SomeType {
 }
 
 function formOf(schema: z.core.SomeType): Key["form"] {
-  if (schema instanceof z.ZodObject) return "map";
+  if (schema instanceof z.ZodObject || schema instanceof z.ZodDiscriminatedUnion) return "map";
   if (!(schema instanceof z.ZodArray)) return "value";
   return unwrap(schema.element) instanceof z.ZodObject ? "list of maps" : "list of values";
 }

@@ -1,0 +1,25 @@
+// Copies what the program reads of packages with data into dist/data: the packages hold much more, and need not be installed.
+import { copyFileSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const { resolve } = createRequire(import.meta.url);
+
+/** The names that `dataFile` (src/lib/data-file.ts) is asked for. */
+const FILES = {
+  "states.json": () => resolve("us-atlas/states-10m.json"),
+  "countries-110m.json": () => resolve("world-atlas/countries-110m.json"),
+  "countries-50m.json": () => resolve("world-atlas/countries-50m.json"),
+  "roboto.woff": () => resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff"),
+  // The package exports nothing but its code, so the file is found beside it.
+  epsg: () => join(dirname(resolve("mproj")), "../nad/epsg"),
+};
+
+/** The packages of these files, whose licences belong to the program's. */
+export const DATA_PACKAGES = ["us-atlas", "world-atlas", "@fontsource/roboto", "mproj"];
+
+/** @param outdir an absolute path */
+export function copyDataFiles(outdir) {
+  mkdirSync(outdir, { recursive: true });
+  for (const [name, find] of Object.entries(FILES)) copyFileSync(find(), join(outdir, name));
+}
