@@ -53,6 +53,7 @@ export function buildRendering(parts: {
       storesUntilMs: parts.storesUntilMs,
     },
     configuration.cluster?.node,
+    log,
   );
   const renderers = new RendererPool({
     local: localRenderers,

@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { availableParallelism, getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { noteTo, type Port, portOfProcess } from "../lib/channel.ts";
+import type { Logger } from "../lib/logger.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
 import type { RendererMethods, RendererOwner } from "./renderer-methods.ts";
@@ -13,9 +14,12 @@ export class LocalRenderers implements RendererHost {
   readonly node: string | undefined;
   readonly most = Math.min(availableParallelism(), MOST);
   readonly #ports = new Set<Port>();
+  readonly #log: Logger;
   #owner: RendererOwner;
+  #mayLower = true;
 
-  constructor(owner: Omit<RendererOwner, "parentPid">, node: string | undefined) {
+  constructor(owner: Omit<RendererOwner, "parentPid">, node: string | undefined, log: Logger) {
+    this.#log = log;
     this.#owner = { ...owner, parentPid: process.pid };
     this.node = node;
   }
@@ -26,8 +30,8 @@ export class LocalRenderers implements RendererHost {
       // The renderer reports over the channel; stderr is for a crash.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    // Set the priority now, as threads of the process inherit it. A server that was started with `nice` may not raise it.
-    if (child.pid !== undefined) setPriority(child.pid, Math.max(nice, getPriority()));
+    // Set the priority now, as threads of the process inherit it.
+    if (child.pid !== undefined) this.#lower(child.pid, nice);
     const port = portOfProcess(child);
     this.#ports.add(port);
     noteTo<RendererMethods>(port, "own", [this.#owner]);
@@ -39,6 +43,18 @@ export class LocalRenderers implements RendererHost {
     });
     child.on("exit", (code, signal) => end({ kind: "exited", code, signal }));
     return { port, pid: child.pid, kill: () => void child.kill("SIGKILL") };
+  }
+
+  /** Lowers the priority of a process. A server that was started with `nice` may not raise it. */
+  #lower(pid: number, nice: number): void {
+    if (!this.#mayLower) return;
+    try {
+      setPriority(pid, Math.max(nice, getPriority()));
+    } catch (error) {
+      // A sandbox may forbid the call. Renders matter more than their priority.
+      this.#mayLower = false;
+      this.#log.warn("renderers have the priority of the server, which may not lower it", { error: String(error) });
+    }
   }
 
   /** Nothing is stored after this time by `machineMs`. */

@@ -91,6 +91,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     renderers: new LocalRenderers(
       { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
       cluster.node,
+      log,
     ),
     begun: () => applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
