@@ -26,7 +26,7 @@ const LOST: RendererResult = { kind: "lost" };
 
 export interface RendererPoolParts {
   /** The renderers on this machine. They alone compose maps and reclaim space. */
-  readonly local: LocalRenderers;
+  readonly local: RendererHost & Pick<LocalRenderers, "configureStores">;
   readonly layers: readonly Layer[];
   /** Returns whether users read tiles at the moment. */
   readonly usersActive: () => boolean;
