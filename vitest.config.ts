@@ -21,11 +21,13 @@ const LONG = [
   "backup",
   "burst",
   "configured-objects",
+  "copied-tiles",
   "exchange",
   "faults",
   "full-disk",
   "hard-cap",
   "log",
+  "lost-state",
   "many-jobs",
   "store-copy",
   "two-disks",
@@ -41,6 +43,7 @@ const LONG = [
   "cluster-lead",
   "removed-layer",
   "feeds",
+  "geowebcache-tiles",
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
 LONG.push(
