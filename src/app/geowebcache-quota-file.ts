@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { digestOf } from "../config/geowebcache/digest.ts";
@@ -12,19 +12,10 @@ import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
-import type { Quota, QuotaConfiguration } from "../quota/quota-configuration.ts";
+import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 
-/** GeoWebCache's name of the root, and the fields in its order. */
+/** GeoWebCache's name of the root. Its fields have the order of the classic interface. */
 const ROOT = "gwcQuotaConfiguration";
-const FIELDS = [
-  "enabled",
-  "cacheCleanUpFrequency",
-  "cacheCleanUpUnits",
-  "maxConcurrentCleanUps",
-  "globalExpirationPolicyName",
-  "globalQuota",
-  "layerQuotas",
-] as const satisfies readonly (keyof QuotaConfiguration)[];
 
 /**
  * The `geowebcache-diskquota.xml` of a directory of GeoWebCache. A quota is written beside the file and renamed over it. A
@@ -88,7 +79,7 @@ export class GeoWebCacheQuotaFile implements QuotaFile {
 export const openQuotaFile = (directory: string): QuotaFile => new GeoWebCacheQuotaFile(join(directory, QUOTA));
 
 const newText = (quota: QuotaConfiguration): string =>
-  `<?xml version="1.0" encoding="utf-8"?>\n${elementText(ROOT, map(FIELDS.map((name) => [name, nodeOf(quota, name)])), "")}\n`;
+  `<?xml version="1.0" encoding="utf-8"?>\n${elementText(ROOT, map(QUOTA_FIELDS.map((name) => [name, nodeOf(quota, name)])), "")}\n`;
 
 /** Returns the text of a file with the fields that have another value replaced, and everything else as it was. */
 function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, string> {
@@ -100,17 +91,17 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
     return refuse(`the file cannot be read${read.ok ? "" : ` (${refusalMessage(read.error)})`}, so it is not changed.`);
   const present = read.value;
   const splices = new Splices(text);
-  for (const name of FIELDS) {
+  for (const name of QUOTA_FIELDS) {
     if (isDeepStrictEqual(present[name], quota[name])) continue;
     const content = (indent: string): string => elementText(name, nodeOf(quota, name), indent);
     const element = root.children.find((child) => child.name === name);
-    if (element === undefined) splices.insert(root, name, FIELDS, content);
+    if (element === undefined) splices.insert(root, name, QUOTA_FIELDS, content);
     else splices.replace(element, content);
   }
   return ok(splices.result());
 }
 
-function nodeOf(quota: QuotaConfiguration, name: (typeof FIELDS)[number]): DocumentNode {
+function nodeOf(quota: QuotaConfiguration, name: (typeof QUOTA_FIELDS)[number]): DocumentNode {
   switch (name) {
     case "globalQuota":
       return sizeNode(quota.globalQuota);
@@ -140,9 +131,10 @@ const sizeNode = ({ value, units }: Quota): MapNode =>
 
 function replaceFile(file: string, bytes: Buffer): void {
   const temporary = `${file}.new`;
-  const handle = openSync(temporary, "w", 0o644);
+  const { mode = 0o644 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  const handle = openSync(temporary, "w", mode);
   try {
-    writeSync(handle, bytes);
+    writeFileSync(handle, bytes);
     fsyncSync(handle);
   } finally {
     closeSync(handle);

@@ -102,8 +102,13 @@ export class PooledRenderer {
   }
 
   /** Whether the renderer gets no further work, because it ends. */
-  get isClosing(): boolean {
+  get isRetiring(): boolean {
     return this.#isRetiring;
+  }
+
+  /** Whether its end is expected. */
+  get isAskedToEnd(): boolean {
+    return this.#isClosing;
   }
 
   get hasEnded(): boolean {

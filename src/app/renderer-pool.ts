@@ -1,6 +1,7 @@
 import type { Composed, Composition } from "../image/compose.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Logger } from "../lib/logger.ts";
+import { waitOut } from "../lib/wait-out.ts";
 import type { Reserve } from "../render/admission.ts";
 import type { RenderOrder } from "../render/render-order.ts";
 import type {
@@ -71,7 +72,7 @@ export class RendererPool implements Renderers, RendererHosts {
   #layers: readonly Layer[];
   #nextRender = 1;
   /** Until when renderers that cannot be reached may begin to store tiles, by the monotonic clock. */
-  #strangersUntilMs = 0;
+  #unreachableUntilMs = 0;
   /** The number of renderers that were ended since the start because they did not answer. */
   hung = 0;
 
@@ -147,11 +148,11 @@ export class RendererPool implements Renderers, RendererHosts {
         log.error("a renderer cannot be started", { error: end.error });
         break;
       case "exited":
-        if (!renderer.isClosing)
+        if (!renderer.isAskedToEnd)
           log.error("a renderer ended unexpectedly", { ...renderer.place, code: end.code, signal: end.signal });
         break;
       case "unreachable":
-        this.#strangersUntilMs = Math.max(this.#strangersUntilMs, performance.now() + end.mayStoreMs);
+        this.#unreachableUntilMs = Math.max(this.#unreachableUntilMs, performance.now() + end.mayStoreMs);
         lostWriter(end.mayStoreMs);
     }
     if (this.#renderers.size === 0) atRest();
@@ -161,7 +162,7 @@ export class RendererPool implements Renderers, RendererHosts {
     const { local, usersActive } = this.#parts;
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
-    const open = [...this.#renderers].filter((one) => one.who === who && !one.isClosing);
+    const open = [...this.#renderers].filter((one) => one.who === who && !one.isRetiring);
     const hosts = who === "map" ? [local] : this.#hosts;
     const choice = chooseRenderer(hosts, open, most, near) ?? { start: local };
     return "renderer" in choice ? choice.renderer : this.#start(who, choice.start);
@@ -256,7 +257,7 @@ export class RendererPool implements Renderers, RendererHosts {
 
   sweep(signal: AbortSignal): Promise<void> {
     const { local } = this.#parts;
-    const own = [...this.#renderers].find((one) => one.host === local && one.who === "job" && !one.isClosing);
+    const own = [...this.#renderers].find((one) => one.host === local && one.who === "job" && !one.isRetiring);
     return (own ?? this.#start("job", local)).work(({ channel }) => channel.callUntil(signal, "sweep"));
   }
 
@@ -281,20 +282,10 @@ export class RendererPool implements Renderers, RendererHosts {
       atWork.map(({ channel }) => channel.call("raiseGeneration", layer, generation).catch(() => undefined)),
     );
     // After the answers, because a renderer may have become unreachable meanwhile.
-    await this.#strangersEnded();
+    await waitOut(() => this.#unreachableUntilMs - performance.now());
     if (atWork.length === 0) return;
     // The results of renders arrived before these answers. Wait one turn, so that their receivers have handled them.
     await new Promise((resolve) => setImmediate(resolve));
-  }
-
-  /** Waits until no renderer that cannot be reached may begin to store a tile. */
-  async #strangersEnded(): Promise<void> {
-    for (let ms = this.#strangersLeftMs(); ms > 0; ms = this.#strangersLeftMs())
-      await new Promise((resolve) => setTimeout(resolve, ms));
-  }
-
-  #strangersLeftMs(): number {
-    return this.#strangersUntilMs - performance.now();
   }
 
   /** Returns whether a renderer has found a server to be down, of a source with several servers. */

@@ -33,6 +33,8 @@ interface Lifecycle extends ServiceContext {
 export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
+  /** Fires when lost writes may have ended. */
+  #settling: NodeJS.Timeout | undefined;
   /** The services behind the operations. */
   readonly services: Services;
   /** Accounts the writes of renderers. */
@@ -71,7 +73,13 @@ export class Coordinator {
     const { closing, lostWrites } = this.#parts;
     const leftMs = lostWrites?.leftMs ?? 0;
     if (leftMs === 0) this.#recountInTurns();
-    else setTimeout(() => !closing.aborted && this.#recountWhenSettled(), leftMs).unref();
+    else if (this.#settling === undefined) {
+      this.#settling = setTimeout(() => {
+        this.#settling = undefined;
+        if (!closing.aborted) this.#recountWhenSettled();
+      }, leftMs);
+      this.#settling.unref();
+    }
   }
 
   #recountInTurns(): void {

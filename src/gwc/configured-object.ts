@@ -51,6 +51,12 @@ export function changedObjects(
 /** The key of an object in `Configuration.overridden`. */
 export const overriddenKey = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string => `${kind} ${name}`;
 
+/** Returns the file that a grid set or a store stands in; undefined: the server has no configuration file. */
+export const fileOf = (
+  { file, includedIn }: { readonly file: string | undefined; readonly includedIn: ReadonlyMap<string, string> },
+  object: Pick<ConfiguredObject, "kind" | "name">,
+): string | undefined => includedIn.get(overriddenKey(object)) ?? file;
+
 /** Returns the document of an object; undefined: it was not made over HTTP, or was removed. */
 export const documentOf = (
   objects: readonly ConfiguredObject[],

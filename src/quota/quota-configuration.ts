@@ -26,6 +26,17 @@ export interface QuotaConfiguration {
   readonly layerQuotas: readonly LayerQuota[];
 }
 
+/** The fields in the order of the classic interface. */
+export const QUOTA_FIELDS = [
+  "enabled",
+  "cacheCleanUpFrequency",
+  "cacheCleanUpUnits",
+  "maxConcurrentCleanUps",
+  "globalExpirationPolicyName",
+  "globalQuota",
+  "layerQuotas",
+] as const satisfies readonly (keyof QuotaConfiguration)[];
+
 /** The fields that a PUT contains. In globalQuota, value or units may be absent and then keep the current setting. */
 export type QuotaChange = {
   readonly [K in Exclude<keyof QuotaConfiguration, "globalQuota">]?: QuotaConfiguration[K];

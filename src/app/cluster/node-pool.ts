@@ -14,6 +14,7 @@ import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { waitOut } from "../../lib/wait-out.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import type { ServingProcesses } from "../process-methods.ts";
@@ -191,8 +192,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   async #unaware(): Promise<void> {
-    for (let ms = this.#leases.unawareMs(); ms > 0; ms = this.#leases.unawareMs())
-      await new Promise((resolve) => setTimeout(resolve, ms));
+    await waitOut(() => this.#leases.unawareMs());
   }
 
   override setAccounts(accounts: Accounts): void {

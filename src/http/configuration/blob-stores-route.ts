@@ -1,4 +1,4 @@
-import { documentOf, overriddenKey } from "../../gwc/configured-object.ts";
+import { documentOf, fileOf } from "../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { completeStore, shownStore } from "../../gwc/shown-store.ts";
@@ -74,10 +74,11 @@ function present(parts: StoreParts, name: string): Present | undefined {
 
 /** Returns why a store cannot be changed over HTTP; undefined: it can. */
 export function fixedStore({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
-  const { objects, file, includedIn, isWritable } = configured();
+  const present = configured();
+  const { objects, isWritable } = present;
   if (name === DEFAULT_STORE) return reserved();
   if (isWritable || documentOf(objects, "store", name) !== undefined) return undefined;
-  const place = includedIn.get(overriddenKey({ kind: "store", name })) ?? file;
+  const place = fileOf(present, { kind: "store", name });
   return conflict(`The store ${name} stands in ${place ?? "the variables of the server"}, and is changed there.`);
 }
 

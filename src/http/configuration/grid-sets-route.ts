@@ -1,6 +1,6 @@
 import { builtInGridSet, builtInGridSetIds } from "../../grid/built-in.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
-import { documentOf, overriddenKey } from "../../gwc/configured-object.ts";
+import { documentOf, fileOf } from "../../gwc/configured-object.ts";
 import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
@@ -100,11 +100,12 @@ function present(parts: GridSetParts, name: string): Present | undefined {
 
 /** Returns why a grid set cannot be changed over HTTP; undefined: it can. */
 export function fixedGridSet({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
-  const { gridSets, objects, file, includedIn, isWritable } = configured();
+  const present = configured();
+  const { gridSets, objects, isWritable } = present;
   if (documentOf(objects, "gridSet", name) !== undefined) return undefined;
   const isOwn = gridSets.some(({ id }) => id === name);
   if (isOwn && isWritable) return undefined;
-  const place = includedIn.get(overriddenKey({ kind: "gridSet", name })) ?? file;
+  const place = fileOf(present, { kind: "gridSet", name });
   const where = isOwn ? `stands in ${place ?? "the demo"}, and is changed there` : "is built in";
   return conflict(`The grid set ${name} ${where}.`);
 }

@@ -4,12 +4,13 @@ import { jsonText } from "../../lib/json-text.ts";
 import { type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
-import type {
-  ExpirationPolicy,
-  LayerQuota,
-  Quota,
-  QuotaChange,
-  QuotaConfiguration,
+import {
+  type ExpirationPolicy,
+  type LayerQuota,
+  QUOTA_FIELDS,
+  type Quota,
+  type QuotaChange,
+  type QuotaConfiguration,
 } from "../../quota/quota-configuration.ts";
 import {
   CLEAN_UP_UNITS,
@@ -39,16 +40,6 @@ export type QuotaRoot = (typeof ROOTS)[number];
  */
 export type QuotaForm = "value-units" | "bytes";
 
-const FIELDS: readonly (keyof QuotaConfiguration)[] = [
-  "enabled",
-  "cacheCleanUpFrequency",
-  "cacheCleanUpUnits",
-  "maxConcurrentCleanUps",
-  "globalExpirationPolicyName",
-  "globalQuota",
-  "layerQuotas",
-];
-
 export interface DecodedQuotaChange {
   /** The root name of the document. */
   readonly root: QuotaRoot;
@@ -69,7 +60,7 @@ export function decodeQuotaChange(
   const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
   if (!document.ok) return document;
   const root = ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
-  const fields = new Fields(document.value, "", FIELDS, new Problems());
+  const fields = new Fields(document.value, "", QUOTA_FIELDS, new Problems());
   const from: Reading = { root, problems: fields.problems, knownLayers };
   const change: QuotaChange = defined({
     enabled: fields.read("enabled", "true or false", (text) => BOOLEANS.get(text.trim().toLowerCase())),

@@ -1,7 +1,7 @@
 import { builtInGridSetIds } from "../../../grid/built-in.ts";
 import type { GridSet } from "../../../grid/grid-set.ts";
 import { gridSetDocument } from "../../../grid/grid-set-document.ts";
-import { documentOf } from "../../../gwc/configured-object.ts";
+import { documentOf, fileOf } from "../../../gwc/configured-object.ts";
 import { gridSetContent } from "../../../gwc/layer-content.ts";
 import { gridSetTag } from "../../../layer/configuration-tag.ts";
 import { findSubset } from "../../../layer/layer.ts";
@@ -11,7 +11,7 @@ import { fixedGridSet, gridSetOf } from "../../configuration/grid-sets-route.ts"
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { withoutQuery } from "../query-fields.ts";
-import { type ChangedKind, isEditable, objectChanges } from "./object-changes.ts";
+import { type ChangedKind, isEditable, locationOf, objectChanges } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
@@ -48,12 +48,15 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
   const { configured } = parts;
   const answer = (gridSet: GridSet, base: string, status: number) => {
     const origin = originOf(parts, gridSet.id);
-    const location = status === 201 ? { Location: `${base}/api/v1/grid-sets/${encodeURIComponent(gridSet.id)}` } : {};
     const users = [...usersOf(parts, gridSet.id)];
-    const configuredAt = origin === "file" ? (configured().file ?? null) : null;
+    const configuredAt =
+      origin === "file" ? (fileOf(configured(), { kind: "gridSet", name: gridSet.id }) ?? null) : null;
     const editable = isEditable(parts, fixedGridSet(parts, gridSet.id));
     const document = { ...gridSetDocument(gridSet), origin, editable, configuredAt, layers: users };
-    return documentAnswer("GridSet", document, status, { ETag: gridSetTag(gridSet), ...location });
+    return documentAnswer("GridSet", document, status, {
+      ETag: gridSetTag(gridSet),
+      ...locationOf(status, base, "grid-sets", gridSet.id),
+    });
   };
   const kind: ChangedKind = {
     kind: "gridSet",

@@ -56,6 +56,15 @@ type Parts = Pick<RouteOptions, "configured" | "changeObject" | "previewObject" 
 export const isEditable = ({ configured }: Pick<RouteOptions, "configured">, fixed: Refusal | undefined): boolean =>
   fixed === undefined && configured().geowebcache === undefined;
 
+/** Returns the Location of an object that was created; of others none. */
+export const locationOf = (
+  status: number,
+  base: string,
+  collection: "layers" | "grid-sets" | "stores",
+  name: string,
+): { readonly Location?: string } =>
+  status === 201 ? { Location: `${base}/api/v1/${collection}/${encodeURIComponent(name)}` } : {};
+
 /** Returns the handlers of PUT, PATCH and DELETE of one object. */
 export function objectChanges(
   parts: Parts,

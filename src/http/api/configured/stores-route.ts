@@ -1,4 +1,4 @@
-import { documentOf } from "../../../gwc/configured-object.ts";
+import { documentOf, fileOf } from "../../../gwc/configured-object.ts";
 import { storeContent } from "../../../gwc/store-content.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
@@ -8,7 +8,7 @@ import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, reader } from "../api-answer.ts";
 import { withoutQuery } from "../query-fields.ts";
-import { type ChangedKind, isEditable, objectChanges } from "./object-changes.ts";
+import { type ChangedKind, isEditable, locationOf, objectChanges } from "./object-changes.ts";
 
 type Configured = Pick<RouteOptions, "configured">;
 
@@ -67,11 +67,13 @@ export function storeResource(parts: RouteOptions, id: string): Resource {
       const document = {
         ...storeView(parts, found),
         editable: isEditable(parts, fixedStore(parts, of)),
-        configuredAt: origin === "file" ? (configured().file ?? null) : null,
+        configuredAt: origin === "file" ? (fileOf(configured(), { kind: "store", name: of }) ?? null) : null,
         configuration: storeConfiguration(found),
       };
-      const location = status === 201 ? { Location: `${base}/api/v1/stores/${encodeURIComponent(of)}` } : {};
-      return documentAnswer("Store", document, status, { ETag: storeTag(found), ...location });
+      return documentAnswer("Store", document, status, {
+        ETag: storeTag(found),
+        ...locationOf(status, base, "stores", of),
+      });
     },
     inUse: (exchange, of) => {
       const users = usersOfStore(parts, exchange, of);

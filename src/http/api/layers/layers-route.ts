@@ -10,7 +10,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
-import { type ChangedKind, isEditable, objectChanges } from "../configured/object-changes.ts";
+import { type ChangedKind, isEditable, locationOf, objectChanges } from "../configured/object-changes.ts";
 import { withMaskedAddresses } from "../configured/secrets.ts";
 import { text } from "../documents/fields.ts";
 import { wholeNumber, withoutQuery } from "../query-fields.ts";
@@ -70,13 +70,15 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       const layer = layers.find((one) => one.name === of);
       if (layer === undefined) return refuse(unknownLayer(of, new Map(layers.map((one) => [one.name, one]))));
       const context = { base, quota: await operations.quota(), origin: layerOrigin(of) };
-      const location = status === 201 ? { Location: `${base}/api/v1/layers/${encodeURIComponent(of)}` } : {};
       const document = {
         ...layerDocument(layer, context),
         editable: isEditable(parts, fixedLayer(parts, of)),
         configuration: withMaskedAddresses(layerConfiguration(layer)),
       };
-      return documentAnswer("Layer", document, status, { ETag: layerTag(layer), ...location });
+      return documentAnswer("Layer", document, status, {
+        ETag: layerTag(layer),
+        ...locationOf(status, base, "layers", of),
+      });
     },
     inUse: () => undefined,
   };
