@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { hasPostgres } from "./test/support/postgres.ts";
 
-// The gate gives the same result twice: its properties have one seed.
+// The gate gives the same result twice: its properties and the order of its tests have one seed.
 const gate = process.env["NUTHATCH_GATE"] === "1";
 // Of all that is random in a test: `npm test` explores, and `NUTHATCH_TEST_SEED=N` does the same again.
 const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
@@ -11,7 +11,7 @@ process.env["NUTHATCH_TEST_SEED"] = seed;
 
 /**
  * The gate leaves these out, `npm test` has them: the first three compare times or wait for long outages, which a busy
- * machine of CI cannot; each other takes more than a minute there, and shorter tests hold what it holds in the large.
+ * machine of CI cannot; each other takes about a minute there, and shorter tests hold what it holds in the large.
  */
 const LONG = [
   "live-users",
@@ -44,6 +44,22 @@ const LONG = [
   "removed-layer",
   "feeds",
   "geowebcache-tiles",
+  "area",
+  "estimate",
+  "formats-together",
+  "job-order",
+  "job-parts",
+  "job-terms",
+  "jobs-life",
+  "load",
+  "log-story",
+  "only-existing",
+  "parameter-values",
+  "permanent-failures",
+  "quota-on-disk",
+  "runs",
+  "server-events",
+  "stopped-process",
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
 LONG.push(
@@ -105,13 +121,16 @@ export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
     projects: [
-      // These files change nothing outside of themselves: many of them share a process, which is started once.
+      // A file changes nothing outside of itself: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], exclude: gate ? LONG : [] } },
+      {
+        extends: true,
+        test: { name: "program", isolate: false, include: ["test/**/*.test.ts"], exclude: gate ? LONG : [] },
+      },
       ...(hasPostgres ? [onPostgres] : []),
     ],
     // Files by size: the longest runs do not begin when all others have ended.
-    sequence: { shuffle: { tests: true, files: false } },
+    sequence: { shuffle: { tests: true, files: false }, seed: Number(seed) },
     setupFiles: ["test/random-setup.ts"],
     env: { NUTHATCH_TEST_SEED: seed },
     // A test that needs luck is mended.

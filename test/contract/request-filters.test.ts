@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -57,7 +57,12 @@ beforeAll(() => {
     return "handled";
   };
 });
-beforeEach(() => writeFileSync(join(directory, "on_disk_EPSG:900913_1.png"), ONLY_UPPER_LEFT));
+/** Puts the raster of `on_disk` in force, which the filter reads once: as the ZIP of an update. */
+beforeEach(async () => {
+  const zip = writeZip([{ name: "on_disk_EPSG:900913_1.png", bytes: ONLY_UPPER_LEFT }]);
+  const answer = await fetch(`${at().url}/rest/filter/on_disk/update/zip`, { method: "POST", body: Buffer.from(zip) });
+  expect(answer.status).toBe(200);
+});
 
 const EMPTY =
   "\n  < 200 image/png\n  < gwc-request-filter: wrf\n  < geowebcache-cache-result: {absent}\n  <\n  < {any}\n";

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { codeOf } from "../../../lib/error-code.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Client } from "../s3-client.ts";
