@@ -20,20 +20,23 @@ export interface MarkedMap {
   /** The version of pictures from now on. */
   version: number;
   mood(): Mood;
-  become(mood: Mood): Promise<void>;
+  /** Changes the behaviour. `answered` is called when the upstream has sent a picture since. */
+  become(mood: Mood, answered: () => void): Promise<void>;
 }
 
 export async function startMarkedMap(): Promise<MarkedMap> {
   const upstream = await startUpstream();
   let mood: Mood = "well";
   let listening = Promise.resolve();
+  let answered = (): void => {};
   const map = {
     upstream,
     version: 1,
     mood: () => mood,
-    become(next: Mood): Promise<void> {
+    become(next: Mood, whenAnswered: () => void): Promise<void> {
       const isChange = (next === "down") !== (mood === "down");
       mood = next;
+      answered = whenAnswered;
       if (isChange) listening = listening.then(() => (next === "down" ? upstream.down() : upstream.up()));
       return listening;
     },
@@ -47,7 +50,10 @@ export async function startMarkedMap(): Promise<MarkedMap> {
     const waitMs = mood === "slow" ? (n * 37) % 250 : (n * 7) % 12;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     if (mood === "failing" && n % 3 > 0) response.writeHead(500).end("out of order");
-    else response.writeHead(200, { "Content-Type": "image/png" }).end(rendered);
+    else {
+      response.once("finish", answered);
+      response.writeHead(200, { "Content-Type": "image/png" }).end(rendered);
+    }
     return "handled";
   };
   return map;

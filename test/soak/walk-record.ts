@@ -29,9 +29,15 @@ export class WalkRecord {
     return this.#lines.slice(-lines).join("\n");
   }
 
-  /** Whether the upstream is out of order from now on. */
-  upstream(isOutOfOrder: boolean): void {
-    this.#isUpstreamOut = isOutOfOrder;
+  /** The upstream is out of order from now on. */
+  upstreamIsOut(): void {
+    this.#isUpstreamOut = true;
+  }
+
+  /** The upstream has answered. */
+  upstreamIsBack(): void {
+    if (!this.#isUpstreamOut) return;
+    this.#isUpstreamOut = false;
     this.disturbed();
   }
 

@@ -160,8 +160,12 @@ class Walk {
 
   async #become(mood: "well" | "slow" | "failing" | "down"): Promise<void> {
     this.record.note(`the map server is ${mood}`);
-    this.record.upstream(mood === "failing" || mood === "down");
-    await this.#map.become(mood);
+    this.record.upstreamIsOut();
+    // The server knows that the map server is back when a render has shown it. Until then it refuses renders.
+    const isBack = mood === "well" || mood === "slow";
+    await this.#map.become(mood, () => {
+      if (isBack) this.record.upstreamIsBack();
+    });
   }
 
   #changeMood(): Promise<void> {
