@@ -2,7 +2,7 @@ import { launchChromium } from "../test/clients/chromium.ts";
 import { ended, seed, startServer, type TestServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
-import { PacedReader } from "./paced-reader.ts";
+import { FixedRateReader } from "./fixed-rate-reader.ts";
 import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -36,7 +36,7 @@ export async function benchConsole(): Promise<void> {
   await ended(server, await seed(server, LAYER, { ...SEED, zoomStop: 4 }), 600_000);
   let requested = 0;
   const hit = (): string => `/xyz/${LAYER}/4/${requested % 10}/${Math.floor(requested++ / 10) % 10}.png`;
-  const reader = new PacedReader(new Map([["hits", () => ({ port: server.port, path: hit() })]]), READS_PER_SECOND);
+  const reader = new FixedRateReader(new Map([["hits", () => ({ port: server.port, path: hit() })]]), READS_PER_SECOND);
   const watched: number[] = [];
   const alone: number[] = [];
   const cpu: number[] = [];
@@ -71,7 +71,7 @@ export async function benchConsole(): Promise<void> {
 const killAll = (server: TestServer): Promise<Response> =>
   fetch(`${server.url}/rest/seed`, { method: "POST", body: "kill_all=all" });
 
-async function p99Of(reader: PacedReader): Promise<number> {
+async function p99Of(reader: FixedRateReader): Promise<number> {
   reader.take();
   await pause(SECONDS * 1000);
   return quantile(reader.take().byTarget.get("hits")?.ms ?? [], 0.99);

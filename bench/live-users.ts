@@ -1,7 +1,7 @@
 import { ended, job, seed, startServer, type TestServer } from "../test/support/server.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, pause, quantile } from "./figures.ts";
-import { PacedReader } from "./paced-reader.ts";
+import { FixedRateReader } from "./fixed-rate-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
@@ -31,7 +31,7 @@ export async function benchLiveUsers(): Promise<void> {
     await ended(server, await seed(server, LAYER, { ...SEED, zoomStop: 4, threadCount: 4 }), 600_000);
     let requested = 0;
     const hit = (): string => `/xyz/${LAYER}/4/${requested % 10}/${Math.floor(requested++ / 10) % 10}.png`;
-    const reader = new PacedReader(
+    const reader = new FixedRateReader(
       new Map([
         ["hits", () => ({ port: server.port, path: hit() })],
         ["bare", () => ({ port: bare.port, path: "/" })],
@@ -66,7 +66,7 @@ export async function benchLiveUsers(): Promise<void> {
 
 const storedBy = async (server: TestServer, id: number): Promise<number> => (await job(server, id)).tiles.stored;
 
-async function p95Of(reader: PacedReader): Promise<{ hits: number; bare: number }> {
+async function p95Of(reader: FixedRateReader): Promise<{ hits: number; bare: number }> {
   reader.take();
   await pause(SECONDS * 1000);
   const { byTarget } = reader.take();

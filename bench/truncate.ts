@@ -3,7 +3,7 @@ import { ended, massTruncate, seed, startServer, type TestServer, truncateLayerX
 import { truncations, undo } from "../test/support/truncations.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { type BenchLength, median, pause, quantile } from "./figures.ts";
-import { type Latencies, PacedReader } from "./paced-reader.ts";
+import { FixedRateReader, type Latencies } from "./fixed-rate-reader.ts";
 import { bareServer, upstreamProcess } from "./peers.ts";
 import { RawPost } from "./raw-post.ts";
 import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
@@ -129,7 +129,7 @@ async function truncateUnderLoad(delayMs: number): Promise<void> {
   console.log(`  ${tiles} tiles seeded, ${(tiles / ((performance.now() - t0) / 1000)).toFixed(0)} a second`);
 
   let turn = 0;
-  const reader = new PacedReader(
+  const reader = new FixedRateReader(
     new Map([
       ["nuthatch", () => ({ port: server.port, path: paths[turn++ % paths.length] ?? "" })],
       ["bare", () => ({ port: bare.port, path: "/" })],

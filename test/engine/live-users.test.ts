@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { median, quantile } from "../../bench/figures.ts";
-import { PacedReader } from "../../bench/paced-reader.ts";
+import { FixedRateReader } from "../../bench/fixed-rate-reader.ts";
 import { bareServer, upstreamProcess } from "../../bench/peers.ts";
 import { inFull } from "../support/full.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
@@ -15,7 +15,7 @@ import { smallTiles } from "../support/wms-configuration.ts";
  */
 
 const running = closedAfterEach();
-let reader: PacedReader | undefined;
+let reader: FixedRateReader | undefined;
 afterEach(() => {
   reader?.close();
   reader = undefined;
@@ -45,11 +45,11 @@ async function start(connections: number, behaviour: Behaviour, extra = "") {
 
 /** Reads paths in turn and measures the times of the answers. */
 class Readings {
-  readonly #reader: PacedReader;
+  readonly #reader: FixedRateReader;
   #sent = 0;
 
   constructor(port: number, path: (n: number) => string, perSecond: number) {
-    this.#reader = new PacedReader(new Map([["users", () => ({ port, path: path(this.#sent++) })]]), perSecond);
+    this.#reader = new FixedRateReader(new Map([["users", () => ({ port, path: path(this.#sent++) })]]), perSecond);
     reader = this.#reader;
   }
 
@@ -83,7 +83,7 @@ interface Beside {
   readonly bare: number;
 }
 
-async function readBeside(both: PacedReader, answers: number): Promise<Beside> {
+async function readBeside(both: FixedRateReader, answers: number): Promise<Beside> {
   both.take();
   const taken: { hits: number[]; bare: number[] } = { hits: [], bare: [] };
   await until("enough has been answered", async () => {
@@ -108,7 +108,7 @@ test("hits are as quick while a seed keeps all renderers busy", async () => {
     await atWork(server, id);
     let sent = 0;
     const hit = (): string => `/xyz/${LAYER}/4/${sent % 10}/${Math.floor(sent++ / 10) % 10}.png`;
-    const both = new PacedReader(
+    const both = new FixedRateReader(
       new Map([
         ["hits", () => ({ port: server.port, path: hit() })],
         ["bare", () => ({ port: bare.port, path: "/" })],

@@ -12,7 +12,7 @@ export interface Latencies {
  * Sends requests at a fixed rate and never waits for an answer before the next request, so that a server that stalls
  * shows in the latency of every request sent meanwhile. The rate is low: the reader needs a few percent of a core.
  */
-export class PacedReader {
+export class FixedRateReader {
   readonly #agents = new Map<string, Agent>();
   readonly #delay = monitorEventLoopDelay({ resolution: 1 });
   readonly #timer: NodeJS.Timeout;
