@@ -66,8 +66,8 @@ describe.skipIf(!hasMapServer)("MapServer", () => {
     ).toEqual([expect.stringMatching(/does not offer "roads" in EPSG:3035 .*remove the grid set/)]);
   });
   test("source.styles belongs to source.layers by position, and the missing layer is told too", async () => {
-    const told = await said(`url: "${mapServer.url}", layers: [raods, roads], styles: [night, ""]`);
-    expect(told).toEqual([expect.stringMatching(/no layer "raods"/)]);
+    const reported = await said(`url: "${mapServer.url}", layers: [raods, roads], styles: [night, ""]`);
+    expect(reported).toEqual([expect.stringMatching(/no layer "raods"/)]);
   });
   test.each(["1.1.1", "1.3.0"])(
     "a picture limit below the metatile is told with the metatile that fits (WMS %s)",
@@ -116,9 +116,9 @@ describe("an upstream that cannot be used", () => {
     ["tiles at a wrong path", "type: xyz, url: 'URL/{z}/{x}/{y}.png'", /status 404.*correct the path of source\.url$/],
   ])("%s is told in one line with what to do", async (_, source, expected) => {
     const its = source.replace("HTTPS", server.url.replace("http:", "https:")).replace("URL", server.url);
-    const told = await saidOf(its);
-    expect(told).toEqual([expect.stringMatching(expected)]);
-    expect(told.join()).not.toMatch(/s3cret-word|\p{C}/u);
+    const reported = await saidOf(its);
+    expect(reported).toEqual([expect.stringMatching(expected)]);
+    expect(reported.join()).not.toMatch(/s3cret-word|\p{C}/u);
   });
 
   test("one that is down is one finding of all its layers", async () => {

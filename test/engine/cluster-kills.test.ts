@@ -79,9 +79,9 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     await rendered(last);
     const counted = async (): Promise<true | undefined> => {
       // On a busy machine a node has no lease for a moment.
-      const told = await usage(last).catch(() => undefined);
-      if (told?.layers === undefined) return undefined;
-      const { layers } = told;
+      const reported = await usage(last).catch(() => undefined);
+      if (reported?.layers === undefined) return undefined;
+      const { layers } = reported;
       const scans = await Promise.all(LAYERS.map((layer) => scanBucket(options, layer)));
       const isSame = LAYERS.every((name, n) => {
         const { tiles = 0, bytes = 0 } = layers.find(({ layer }) => layer === name) ?? {};

@@ -200,9 +200,9 @@ test("readers that disconnect and killed jobs leave no space reserved", async ()
   });
   await until("what was on its way is stored or given up, and the ledger says so", async () => {
     const { tiles, bytesOnDisk } = scanStore(at.dataDir);
-    const told = await usage(at);
-    expect(told.bytesOnDisk).toBeLessThanOrEqual(LIMIT);
-    return told.total.tiles === tiles && told.bytesOnDisk === bytesOnDisk ? true : undefined;
+    const reported = await usage(at);
+    expect(reported.bytesOnDisk).toBeLessThanOrEqual(LIMIT);
+    return reported.total.tiles === tiles && reported.bytesOnDisk === bytesOnDisk ? true : undefined;
   });
 });
 

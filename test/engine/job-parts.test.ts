@@ -59,8 +59,8 @@ test("the timeline tells pauses, a restart, a wait for the upstream and the end,
   const done = await jobOf(server, `${id}?wait=120`);
   expect(done.outcome).toBe("done");
   const entries = await timeline(server, id);
-  const told = entries.map(({ event, by, reason }) => [event, by, reason]);
-  expect(told).toEqual([
+  const reported = entries.map(({ event, by, reason }) => [event, by, reason]);
+  expect(reported).toEqual([
     ["made", "root", null],
     ["running", null, null],
     ["paused", "root", "paused by root"],

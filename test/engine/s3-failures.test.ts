@@ -162,9 +162,9 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
         30_000,
         at,
       );
-      const isTold = (line: string) =>
+      const isReported = (line: string) =>
         line.includes("rendered tiles cannot be stored") && line.includes("store main: ");
-      const look = async () => at.log().split("\n").some(isTold) || undefined;
+      const look = async () => at.log().split("\n").some(isReported) || undefined;
       await until("the log tells it", look, 20_000, at);
     }
     proxy.set(() => "pass");

@@ -40,7 +40,7 @@ export interface KnownJob {
   readonly taskFloor: number;
   tasks: readonly number[];
   /** The job as the server last showed it; undefined before the first answer. */
-  told: ReportedJob | undefined;
+  reported: ReportedJob | undefined;
   /** Whether it is paused; undefined: there was no answer. */
   held: boolean | undefined;
   /** An end by an operator has been acknowledged; undefined: there was no answer. */
@@ -124,7 +124,7 @@ export class JobAccount {
       // The server may be restarted before the job is looked at for the first time.
       taskFloor: when === "now" ? this.#floor.task : 0,
       tasks: [],
-      told: undefined,
+      reported: undefined,
       held: false,
       isKilled: false,
       terms: STANDARD_TERMS,
@@ -144,7 +144,7 @@ export class JobAccount {
       }
       const now: ReportedJob = JSON.parse(text);
       this.#compare(job, now);
-      job.told = now;
+      job.reported = now;
       await this.#lookAtFailures(job, now, asker);
       if (now.outcome === null) continue;
       this.open.delete(job.id);
@@ -169,19 +169,19 @@ export class JobAccount {
   }
 
   #compare(job: KnownJob, now: ReportedJob): void {
-    const { asked, told, id } = job;
+    const { asked, reported, id } = job;
     const problem = (text: string) =>
-      this.#problem(`job ${id}: ${text}; told before: ${JSON.stringify(told)}; now: ${JSON.stringify(now)}`);
+      this.#problem(`job ${id}: ${text}; reported before: ${JSON.stringify(reported)}; now: ${JSON.stringify(now)}`);
     if (now.layer !== asked.layer || now.type !== asked.type) problem(`it is no ${asked.type} of ${asked.layer}`);
-    if (told === undefined) {
+    if (reported === undefined) {
       job.tasks = now.tasks;
       const first = Math.min(...now.tasks);
       if (now.tasks.length === 0 || first <= job.taskFloor) problem(`tasks not above ${job.taskFloor}`);
       this.#highest.task = Math.max(this.#highest.task, ...now.tasks);
     } else {
-      if (JSON.stringify(told.tasks) !== JSON.stringify(now.tasks)) problem("its tasks have other ids");
-      if (asked.type !== "truncate" && told.tiles.total !== now.tiles.total) problem("its total has changed");
-      if (doneOf(now) < doneOf(told) || now.tiles.failed < told.tiles.failed) problem("counts were taken back");
+      if (JSON.stringify(reported.tasks) !== JSON.stringify(now.tasks)) problem("its tasks have other ids");
+      if (asked.type !== "truncate" && reported.tiles.total !== now.tiles.total) problem("its total has changed");
+      if (doneOf(now) < doneOf(reported) || now.tiles.failed < reported.tiles.failed) problem("counts were taken back");
     }
     if (asked.type !== "truncate" && asked.isWhole && now.tiles.total !== asked.tiles.length)
       problem(`it is over ${asked.tiles.length} tiles`);

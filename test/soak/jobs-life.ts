@@ -566,7 +566,7 @@ class Operators implements Asker {
     const wrong = [...before].filter((key) => left.has(key) === scope.has(key));
     if (wrong.length > 0)
       this.#problem(`truncation ${job.id}: ${wrong.length} tiles are wrong: ${wrong.slice(0, 9).join(" ")}`);
-    const { total, deleted } = job.told?.tiles ?? { total: -1 };
+    const { total, deleted } = job.reported?.tiles ?? { total: -1 };
     if (total !== gone || deleted !== gone)
       this.#problem(`truncation ${job.id} of ${gone} tiles: total ${total}, deleted ${deleted}`);
   }

@@ -501,8 +501,8 @@ export class WalkOperator implements Asker {
     for (const [id, undo] of this.#undoing) {
       const state = await until(`truncation ${id} is no longer being undone`, async () => {
         const now = await this.get(`/api/v1/truncations/${id}`);
-        const { state: told } = truncationOf(now.text);
-        return told === "undoing" ? undefined : told;
+        const { state: reported } = truncationOf(now.text);
+        return reported === "undoing" ? undefined : reported;
       });
       if (state !== "undone") undo.isPossible = false;
       this.#undoing.delete(id);

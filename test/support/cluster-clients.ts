@@ -97,14 +97,14 @@ export class ClusterClients {
       const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(CALL_MS) });
       const body = new Uint8Array(await response.arrayBuffer());
       const endMs = performance.now();
-      const told = await decode({ status: response.status, headers: response.headers, body });
-      if (told === undefined) {
+      const reported = await decode({ status: response.status, headers: response.headers, body });
+      if (reported === undefined) {
         this.counts.refused++;
         return undefined;
       }
-      call.operation = told;
+      call.operation = reported;
       call.endMs = endMs;
-      return told;
+      return reported;
     } catch {
       // The node has gone, or is stopped: what it was asked may have been carried out.
       this.counts.unanswered++;
@@ -121,30 +121,30 @@ export class ClusterClients {
         const version = ++this.#map.version;
         const known = { kind: "truncate", scope: "a", version } as const;
         const body = JSON.stringify({ layer: "a", type: "truncateLayer" });
-        const told = await this.#call(
+        const reported = await this.#call(
           client,
           { ...known, id: undefined },
           "/api/v1/truncations",
           { method: "POST", body },
           (answer) => (answer.status === 201 ? { ...known, id: jsonOf<TruncationJson>(answer).id } : undefined),
         );
-        if (told !== undefined) this.counts.truncated++;
-        return told !== undefined;
+        if (reported !== undefined) this.counts.truncated++;
+        return reported !== undefined;
       }
       case 2: {
         const id = [...states].filter(([, state]) => state === "kept").map(([one]) => one);
         const last = Math.max(0, ...id);
         if (last === 0) return true;
         const known = { kind: "undo", scope: "a", id: last } as const;
-        const told = await this.#call(
+        const reported = await this.#call(
           client,
           { ...known, isDone: undefined },
           `/api/v1/truncations/${last}/undo`,
           { method: "POST" },
           ({ status }) => (status === 200 || status === 409 ? { ...known, isDone: status === 200 } : undefined),
         );
-        if (told?.kind === "undo" && told.isDone === true) this.counts.undone++;
-        return told !== undefined;
+        if (reported?.kind === "undo" && reported.isDone === true) this.counts.undone++;
+        return reported !== undefined;
       }
       case 3:
         return (
@@ -157,7 +157,7 @@ export class ClusterClients {
   }
 
   async #list(client: string, scope: string): Promise<ReadonlyMap<number, string> | undefined> {
-    const told = await this.#call(
+    const reported = await this.#call(
       client,
       { kind: "list", scope, states: new Map() },
       `/api/v1/truncations?layer=${scope}`,
@@ -168,22 +168,22 @@ export class ClusterClients {
         return { kind: "list", scope, states: new Map(truncations.map(({ id, state }) => [id, state])) };
       },
     );
-    return told?.kind === "list" ? told.states : undefined;
+    return reported?.kind === "list" ? reported.states : undefined;
   }
 
   /** Posts a seed request. Returns the id of its job. */
   async #seed(client: string, layer: string, request: Readonly<Record<string, unknown>>): Promise<number | undefined> {
-    const told = await this.#call(
+    const reported = await this.#call(
       client,
       { kind: "seed", id: undefined },
       `/rest/seed/${layer}.json`,
       { method: "POST", body: JSON.stringify({ seedRequest: { name: layer, ...request } }) },
       ({ status, headers }) => (status === 200 ? { kind: "seed", id: Number(headers.get("x-job-id")) } : undefined),
     );
-    if (told?.kind !== "seed" || told.id === undefined) return undefined;
-    this.accepted.get(layer)?.push(told.id);
+    if (reported?.kind !== "seed" || reported.id === undefined) return undefined;
+    this.accepted.get(layer)?.push(reported.id);
     this.counts.accepted++;
-    return told.id;
+    return reported.id;
   }
 
   /** Fills the range, and truncates it by a job: it is truncated when the job is seen done. */
@@ -213,7 +213,7 @@ export class ClusterClients {
   }
 
   async #job(client: string, id: number): Promise<JobState | undefined> {
-    const told = await this.#call(
+    const reported = await this.#call(
       client,
       { kind: "job", id, state: "pending", counts: "" },
       `/api/v1/jobs/${id}`,
@@ -225,7 +225,7 @@ export class ClusterClients {
             ? { kind: "job", id, state: "missing", counts: "" }
             : undefined,
     );
-    return told?.kind === "job" ? told.state : undefined;
+    return reported?.kind === "job" ? reported.state : undefined;
   }
 
   /** Reads a tile of a layer; of `r` one in the range that is truncated. */
@@ -233,7 +233,7 @@ export class ClusterClients {
     const z = layer === "r" ? RANGE.zoomStart + this.below(2) : this.below(zoomStop + 1);
     const [x, y] = [this.below(layer === "r" ? 2 ** (z - 1) : 2 ** z), this.below(2 ** z)];
     const place = `${layer}/${z}/${x}/${y}`;
-    const told = await this.#call(
+    const reported = await this.#call(
       client,
       { kind: "read", scope: layer, place, version: undefined },
       `/xyz/${place}.png`,
@@ -241,8 +241,8 @@ export class ClusterClients {
       async ({ status, body }) =>
         status === 200 ? { kind: "read", scope: layer, place, version: await versionOf(body) } : undefined,
     );
-    if (told !== undefined) this.counts.tiles++;
-    return told !== undefined;
+    if (reported !== undefined) this.counts.tiles++;
+    return reported !== undefined;
   }
 
   /** Looks at some jobs and at the usage. */

@@ -21,8 +21,8 @@ export async function expectExact(server: TestServer): Promise<void> {
   await expect
     .poll(async () => {
       const { tiles, bytes, bytesOnDisk } = await scanTiles(server.dataDir);
-      const { total, bytesOnDisk: toldOnDisk } = await usage(server);
-      return { told: { ...total, bytesOnDisk: toldOnDisk }, found: { tiles, bytes, bytesOnDisk } };
+      const { total, bytesOnDisk: reportedOnDisk } = await usage(server);
+      return { reported: { ...total, bytesOnDisk: reportedOnDisk }, found: { tiles, bytes, bytesOnDisk } };
     })
-    .toSatisfy(({ told, found }) => isDeepStrictEqual(told, found));
+    .toSatisfy(({ reported, found }) => isDeepStrictEqual(reported, found));
 }

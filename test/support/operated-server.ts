@@ -1,5 +1,6 @@
 import { type HeldUpstream, startHeldUpstream } from "./held-upstream.ts";
 import { isLive, type Model, type ModelJob, type ModelTerms, type Operation } from "./operators-model.ts";
+import { ReportedJobs, standingOf } from "./reported-jobs.ts";
 import {
   type JobJson as AnyJobJson,
   massTruncate,
@@ -10,7 +11,6 @@ import {
   type TestServer,
   until,
 } from "./server.ts";
-import { ReportedJobs, standingOf } from "./told-jobs.ts";
 import { smallTiles } from "./wms-configuration.ts";
 
 type JobJson = AnyJobJson & {
