@@ -14,11 +14,11 @@ const MAX_HEAP_MB = 256;
 
 /** Checks texts of configurations in a thread without variables of the environment, one text at a time. */
 export class ConfigurationChecks {
-  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #queue = new PQueue({ concurrency: 1 });
 
   /** Returns the problems of a text. A check that takes too much time or memory is ended, and is a problem too. */
   check(text: Uint8Array): Promise<readonly CheckedProblem[]> {
-    return this.#turns.add(async () => {
+    return this.#queue.add(async () => {
       const { problems, warnings } = await reportOf(text);
       return [...problems.map(withSeverity("error")), ...warnings.map(withSeverity("warning"))];
     });

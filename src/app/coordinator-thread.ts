@@ -5,7 +5,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { withLayer } from "../config/layer-update.ts";
 import { prepareDatabase } from "../coordinator/build-ledger.ts";
 import {
-  forgetRemovals,
+  deleteRemovals,
   recordRemovals,
   storeChanges,
   storedObjects,
@@ -240,7 +240,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
         claimed.adopted();
         markBegun(claimed, log);
         // A removal that a file of GeoWebCache does not have was not carried out.
-        if (configuration.geowebcache !== undefined) forgetRemovals(db, [...catalogue.layers.keys()]);
+        if (configuration.geowebcache !== undefined) deleteRemovals(db, [...catalogue.layers.keys()]);
         await completeRemovals(db, opened, log);
         return { kind: "begun" };
       } catch (error) {
@@ -276,7 +276,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     },
     async notRemoved(changes) {
       if (claimed !== undefined)
-        forgetRemovals(
+        deleteRemovals(
           claimed.db,
           changes.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])),
         );

@@ -26,7 +26,7 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
  * HTTP workers that share one port. Each has its own HTTP interfaces and memory tier. The server alone renders, accounts and
  * manages. Connections are distributed in turn.
  */
-export class ServingPool extends ServingMembers implements ServingProcesses {
+export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   readonly #data: Pick<ServingData, "instance">;
   readonly #log: Logger;
   readonly #methods: Omit<HttpServerMethods, "hello">;

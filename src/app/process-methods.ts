@@ -74,7 +74,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
    * the removal of a layer is recorded.
    */
   beforeChanges(changes: readonly ObjectChange[]): Promise<void>;
-  /** Forgets that layers were removed: the file could not be changed. */
+  /** Deletes the records of removed layers: the file could not be changed, so the layers stay. */
   notRemoved(changes: readonly ObjectChange[]): Promise<void>;
   /** Truncates the tiles of a layer whose removal is stored, when no process serves it any more. `by`: the account. */
   truncateRemoved(layer: string, by: string | null): Promise<void>;

@@ -132,7 +132,7 @@ const CHANGED: Refusal = {
  */
 export function configurationChanges(parts: ChangedParts): ConfigurationChanges {
   const { objects, load, readsObjects, apply, changeLayer, applyLayer, tagOf, effectOf, prepare, store, log } = parts;
-  const turns = new PQueue({ concurrency: 1 });
+  const queue = new PQueue({ concurrency: 1 });
   const check = async (change: ObjectChange): Promise<Result<Configuration | LayerUpdate, Refusal>> => {
     if (change.expected !== undefined && change.expected !== tagOf(change)) return refuse(CHANGED);
     const { kind, name } = change;
@@ -187,9 +187,9 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     return loaded.ok ? ok(effectOf(loaded.value)) : loaded;
   };
   return {
-    reload: () => turns.add(reload),
-    changeObject: (change, by) => turns.add(() => changeObject(change, by)),
-    previewObject: (change) => turns.add(() => previewObject(change)),
-    replace: (load) => turns.add(load),
+    reload: () => queue.add(reload),
+    changeObject: (change, by) => queue.add(() => changeObject(change, by)),
+    previewObject: (change) => queue.add(() => previewObject(change)),
+    replace: (load) => queue.add(load),
   };
 }

@@ -142,12 +142,12 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
     const beganMs = performance.now();
-    const asked = async () =>
+    const query = async () =>
       question.kind === "mask"
         ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
         : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
-      const info = await withTrace(question.trace, asked);
+      const info = await withTrace(question.trace, query);
       if (info === undefined) throw new Error(`the source of ${name} knows pictures only`);
       return { kind: "info", info };
     } catch (error) {

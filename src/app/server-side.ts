@@ -109,7 +109,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const loadWith = (more: Pick<ConfigurationInput, "objects" | "changed">) =>
     load({ users: configuration.users.length, layers: configuration.layers.length }, more);
   const objectStore = new ObjectStore(coordinator, initial.geowebcache);
-  const turns = configurationChanges({
+  const reloads = configurationChanges({
     objects: () => configuration.objects,
     load: loadWith,
     readsObjects: initial.geowebcache !== undefined,
@@ -146,13 +146,13 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     configuration: () => configuration,
     operations: coordinator.channel,
     renders: telemetry?.traced(rendering.renders) ?? rendering.renders,
-    reload: turns.reload,
-    changeObject: turns.changeObject,
-    previewObject: turns.previewObject,
+    reload: reloads.reload,
+    changeObject: reloads.changeObject,
+    previewObject: reloads.previewObject,
     updateMasks: (update) => updateMasks({ configuration, renders: rendering.renders, serving }, update),
     withObjects: (objects) =>
       // In turn: a reload that is running has read an older file.
-      turns.replace(async () => {
+      reloads.replace(async () => {
         if (configuration.geowebcache !== undefined) {
           log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
             objects: objects.length,

@@ -8,7 +8,7 @@ import type { Result } from "../lib/result.ts";
 import { loadStoreKinds } from "../store/open-store.ts";
 import { DEFAULT_STORE, directoryOf } from "../store/store-options.ts";
 import { loadDiskTiers, openConfiguredStores } from "./configured-stores.ts";
-import { ServingPool } from "./http-worker-pool.ts";
+import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
 import { createLogger } from "./logger.ts";
 import type { ServingProcesses } from "./process-methods.ts";
@@ -79,7 +79,7 @@ async function buildServing(
   core: Core,
   log: Logger,
 ): Promise<ServingProcesses> {
-  if (configuration.server.workers > 1) return new ServingPool(configuration, { instance }, core, log);
+  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, log);
   const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores), "server");
   const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });

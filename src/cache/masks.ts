@@ -117,7 +117,7 @@ export class Masks {
   }
 
   #load(key: string, place: MaskPlace): Promise<Loaded> {
-    const loading = this.#asked(place).then((loaded) => {
+    const loading = this.#request(place).then((loaded) => {
       // A later load, or a change of the layer, has taken this one's place.
       if (this.#loading.get(key) !== loading) return loaded;
       const before = this.#entries.get(key)?.loaded;
@@ -141,7 +141,7 @@ export class Masks {
     return loading;
   }
 
-  async #asked(place: MaskPlace): Promise<Loaded> {
+  async #request(place: MaskPlace): Promise<Loaded> {
     const { layer, filter, subset, z } = place;
     const failed = (failure: TileFailure): Loaded => {
       const message = `The request filter ${filter.name} has no raster of ${subset.gridSet.id}, level ${z}: ${failure.message}`;

@@ -39,8 +39,8 @@ export function recordRemovals(db: Database, changes: readonly ObjectChange[]): 
   for (const { kind, name, document } of changes) if (kind === "layer" && document === undefined) insert.run(name);
 }
 
-/** Forgets removals of layers that were not carried out. */
-export function forgetRemovals(db: Database, names: readonly string[]): void {
+/** Deletes records of removals that were not carried out. */
+export function deleteRemovals(db: Database, names: readonly string[]): void {
   const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
   for (const name of names) remove.run(name);
 }

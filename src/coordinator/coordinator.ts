@@ -34,7 +34,7 @@ export class Coordinator {
   readonly #parts: Lifecycle;
   readonly #closing: AbortController;
   /** Fires when lost writes may have ended. */
-  #settling: NodeJS.Timeout | undefined;
+  #recountTimer: NodeJS.Timeout | undefined;
   /** The services behind the operations. */
   readonly services: Services;
   /** Accounts the writes of renderers. */
@@ -56,7 +56,7 @@ export class Coordinator {
     jobs.runner.start();
     schedules.scheduler.start();
     feeds.start();
-    this.#recountWhenSettled();
+    this.#recountAfterLostWrites();
     truncations.reclaim.sweep();
     this.services.quota.start();
     adoption.start(adoptedLayers(catalogue()));
@@ -66,30 +66,30 @@ export class Coordinator {
   /** Records that the writes of a process which cannot be reached may come for a time. */
   lostWriter(ms: number): void {
     this.#parts.lostWrites?.mayComeFor(ms);
-    this.#recountWhenSettled();
+    this.#recountAfterLostWrites();
   }
 
-  #recountWhenSettled(): void {
+  #recountAfterLostWrites(): void {
     const { closing, lostWrites } = this.#parts;
     const leftMs = lostWrites?.leftMs ?? 0;
-    if (leftMs === 0) this.#recountInTurns();
-    else if (this.#settling === undefined) {
-      this.#settling = setTimeout(() => {
-        this.#settling = undefined;
-        if (!closing.aborted) this.#recountWhenSettled();
+    if (leftMs === 0) this.#recountInSlices();
+    else if (this.#recountTimer === undefined) {
+      this.#recountTimer = setTimeout(() => {
+        this.#recountTimer = undefined;
+        if (!closing.aborted) this.#recountAfterLostWrites();
       }, leftMs);
-      this.#settling.unref();
+      this.#recountTimer.unref();
     }
   }
 
-  #recountInTurns(): void {
+  #recountInSlices(): void {
     const { ledger, closing, state } = this.#parts;
     try {
-      if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInTurns());
+      if (ledger.recountSome(16) && !closing.aborted) setImmediate(() => this.#recountInSlices());
     } catch (error) {
       // A database on another machine may be away for a while. Cells are counted when they are needed, too.
       state.fault(error);
-      setTimeout(() => !closing.aborted && this.#recountInTurns(), RECOUNT_AGAIN_MS).unref();
+      setTimeout(() => !closing.aborted && this.#recountInSlices(), RECOUNT_AGAIN_MS).unref();
     }
   }
 

@@ -59,7 +59,7 @@ export class CoverageService {
   /** Returns the state of each tile, or each cell, of a rectangle. @throws the reason of the signal */
   async coverage({ tileSet, rect, job }: CoverageRequest, signal: AbortSignal): Promise<CoverageView> {
     const { renders, recounted, evictedCells } = this.#parts;
-    const drawing = await renders.inFlight(tileSet);
+    const inFlight = await renders.inFlight(tileSet);
     await recounted();
     const slices = new Slices(signal);
     const squares = new CoverageSquares(rect);
@@ -71,7 +71,7 @@ export class CoverageService {
     await this.#eachFailed(tileSet, job, slices, ({ x, y, z }) => {
       if (z === rect.z) squares.mark(x, y, "failed");
     });
-    for (const metatile of drawing) if (metatile.z === rect.z) squares.markAll(metatile, "drawing");
+    for (const metatile of inFlight) if (metatile.z === rect.z) squares.markAll(metatile, "drawing");
     const { x0, y0, width, height, step } = squares;
     return { z: rect.z, x0, y0, width, height, step, ...squares.runs() };
   }

@@ -57,7 +57,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
   router.configure([{ name: "a", store: "from" }]);
   const ledger = new Ledger({ db, store: router, boot: "boot", now: Date.now, monotonicNow: () => performance.now() });
   const truncations = new LedgerTruncations(db, router, ledger, idleRenders, silent);
-  let hasRoom = true;
+  let hasSpace = true;
   const copy = new LayerCopy({
     layer: "a",
     from,
@@ -66,7 +66,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
     truncations,
     isCounted: () => !ledger.recountSome(16),
     renames: () => router.renames,
-    hasRoom: async () => hasRoom,
+    hasSpace: async () => hasSpace,
     now: Date.now,
     retryMs: 20,
     ...(resumedFromMs === undefined ? {} : { resumedFromMs }),
@@ -91,7 +91,7 @@ function open(from: Store, to: Store, resumedFromMs?: number) {
   };
   const truncate = (z: number): Promise<void> =>
     truncations.truncate("a", () => [{ kind: "zooms", pyramid, zooms: [z] }]);
-  return { copy, put, remove, truncate, setRoom: (value: boolean) => (hasRoom = value) };
+  return { copy, put, remove, truncate, setSpace: (value: boolean) => (hasSpace = value) };
 }
 
 function contentOf(store: Store): readonly string[] {
@@ -161,9 +161,9 @@ test("a copy waits while its target is full or away, tells why, and goes on by i
       return memory.recount(...args);
     },
   };
-  const { copy, put, setRoom } = open(from, to);
+  const { copy, put, setSpace } = open(from, to);
   await put("image/png", 1, 1, 7, 5);
-  setRoom(false);
+  setSpace(false);
   const stop = new AbortController();
   const copying = copy.run(stop.signal);
   const reason = () => copy.progress().reason;
@@ -171,7 +171,7 @@ test("a copy waits while its target is full or away, tells why, and goes on by i
   expect(copy.isComplete).toBe(false);
   isAway = false;
   await expect.poll(reason, { timeout: 20_000 }).toContain("no space");
-  setRoom(true);
+  setSpace(true);
   await expect
     .poll(() => copy.progress(), { timeout: 20_000 })
     .toMatchObject({ state: "complete", reason: null, tiles: 1 });

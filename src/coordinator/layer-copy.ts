@@ -22,7 +22,7 @@ export interface LayerCopyParts {
   /** The number of truncations and undos so far: after one of them all tiles are compared again. */
   readonly renames: () => number;
   /** Returns whether the disk of the target has its reserve. */
-  readonly hasRoom: () => Promise<boolean>;
+  readonly hasSpace: () => Promise<boolean>;
   /**
    * When a copy that the last server has not ended was begun, ms since 1970; absent: this one begins. Tiles written since
    * then are copied again: a tile of the same size and a time within the same second may be another one.
@@ -241,7 +241,7 @@ export class LayerCopy {
         this.#removed++;
       }
       if (wanted.length === 0) return;
-      await this.#expectRoom();
+      await this.#expectSpace();
       await this.#describe(tileSet);
       const atOnce = Math.max(from.putsAtOnce(layer), to.putsAtOnce(layer));
       for (let n = 0; n < wanted.length; n += atOnce) {
@@ -266,8 +266,8 @@ export class LayerCopy {
     this.#copiedBytes += tile.bytes.byteLength;
   }
 
-  async #expectRoom(): Promise<void> {
-    if (this.#cells++ % CELLS_PER_LOOK === 0 && !(await this.#parts.hasRoom())) {
+  async #expectSpace(): Promise<void> {
+    if (this.#cells++ % CELLS_PER_LOOK === 0 && !(await this.#parts.hasSpace())) {
       this.#cells = 0;
       throw new StoreError("full", "the disk of the target has no space beyond its reserve", undefined);
     }

@@ -141,7 +141,7 @@ export class StateWriter {
     return this.#commit;
   }
 
-  /** Forgets the last failure. On a full disk of PostgreSQL some writes succeed, and others fail again and again. */
+  /** Clears the last failure. On a full disk of PostgreSQL some writes succeed, and others fail again and again. */
   #succeeded(): void {
     if (performance.now() - this.#awayMs < SETTLED_MS) return;
     this.#failure = undefined;

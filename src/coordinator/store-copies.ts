@@ -67,7 +67,7 @@ export class StoreCopies {
       const request = { layer, from, to, startedMs: Number(bigInt(row, "started_ms")) };
       const isCaughtUp = int(row, "caught_up") === 1;
       if (stores?.idOf(layer) === from && this.#begin(request, isCaughtUp ? undefined : request.startedMs)) continue;
-      this.#forget(layer);
+      this.#deleteRow(layer);
       this.#leftBehind(request, isCaughtUp);
     }
   }
@@ -236,7 +236,7 @@ export class StoreCopies {
       to,
       renames: () => stores.renames,
       isCounted: () => !this.#parts.ledger.recountSome(16) && this.#parts.isCounted(layer),
-      hasRoom: () => this.#hasRoom(to),
+      hasSpace: () => this.#hasSpace(to),
       retryMs: RETRY_MS,
       ...(resumedFromMs === undefined ? {} : { resumedFromMs }),
     });
@@ -250,7 +250,7 @@ export class StoreCopies {
     return true;
   }
 
-  async #hasRoom(to: Store): Promise<boolean> {
+  async #hasSpace(to: Store): Promise<boolean> {
     const { bytes, files } = spaceOnDisk(await to.diskSpace(), this.#parts.eviction());
     return bytes > 0n && files > 0;
   }
@@ -262,7 +262,7 @@ export class StoreCopies {
     await running.ended;
     if (this.#running.get(layer) !== running) return;
     this.#running.delete(layer);
-    this.#forget(layer);
+    this.#deleteRow(layer);
     const { request, copy } = running;
     this.#ended.set(layer, { ...request, ...copy.progress(), state, reason, endedMs: this.#parts.now() });
     const [oldest] = this.#ended.keys();
@@ -270,7 +270,7 @@ export class StoreCopies {
     this.#parts.log.info("a copy of a layer has ended", { layer, from: request.from, to: request.to, outcome: state });
   }
 
-  #forget(layer: string): void {
+  #deleteRow(layer: string): void {
     this.#parts.db.prepare("DELETE FROM store_copy WHERE layer = ?").run(layer);
   }
 

@@ -107,7 +107,7 @@ export class Feeds {
     const now = this.#parts.now();
     const due = this.#feeds().filter((feed) => this.#dueMs(feed, now) <= now);
     for (const feed of due) if (!this.#closing.signal.aborted) await this.#pollOne(feed);
-    this.#forgetOthers();
+    this.#deleteUnconfigured();
   }
 
   /** Never rejects: a feed that cannot be read is polled again at its next time. */
@@ -155,8 +155,8 @@ export class Feeds {
     return runner.submitAll(made, also).jobIds;
   }
 
-  /** Forgets the feeds that are no longer configured. */
-  #forgetOthers(): void {
+  /** Deletes the records of feeds that are no longer configured. */
+  #deleteUnconfigured(): void {
     const { store, persist } = this.#parts;
     const known = new Set(this.#feeds().map(keyOf));
     const gone = [...this.#recordsByKey()].filter(([key]) => !known.has(key));

@@ -34,7 +34,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
   const running: { readonly job: ActiveJob; readonly task: Task }[] = [];
   const turns = new Map<number, number>();
   let taskId = 0;
-  const deal = (): void => {
+  const givePermits = (): void => {
     for (let next = fairQueue.next(nowMs); next !== undefined; next = fairQueue.next(nowMs)) {
       fairQueue.took(next.job, next.task);
       next.job.begin(next.task, { wallMs: nowMs, monotonicMs: nowMs }, async () => undefined);
@@ -51,7 +51,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
   return {
     turns,
     running,
-    deal,
+    givePermits,
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -95,7 +95,7 @@ function dealing(permits: number, layers: Readonly<Record<string, LayerJobs>>) {
         const at = running[n];
         if (at !== undefined && fairQueue.crowds(at.job)) giveBack(n);
       }
-      deal();
+      givePermits();
     },
     giveBack,
     leave: (id: number) => fairQueue.leave(job(id)),
@@ -113,7 +113,7 @@ test("permits follow priorities times the weights of layers, and the least of th
   at.add(1, 8, { layer: "a" }, { priority: 1 });
   at.add(2, 8, { layer: "a" }, { priority: 10 });
   at.add(3, 8, { layer: "b" }, { priority: 10 });
-  at.deal();
+  at.givePermits();
   for (let n = 0; n < 4100; n++) at.step();
   const all = [...at.turns.values()].reduce((sum, n) => sum + n, 0);
   const shares = [1, 2, 3].map((id) => Math.round(((at.turns.get(id) ?? 0) / all) * 41));
@@ -125,7 +125,7 @@ test("a layer runs no more tasks than its limit, and jobs of other layers get th
   at.add(1, 8, { layer: "a" }, { priority: 100 });
   at.add(2, 8, { layer: "a" });
   at.add(3, 3, { layer: "b" });
-  at.deal();
+  at.givePermits();
   for (let n = 0; n < 100; n++) {
     expect([at.runningOf("a"), at.runningOf("b")]).toEqual([2, 3]);
     at.step();
@@ -139,7 +139,7 @@ test("a layer runs no more tasks than its limit, and jobs of other layers get th
 test("a job is not crowded while only its own tasks wait, or other jobs wait for something else", () => {
   const at = dealing(2, { a: { weight: 1 }, b: { weight: 1, maxTasks: 1 } });
   at.add(1, 8, { layer: "a" });
-  at.deal();
+  at.givePermits();
   expect(at.crowds(1)).toBe(false);
   at.add(2, 2, { layer: "b" });
   expect(at.crowds(1)).toBe(true);
@@ -155,27 +155,27 @@ test("nothing passes a truncate that came before it in its layer", () => {
   at.add(1, 1, { layer: "a", type: "truncate" });
   at.add(2, 4, { layer: "a" });
   at.add(3, 1, { layer: "b" });
-  at.deal();
+  at.givePermits();
   expect(at.running.map(({ job }) => job.id).sort()).toEqual([1, 3]);
   at.giveBack(at.running.findIndex(({ job }) => job.id === 1));
   at.leave(1);
-  at.deal();
+  at.givePermits();
   expect(at.running.map(({ job }) => job.id).sort()).toEqual([2, 2, 2, 3]);
 });
 
 test("a job whose rate limit is reached has no place, and says when it wants one; to the others nothing is lost", () => {
   const at = dealing(2, { a: { weight: 1 } });
   const limited = at.add(1, 4, { layer: "a" }, { rateLimit: 2, priority: 100 });
-  at.deal();
+  at.givePermits();
   // One task looks for a metatile to render, and the other tasks wait for it.
   expect(at.running).toHaveLength(1);
   limited.rateLimiter.begin(1, 2, at.monotonicNow());
   at.add(2, 4, { layer: "a" });
-  at.deal();
+  at.givePermits();
   expect(at.runningOf("a")).toBe(2);
   expect(at.waitMs()).toBe(500);
   at.giveBack(at.running.findIndex(({ job }) => job === limited));
-  at.deal();
+  at.givePermits();
   expect(at.running.map(({ job }) => job.id)).toEqual([2, 2]);
   at.pass(500);
   expect([at.crowds(2), at.waitMs()]).toEqual([true, undefined]);

@@ -17,7 +17,7 @@ interface JobEndingsParts extends Pick<JobRunnerParts, "catalogue" | "beforeAbor
   readonly totals: JobTotals;
   readonly fairQueue: Pick<FairQueue, "leave">;
   /** Gives free permits to waiting tasks. */
-  readonly deal: () => void;
+  readonly givePermits: () => void;
 }
 
 /** The most killed jobs whose ends are saved in one transaction. */
@@ -61,7 +61,7 @@ export class JobEndings {
   }
 
   async #kill(choose: Choice, by: string | null, reason: string): Promise<KilledTask[]> {
-    const { active, records, deal } = this.#parts;
+    const { active, records, givePermits } = this.#parts;
     const slices = new Slices();
     const chosen = active
       .all()
@@ -93,7 +93,7 @@ export class JobEndings {
       if (slices.isOver) await slices.next();
     }
     records.save([...jobs.keys()]);
-    deal();
+    givePermits();
     return killed.sort((a, b) => a.id - b.id);
   }
 

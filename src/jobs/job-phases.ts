@@ -16,7 +16,7 @@ export class JobPhases {
     this.#saved.set(job, phaseOf(job));
   }
 
-  /** Returns the events since the job was saved last, and a function that forgets that it is saved now. */
+  /** Returns the events since the job was saved last, and a function that undoes the mark of the save. */
   saved(job: ActiveJob, atMs: number): { readonly events: readonly TimelineEvent[]; readonly undo: () => void } {
     const before = this.#saved.get(job);
     const now = phaseOf(job);

@@ -13,7 +13,7 @@ import { JobSaver } from "./record/job-saver.ts";
 import type { NewJob, StoredJob, StoredTask } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
 import { viewOf } from "./view/job-view.ts";
-import { JobAborted, JobSuspension, LAYER_REMOVED } from "./work.ts";
+import { JobAborted, JobPaused, LAYER_REMOVED } from "./work.ts";
 
 /** Node's timers take at most 2^31 - 1 ms; a longer wait is split. */
 const LONGEST_TIMER_MS = 3_600_000;
@@ -44,7 +44,7 @@ export class JobRunner {
       records: this.records,
       totals: this.#totals,
       fairQueue: this.#fairQueue,
-      deal: () => this.#deal(),
+      givePermits: () => this.#givePermits(),
     });
   }
 
@@ -59,7 +59,7 @@ export class JobRunner {
     for (const job of this.active.all()) this.#parts.takenUp(job.view(this.#parts.monotonicNow()));
     this.records.save(this.records.unsaved());
     for (const job of this.active.all()) void this.endings.supersede(job.id);
-    this.#deal();
+    this.#givePermits();
   }
 
   #add(stored: StoredJob, layer: Layer | undefined, resumed: boolean): ActiveJob {
@@ -173,11 +173,11 @@ export class JobRunner {
 
   /** Starts waiting tasks in a later turn of the event loop, after the answer has been sent. */
   startWaitingTasks(): void {
-    setImmediate(() => this.#deal());
+    setImmediate(() => this.#givePermits());
   }
 
   /** Gives the free permits to waiting tasks, and sets the timer for jobs that wait for their rate limit. */
-  #deal(): void {
+  #givePermits(): void {
     const nowMs = this.#parts.monotonicNow();
     for (let next = this.#nextTurn(nowMs); next !== undefined; next = this.#nextTurn(nowMs)) {
       const { job, task } = next;
@@ -186,13 +186,13 @@ export class JobRunner {
         this.#run(job, task, signal).finally(() => {
           this.#fairQueue.gaveBack(job, task);
           job.stop(task, this.#staysListed(job, task));
-          this.#deal();
+          this.#givePermits();
         }),
       );
     }
     clearTimeout(this.#timer);
     const waitMs = this.#isClosing ? undefined : this.#fairQueue.waitMs(nowMs);
-    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#deal(), Math.min(waitMs, LONGEST_TIMER_MS));
+    if (waitMs !== undefined) this.#timer = setTimeout(() => this.#givePermits(), Math.min(waitMs, LONGEST_TIMER_MS));
   }
 
   #nextTurn(nowMs: number): ReturnType<FairQueue["next"]> {
@@ -245,7 +245,7 @@ export class JobRunner {
   /** Pauses or aborts a job whose work has thrown. Not awaited: `pause` and `abort` wait for the loop that calls it. */
   #failed(job: ActiveJob, error: unknown): void {
     const { log } = this.#parts;
-    if (error instanceof JobSuspension) {
+    if (error instanceof JobPaused) {
       this.pause(job, error.message).catch((fault: unknown) =>
         log.error("a job could not be paused", { jobId: job.id, error: String(fault) }),
       );

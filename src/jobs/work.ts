@@ -5,7 +5,7 @@ import type { Task } from "./task.ts";
 export interface Work {
   /**
    * Works for a while, and only briefly while `crowded` returns true. Returns false if no work is left for this task.
-   * @throws JobAborted or JobSuspension
+   * @throws JobAborted or JobPaused
    */
   step(job: ActiveJob, task: Task, signal: AbortSignal, crowded: () => boolean): Promise<boolean>;
 }
@@ -22,6 +22,6 @@ export class JobAborted extends Error {
  * Thrown by the work of a job to pause the job until a user has checked its tiles. The message becomes the job's
  * reason.
  */
-export class JobSuspension extends Error {
-  override readonly name = "JobSuspension";
+export class JobPaused extends Error {
+  override readonly name = "JobPaused";
 }

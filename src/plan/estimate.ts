@@ -145,8 +145,8 @@ const limitedRate = (rate: number | null, limit: number | null): number | null =
 /** Returns the tiles rendered per second of work. Skipped tiles are not counted, as no render was needed for them. */
 function rateOf(jobs: readonly JobView[]): number | null {
   const renderedBy = ({ type, tiles }: JobView): bigint => (type === "truncate" ? 0n : tiles.stored);
-  const drawing = jobs.filter((job) => renderedBy(job) > 0n);
-  const seconds = drawing.reduce((sum, job) => sum + job.secondsWorked, 0);
-  const rendered = drawing.reduce((sum, job) => sum + renderedBy(job), 0n);
+  const rendering = jobs.filter((job) => renderedBy(job) > 0n);
+  const seconds = rendering.reduce((sum, job) => sum + job.secondsWorked, 0);
+  const rendered = rendering.reduce((sum, job) => sum + renderedBy(job), 0n);
   return seconds > 0 ? Number(rendered) / seconds : null;
 }

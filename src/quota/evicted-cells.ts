@@ -40,12 +40,12 @@ export class EvictedCells {
     const key = cellKey(tileSet, { x: rect.minX, y: rect.minY, z: rect.z });
     this.#cells.delete(key);
     this.#cells.set(key, { tileSet: tileSetKey(tileSet), rect, tiles: bits, atMs: this.#now() });
-    this.#forget();
+    this.#removeOld();
   }
 
   /** Yields the cells that overlap a rectangle, with their evicted tiles. */
   *in(tileSet: TileSet, rect: TileRect): Generator<{ readonly rect: TileRect; tiles(): Iterable<TilePosition> }> {
-    this.#forget();
+    this.#removeOld();
     const wanted = tileSetKey(tileSet);
     for (const cell of this.#cells.values())
       if (cell.tileSet === wanted && cell.rect.z === rect.z && intersectRects(cell.rect, rect) !== undefined)
@@ -54,12 +54,12 @@ export class EvictedCells {
 
   /** Returns when a tile was evicted, ms since 1970; undefined: not in the last hour, as far as it is remembered. */
   evictedAt(tileSet: TileSet, tile: TileIndex): number | undefined {
-    this.#forget();
+    this.#removeOld();
     const cell = this.#cells.get(cellKey(tileSet, tile));
     return cell !== undefined && hasTile(cell, tile.x, tile.y) ? cell.atMs : undefined;
   }
 
-  #forget(): void {
+  #removeOld(): void {
     const before = this.#now() - REMEMBERED_MS;
     for (const [key, { atMs }] of this.#cells) {
       if (atMs >= before && this.#cells.size <= MOST_CELLS) return;

@@ -44,7 +44,7 @@ export class Eviction {
   readonly #parts: EvictionParts;
   #seedRanges: () => readonly SeedRange[] = () => [];
   readonly #orders = new Map<string, { readonly order: Victims; readonly untilMs: number }>();
-  readonly #turns = new PQueue({ concurrency: 1 });
+  readonly #queue = new PQueue({ concurrency: 1 });
   tiles = 0;
   bytes = 0;
 
@@ -69,7 +69,7 @@ export class Eviction {
    */
   freeSpace(limit: Limit, writer: Writer, excess: () => bigint, most: number): Promise<number | undefined> {
     const key = `${writer} ${limit.name}`;
-    return this.#turns.add(async () => {
+    return this.#queue.add(async () => {
       try {
         const evicted = await this.#evictFrom(this.#order(key, limit, writer), excess, most);
         if (evicted !== undefined) return evicted;
@@ -96,7 +96,7 @@ export class Eviction {
   cleanUp(limit: Limit): (excess: () => bigint, most: number) => Promise<number | undefined> {
     // While seeds run, unused cells are evicted first, so that seeds neither evict their own tiles nor tiles in use.
     const victims = this.#victims(limit, this.#seedRanges().length > 0 ? ["cold", "any"] : ["any"]);
-    return (excess, most) => this.#turns.add(() => this.#evictFrom(victims, excess, most));
+    return (excess, most) => this.#queue.add(() => this.#evictFrom(victims, excess, most));
   }
 
   async #evictFrom(victims: Victims, excess: () => bigint, most: number): Promise<number | undefined> {

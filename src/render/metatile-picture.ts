@@ -81,7 +81,7 @@ export function pictureRequest(
 
 /** Encodes the cuts of a rendered picture as tiles. */
 export async function tilesOf(
-  drawing: RenderedImage,
+  image: RenderedImage,
   cuts: readonly Cut[],
   format: TileFormat,
   { layer, subset }: Pick<PictureParts, "layer" | "subset">,
@@ -90,17 +90,17 @@ export async function tilesOf(
   inHaste: boolean,
 ): Promise<readonly Uint8Array[]> {
   if (format.kind === "data") {
-    if (drawing.kind !== "data" || cuts.length > 1)
+    if (image.kind !== "data" || cuts.length > 1)
       throw new SourceError("wrong_type", `the upstream renders pictures, not ${format.mimeType}`);
-    return cuts.map(() => drawing.bytes);
+    return cuts.map(() => image.bytes);
   }
-  switch (drawing.kind) {
+  switch (image.kind) {
     case "data":
       throw new SourceError("wrong_type", `the upstream has no pictures, as ${format.mimeType} is`);
     case "raster":
-      return encodeTiles(drawing.raster, cuts, format, encodingOf(layer, format), inHaste);
+      return encodeTiles(image.raster, cuts, format, encodingOf(layer, format), inHaste);
     case "encoded": {
-      const { bytes } = drawing;
+      const { bytes } = image;
       if (isPassThrough(layer, subset, frame, format, bytes)) {
         await asPicture(provePicture(bytes, frame));
         return cuts.map(() => bytes);

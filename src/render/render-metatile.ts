@@ -47,7 +47,7 @@ export async function renderMetatile(
   const beganMs = performance.now();
   const picture = pictureRequest(parts, frame, rect, order.parameters);
   const found = layer.tilesOnDisk === undefined ? undefined : await findTiles(order, parts);
-  const drawing =
+  const image =
     found !== undefined && areAllFound(found, rect)
       ? undefined
       : await withTrace(order.trace, () => source.render(picture, signal));
@@ -65,9 +65,9 @@ export async function renderMetatile(
   const encode = async (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
     const isFound = (at: Position): boolean => found?.has(positionKey(at)) === true;
     const cuts = some.filter((at) => !isFound(at)).map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-    const drawn = drawing === undefined ? [] : await tilesOf(drawing, cuts, as, parts, frame, decode, inHaste);
-    if (found === undefined || found.size === 0) return drawn;
-    const rest = drawn.values();
+    const cutTiles = image === undefined ? [] : await tilesOf(image, cuts, as, parts, frame, decode, inHaste);
+    if (found === undefined || found.size === 0) return cutTiles;
+    const rest = cutTiles.values();
     return Promise.all(
       some.map((at) => {
         const bytes = found.get(positionKey(at));

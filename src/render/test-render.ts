@@ -39,7 +39,7 @@ export async function testTile(parts: TestParts, order: TestOrder, signal: Abort
   let request: string | undefined;
   let answer: TestRender["answer"];
   const watch: RenderWatch = {
-    asked(shown) {
+    requested(shown) {
       request = shown;
       answer = undefined;
     },

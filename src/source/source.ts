@@ -85,7 +85,7 @@ export interface Source extends AsyncDisposable {
 /** Receives the requests to an upstream and their answers. A source without requests does not call it. */
 export interface RenderWatch {
   /** @param request the path and query, without secrets */
-  asked(request: string): void;
+  requested(request: string): void;
   answered(status: number, contentType: string, bytes: number): void;
 }
 

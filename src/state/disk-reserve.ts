@@ -14,7 +14,7 @@ const NEEDED_BYTES = MIB;
 const LOOKS_AFTER_FAULT = 30;
 
 /** The space for the next transaction. "freed": the reserve was removed since the last answer. */
-export type DiskRoom = "enough" | "freed" | "short";
+export type SpaceForWrite = "enough" | "freed" | "short";
 
 /**
  * Reserves space on the disk of the state database with a file. The file is removed when the disk is full, so that the
@@ -42,7 +42,7 @@ export class DiskReserve {
    * Removes the reserve when the next transaction may not fit without it. This happens before the transaction, because
    * a transaction cannot be run twice.
    */
-  beforeWrite(): DiskRoom {
+  beforeWrite(): SpaceForWrite {
     const isShort = this.#freeIfShort();
     if (!this.#wasFreed) return isShort ? "short" : "enough";
     this.#wasFreed = false;

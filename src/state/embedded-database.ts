@@ -33,7 +33,7 @@ const CLAIMED_BYTES = 2 * 2 ** 20;
  */
 export function openDatabase(file: string, { access = "shared", reserve }: OpenOptions = {}): Database {
   const db = connect(file, access);
-  const beforeWrite = (): void => makeRoom(db, reserve);
+  const beforeWrite = (): void => makeSpace(db, reserve);
   const prepare = statementCache(db, beforeWrite);
   let undos: (() => void)[] = [];
   const transaction = <T>(body: () => T): T => {
@@ -90,14 +90,14 @@ export function openDatabase(file: string, { access = "shared", reserve }: OpenO
 }
 
 /**
- * Makes room for a write on a full disk. While space is short, SQLite writes its log over from the beginning. Other
+ * Makes space for a write on a full disk. While space is short, SQLite writes its log over from the beginning. Other
  * programs could take the space of the removed reserve, so some of it becomes part of the log and of the database first.
  */
-function makeRoom(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
-  const room = reserve?.beforeWrite() ?? "enough";
-  if (room === "enough") return;
+function makeSpace(db: Sqlite.Database, reserve: OpenOptions["reserve"]): void {
+  const space = reserve?.beforeWrite() ?? "enough";
+  if (space === "enough") return;
   try {
-    if (room === "freed") {
+    if (space === "freed") {
       db.exec("DROP TABLE IF EXISTS claimed_space");
       // Each statement is a transaction: SQLite writes no page that one transaction allocates and frees.
       db.exec(`CREATE TABLE claimed_space AS SELECT zeroblob(${CLAIMED_BYTES})`);

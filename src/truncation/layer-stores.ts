@@ -13,7 +13,7 @@ export const layerStoreMigrations: Migrations = {
 export interface LayerStoresParts {
   readonly db: Database;
   readonly ledger: Pick<Ledger, "truncated" | "tileSets">;
-  readonly truncations: Pick<LedgerTruncations, "forget">;
+  readonly truncations: Pick<LedgerTruncations, "deleteRecords">;
   /** Returns where the tiles of each configured layer are, by layer. */
   readonly locations: () => ReadonlyMap<string, string>;
   /** Gives up the tiles that truncations of a layer have set aside. */
@@ -52,7 +52,7 @@ export class LayerStores {
     const moved = this.#moved();
     for (const [layer, location] of moved) {
       this.#leave(layer);
-      await this.#parts.truncations.forget(layer, () => this.#record(layer, location));
+      await this.#parts.truncations.deleteRecords(layer, () => this.#record(layer, location));
     }
     return moved.map(([layer]) => layer);
   }

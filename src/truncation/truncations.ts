@@ -65,7 +65,7 @@ export class LedgerTruncations {
   readonly #store: TruncationStore;
   readonly #ledger: Ledger;
   readonly #renders: RenderControl;
-  readonly #turns = new Map<string, PQueue>();
+  readonly #queues = new Map<string, PQueue>();
   /** The interrupted ones. Writers have those of their layer completed before they write, jobs before they look for tiles. */
   readonly interrupted: InterruptedTruncations;
 
@@ -125,7 +125,7 @@ export class LedgerTruncations {
    * Deletes the records of a layer and leaves its files alone: the layer has another store. `also` runs in the same
    * transaction. Cannot be cancelled.
    */
-  forget(layer: string, also: () => void): Promise<void> {
+  deleteRecords(layer: string, also: () => void): Promise<void> {
     return this.#inTurn(layer, async () => {
       await this.#renders.block(layer);
       try {
@@ -217,12 +217,12 @@ export class LedgerTruncations {
 
   /** Runs `work` alone in its layer: an undo yields, and no other undo or truncation may run in between. */
   async #inTurn<T>(layer: string, work: () => Promise<T>): Promise<T> {
-    const turns = this.#turns.get(layer) ?? new PQueue({ concurrency: 1 });
-    this.#turns.set(layer, turns);
+    const queue = this.#queues.get(layer) ?? new PQueue({ concurrency: 1 });
+    this.#queues.set(layer, queue);
     try {
-      return await turns.add(work);
+      return await queue.add(work);
     } finally {
-      if (turns.size === 0 && turns.pending === 0) this.#turns.delete(layer);
+      if (queue.size === 0 && queue.pending === 0) this.#queues.delete(layer);
     }
   }
 

@@ -128,8 +128,8 @@ async function verify(client: ServerClient, { layer, repair }: VerifyFlags): Pro
   process.once("SIGINT", interrupt);
   try {
     for (;;) {
-      const asked = retryWhileBusy(() => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
-      const now: Answered<VerificationView> = JSON.parse(await asked);
+      const answer = retryWhileBusy(() => client.request("GET", path), report, undefined, LONG_LIMIT_MS);
+      const now: Answered<VerificationView> = JSON.parse(await answer);
       if (now.state !== "running") return now;
       if (interrupted.signal.aborted) await client.request("DELETE", path);
       if (process.stderr.isTTY) process.stderr.write(`\r${now.tiles} tiles, ${now.differing} cells differ `);

@@ -31,8 +31,8 @@ export async function askUpstreams(
 ): Promise<readonly Finding[]> {
   const bounds = { requestMs, signal: AbortSignal.timeout(totalMs) };
   const byUpstream = grouped(layers.flatMap(withOneServer), upstreamOf);
-  const asked = [...byUpstream].map(async ([upstream, its]) => askUpstream(upstream, its, bounds));
-  return (await Promise.all(asked)).flat();
+  const findings = [...byUpstream].map(async ([upstream, its]) => askUpstream(upstream, its, bounds));
+  return (await Promise.all(findings)).flat();
 }
 
 /** Returns a layer once for each server of its source, so that no server stands in for another one that is down. */
@@ -58,9 +58,9 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
   const catalogueOf = (source: WmsSourceOptions): Promise<WmsCatalogue> => {
     const { url, version, username, password, vendorParameters, proxy, tls } = source;
     const key = JSON.stringify([url, version, username, password, vendorParameters, proxy, tls]);
-    const asked = catalogues.get(key) ?? queue.add(() => capabilities(source, bounds));
-    catalogues.set(key, asked);
-    return asked;
+    const catalogue = catalogues.get(key) ?? queue.add(() => capabilities(source, bounds));
+    catalogues.set(key, catalogue);
+    return catalogue;
   };
   const findings = layers.map(async (layer): Promise<Finding[]> => {
     // Messages have words of the upstream in them, and are shown on a terminal.

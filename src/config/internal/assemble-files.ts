@@ -23,8 +23,8 @@ export interface AssembledFiles {
   writtenAs(path: Path): string | undefined;
 }
 
-/** A value of one of the files. */
-interface Place {
+/** The file that a value is written in, and the path of the value in that file. */
+interface ValueInFile {
   readonly file: ConfigurationFile | undefined;
   readonly path: Path;
 }
@@ -47,7 +47,7 @@ export function assembleFiles(
     content = withLayerDefaults(content, hasOwnLayers(overrides) ? [] : (items.get("layers") ?? []), main);
   }
   const defaults = valueAt(content, ["layerDefaults"]);
-  const placeOf = (path: Path): Place => {
+  const locate = (path: Path): ValueInFile => {
     const [key = "", n, ...rest] = path;
     if (typeof n !== "number") return { file: main, path };
     if (key === "include" && rest.length > 0) return { file: included[n], path: rest };
@@ -67,13 +67,13 @@ export function assembleFiles(
     problems: files.flatMap(({ problems }) => problems),
     included: included.map((file) => file.content),
     positionOf(path, part) {
-      const place = placeOf(path);
-      return place.file?.positionOf(place.path, part);
+      const at = locate(path);
+      return at.file?.positionOf(at.path, part);
     },
-    pathIn: (path) => placeOf(path).path,
+    pathIn: (path) => locate(path).path,
     writtenAs(path) {
-      const place = placeOf(path);
-      return place.file?.writtenAs(place.path);
+      const at = locate(path);
+      return at.file?.writtenAs(at.path);
     },
   };
 }

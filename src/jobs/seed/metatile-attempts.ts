@@ -68,7 +68,7 @@ export class MetatileAttempts {
 
   /**
    * @param first the outcome of a render that has already run
-   * @throws JobAborted at a limit, JobSuspension if the seed guard finds the tiles suspicious
+   * @throws JobAborted at a limit, JobPaused if the seed guard finds the tiles suspicious
    */
   async run(step: SeedStep, metatile: TakenMetatile, first?: Rendered): Promise<void> {
     const { job, signal } = step;

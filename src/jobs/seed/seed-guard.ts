@@ -1,7 +1,7 @@
 import type { Layer, SeedGuardOptions } from "../../layer/layer.ts";
 import type { WrittenTile } from "../../render/render-order.ts";
 import type { ActiveJob } from "../active-job.ts";
-import { JobSuspension } from "../work.ts";
+import { JobPaused } from "../work.ts";
 
 /** A tile that a job has just stored, as the guard checks it. */
 export type CheckedTile = Required<Pick<WrittenTile, "digest" | "bytes" | "replaced">>;
@@ -89,7 +89,7 @@ export class SeedGuards {
 
   /**
    * Checks stored tiles with the layer's seed guard, unless a user has resumed the job since the start of the server.
-   * @throws JobSuspension if the tiles are suspicious
+   * @throws JobPaused if the tiles are suspicious
    */
   check(job: ActiveJob, { seedGuard: options }: Pick<Layer, "seedGuard">, written: readonly WrittenTile[]): void {
     if (options === undefined || job.isTrusted) return;
@@ -98,7 +98,7 @@ export class SeedGuards {
     this.#guards.set(job, guard);
     for (const { digest, bytes, replaced } of written) {
       const reason = digest === undefined ? undefined : guard.check({ digest, bytes, replaced });
-      if (reason !== undefined) throw new JobSuspension(`paused: the tiles are suspicious: ${reason}`);
+      if (reason !== undefined) throw new JobPaused(`paused: the tiles are suspicious: ${reason}`);
     }
   }
 }

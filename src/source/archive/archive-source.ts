@@ -8,7 +8,7 @@ import { openArchive } from "./open-archive.ts";
 /** Creates a source that reads tiles of an archive. The first request opens the archive. */
 export function createArchiveSource(options: ArchiveSourceOptions): Source {
   let opening: Promise<Archive> | undefined;
-  const drawing = new Set<Promise<RenderedImage>>();
+  const rendering = new Set<Promise<RenderedImage>>();
 
   const opened = (): Promise<Archive> => {
     opening ??= openArchive(options).catch((error: unknown) => {
@@ -33,16 +33,16 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
     async render(request, signal) {
       if (signal.aborted) throw new SourceError("cancelled", "cancelled", { cause: signal.reason });
       const rendered = render(request);
-      drawing.add(rendered);
+      rendering.add(rendered);
       try {
         return await rendered;
       } finally {
-        drawing.delete(rendered);
+        rendering.delete(rendered);
       }
     },
     /** Waits for the renders in flight before it closes the archive. */
     async [Symbol.asyncDispose]() {
-      await Promise.allSettled(drawing);
+      await Promise.allSettled(rendering);
       const archive = await opening?.catch(() => undefined);
       await archive?.[Symbol.asyncDispose]();
     },

@@ -59,9 +59,9 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
     async render(request, signal, watch) {
       const { format } = request;
       const url = (address: string) => {
-        const asked = addresses.picture(address, request);
-        watch?.asked(shownRequest(asked, address, options));
-        return asked;
+        const requested = addresses.picture(address, request);
+        watch?.requested(shownRequest(requested, address, options));
+        return requested;
       };
       const seen = (answer: UpstreamAnswer): UpstreamAnswer => {
         watch?.answered(answer.status, answer.contentType, answer.body.byteLength);

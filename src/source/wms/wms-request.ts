@@ -94,8 +94,8 @@ export function questionUrl(address: string, options: WmsSourceOptions, question
 function maskUrl(address: string, options: WmsSourceOptions, request: MaskRequest): URL {
   const { filter } = request;
   const { layers = options.layers, styles = [] } = filter.type === "wms" ? filter : {};
-  const asked = { ...request, parameters: {} };
-  return urlOf(address, options, asked, boxOf(options, request), {
+  const plain = { ...request, parameters: {} };
+  return urlOf(address, options, plain, boxOf(options, request), {
     REQUEST: "GetMap",
     LAYERS: layers.join(","),
     STYLES: styles.join(","),

@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "
 import { StateError } from "../data-directory.ts";
 import type { PostgresThreadData } from "./postgres-thread.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Answered, Asked, QueryResult, Request } from "./protocol.ts";
+import type { Answer, NumberedAnswer, NumberedRequest, QueryResult, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
 /** An error of a statement, with the code of PostgreSQL. */
@@ -24,7 +24,7 @@ export class PostgresBridge {
   readonly #port: MessagePort;
   readonly #signal: Int32Array;
   readonly #diverged: (reason: string) => void;
-  #asked = 0;
+  #lastId = 0;
   #isClosed = false;
 
   /** @param diverged called when the database is not as this server has left it, so that nothing can be used of it */
@@ -44,7 +44,7 @@ export class PostgresBridge {
   call(request: Request): readonly (QueryResult | undefined)[] {
     if (this.#isClosed) throw new TypeError("The database connection is not open");
     Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage({ id: ++this.#asked, request } satisfies Asked);
+    this.#port.postMessage({ id: ++this.#lastId, request } satisfies NumberedRequest);
     const answer = this.#receive();
     if (answer.ok) return answer.results;
     const { kind, code, message } = answer.fault;
@@ -58,10 +58,10 @@ export class PostgresBridge {
       Atomics.wait(this.#signal, 0, 0);
       Atomics.store(this.#signal, 0, 0);
       for (;;) {
-        const received: { readonly message: Answered } | undefined = receiveMessageOnPort(this.#port);
+        const received: { readonly message: NumberedAnswer } | undefined = receiveMessageOnPort(this.#port);
         if (received === undefined) break;
         // A failure of the thread between two requests is answered too.
-        if (received.message.id === this.#asked) return received.message.answer;
+        if (received.message.id === this.#lastId) return received.message.answer;
       }
     }
   }

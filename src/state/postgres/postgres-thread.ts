@@ -1,7 +1,7 @@
 import { type MessagePort, workerData } from "node:worker_threads";
 import { PostgresConnection } from "./connection.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
-import type { Answer, Answered, Asked, Fault, Request } from "./protocol.ts";
+import type { Answer, Fault, NumberedAnswer, NumberedRequest, Request } from "./protocol.ts";
 import type { SessionUse } from "./session.ts";
 
 /** The parameters of the thread of the connection. */
@@ -16,9 +16,9 @@ export interface PostgresThreadData {
 function start({ target, use, port, answered }: PostgresThreadData): void {
   const connection = new PostgresConnection(target, use);
   const signal = new Int32Array(answered);
-  let asked = 0;
+  let lastId = 0;
   const answer = (message: Answer): void => {
-    port.postMessage({ id: asked, answer: message } satisfies Answered);
+    port.postMessage({ id: lastId, answer: message } satisfies NumberedAnswer);
     Atomics.store(signal, 0, 1);
     Atomics.notify(signal, 0);
   };
@@ -33,8 +33,8 @@ function start({ target, use, port, answered }: PostgresThreadData): void {
       },
     });
   process.on("uncaughtException", fail);
-  port.on("message", ({ id, request }: Asked) => {
-    asked = id;
+  port.on("message", ({ id, request }: NumberedRequest) => {
+    lastId = id;
     // The coordinator's thread ends this one after the answer to "close".
     void carryOut(connection, request).then(answer, fail);
   });

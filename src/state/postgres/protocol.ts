@@ -25,12 +25,12 @@ export interface Batch {
 }
 
 /** A request of the coordinator's thread to the thread of the connection. The answer has the same id. */
-export interface Asked {
+export interface NumberedRequest {
   readonly id: number;
   readonly request: Request;
 }
 
-export interface Answered {
+export interface NumberedAnswer {
   readonly id: number;
   readonly answer: Answer;
 }

@@ -97,10 +97,10 @@ export class S3Client implements AsyncDisposable {
     }
     // 404: an object with `if-match` is gone.
     const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
-    const asked = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
+    const terms = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
     let answer: TriedAnswer;
     try {
-      answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...asked });
+      answer = await this.#requests.run({ method: "PUT", key, headers, body, expected, ...terms });
     } catch (error) {
       if (error instanceof GuardedOff) return { kind: "refused" };
       throw error;

@@ -186,7 +186,7 @@ export const dropFile = {
   },
 };
 
-/** Forgets an area that another form has left. */
+/** Clears an area that another form has left. */
 export function useFreshArea(): void {
   useEffect(
     () => () => {

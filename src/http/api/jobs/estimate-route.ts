@@ -3,7 +3,7 @@ import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { Slices } from "../../../lib/slices.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
-import { atMost } from "../../at-most.ts";
+import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request.ts";
 import { type Exchange, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { json } from "../api-answer.ts";
@@ -28,7 +28,7 @@ export interface EstimateParts extends Pick<RouteOptions, "jobOptions"> {
  * nothing, so the right to read suffices.
  */
 export function estimateResource(parts: EstimateParts, longestMs = LONGEST_MS): Resource {
-  const bounded = atMost(MOST_AT_ONCE, "estimates are being worked out");
+  const bounded = limitConcurrency(MOST_AT_ONCE, "estimates are being worked out");
   return {
     methods: {
       POST: reading(async (exchange) => {

@@ -9,7 +9,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import type { TestOrder, TestRender } from "../../../render/test-render.ts";
 import { upstreamIdOf } from "../../../render/upstream-limits.ts";
-import { atMost } from "../../at-most.ts";
+import { limitConcurrency } from "../../limit-concurrency.ts";
 import type { Exchange, Reply, Resource, RouteOptions } from "../../resource.ts";
 import { findFormat } from "../../tiles/tile-parts.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
@@ -37,7 +37,7 @@ const MOST_SHOWN_BYTES = 1024 * 1024;
 
 /** Returns `layers/NAME/test`: POST renders one tile of the layer, does not store it, and returns the result. */
 export function layerTests({ testLayer }: RouteOptions): (name: string) => Resource {
-  const bounded = atMost(MOST_AT_ONCE, "tests of layers are running");
+  const bounded = limitConcurrency(MOST_AT_ONCE, "tests of layers are running");
   const answerTo = async (exchange: Exchange, name: string): Promise<Reply> => {
     const layer = exchange.catalogue.layers.get(name);
     if (layer === undefined) return refuse(unknownLayer(name, exchange.catalogue.layers));

@@ -4,14 +4,14 @@ import { decodeBy } from "../../../lib/schema.ts";
 import { Slices } from "../../../lib/slices.ts";
 import { openTimes } from "../../../plan/run-window.ts";
 import { parseCron, timesAfter } from "../../../schedule/cron.ts";
-import { atMost } from "../../at-most.ts";
+import { limitConcurrency } from "../../limit-concurrency.ts";
 import { type Exchange, type Reply, type Resource, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { schedulePreviewSchema } from "./schedule-document.ts";
 
 /** The previews of one process at the same time. A thousand times of a rare expression take a third of a second. */
-const bounded = atMost(4, "previews are being worked out");
+const bounded = limitConcurrency(4, "previews are being worked out");
 
 /** `schedules/preview`: POST returns the next times and open windows of a schedule that is not stored. */
 export const previewResource: Resource = { methods: { POST: reading(preview) } };

@@ -6,7 +6,7 @@ import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { Slices } from "../../../lib/slices.ts";
-import { atMost } from "../../at-most.ts";
+import { limitConcurrency } from "../../limit-concurrency.ts";
 import { type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { jobRequestSchema } from "../jobs/job-document.ts";
 import { decodeJobs } from "../jobs/job-request-codec.ts";
@@ -36,7 +36,7 @@ export const tileExportSchema = z.strictObject({
  * nothing, so the right to read suffices.
  */
 export function exportResource(parts: Pick<RouteOptions, "operations" | "jobOptions">): Resource {
-  const bounded = atMost(MOST_AT_ONCE, "pages are being exported");
+  const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
   return { methods: { POST: reading((exchange) => bounded(() => answerTo(exchange, parts))) } };
 }
 

@@ -4,7 +4,7 @@ import { rectHolds } from "../../../grid/grid-set.ts";
 import { coverageAt } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { atMost } from "../../at-most.ts";
+import { limitConcurrency } from "../../limit-concurrency.ts";
 import { administering, type Exchange, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { type RequestedTileSet, tileSetFields, tileSetOf } from "../coverage/requested-tile-set.ts";
@@ -33,7 +33,7 @@ export const importQuery = z.object({
  * others are stored.
  */
 export function importResource({ operations }: Pick<RouteOptions, "operations">): Resource {
-  const bounded = atMost(MOST_AT_ONCE, "imports are being stored");
+  const bounded = limitConcurrency(MOST_AT_ONCE, "imports are being stored");
   return {
     methods: { POST: administering((exchange) => bounded(() => answerTo(exchange, operations))) },
   };

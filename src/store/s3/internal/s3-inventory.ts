@@ -17,7 +17,8 @@ import {
   parseNumber,
 } from "./s3-keys.ts";
 
-const ASKED_MS = 200;
+/** `pyramids` takes the pyramids that `hasTiles` has listed within this time, instead of listing them again. */
+const LISTED_MS = 200;
 const LAST_ROW = 2 ** 40;
 
 /** Lists what the bucket holds under the names in force. */
@@ -25,7 +26,9 @@ export class S3Inventory {
   readonly #client: S3Client;
   readonly #names: Names;
   /** The pyramids of a layer that a truncation has listed: its record needs them in the same turn. */
-  #asked: { readonly layer: string; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number } | undefined;
+  #listed:
+    | { readonly layer: string; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
+    | undefined;
 
   constructor(client: S3Client, names: Names) {
     this.#client = client;
@@ -48,14 +51,14 @@ export class S3Inventory {
     const level = parseLevel(layer, key);
     if (level !== undefined && isReadable(this.#names.nameOf, level)) return true;
     const pyramids = await this.#pyramidsOf(layer);
-    this.#asked = { layer, pyramids, untilMs: performance.now() + ASKED_MS };
+    this.#listed = { layer, pyramids, untilMs: performance.now() + LISTED_MS };
     return pyramids.length > 0;
   }
 
   async pyramids(layer: string): Promise<readonly StoredPyramid[]> {
-    const asked = this.#asked;
-    this.#asked = undefined;
-    if (asked?.layer === layer && performance.now() < asked.untilMs) return asked.pyramids;
+    const listed = this.#listed;
+    this.#listed = undefined;
+    if (listed?.layer === layer && performance.now() < listed.untilMs) return listed.pyramids;
     return await this.#pyramidsOf(layer);
   }
 

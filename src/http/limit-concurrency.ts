@@ -11,7 +11,7 @@ export type Bounded = <T>(
  * ones, and their clients can send them again.
  * @param running the subject and verb of the refusal, such as "estimates are being worked out"
  */
-export function atMost(most: number, running: string): Bounded {
+export function limitConcurrency(most: number, running: string): Bounded {
   let count = 0;
   return async (work) => {
     if (count >= most)
