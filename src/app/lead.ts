@@ -24,7 +24,10 @@ export interface LeadParts {
   readonly log: Logger;
   /** Builds the process, or the processes, that answer HTTP. */
   readonly buildServing: (core: Core, hosts: RendererHosts) => ServingProcesses | Promise<ServingProcesses>;
-  /** Opens them for requests, before the work of the last process is completed: health probes are answered meanwhile. */
+  /**
+   * Opens the processes for requests. Called before the unfinished work of the last process is completed, so that
+   * health probes are answered meanwhile.
+   */
   readonly open: (serving: ServingProcesses, renderers: Pick<LocalRenderers, "storesUntil">) => Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export interface NotLed {
   readonly refused: StartRefusal;
 }
 
-/** Builds the parts in this order: coordinator, renders, HTTP interfaces. They are closed in reverse. */
+/** Builds the parts in this order: coordinator, renders, HTTP interfaces. `closeInOrder` closes them. */
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const { configuration, instance, use, load, log } = parts;
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
@@ -93,7 +96,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     async close(graceMs) {
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
-      // Nodes of a cluster go on with the next lead.
+      // The nodes of a cluster stay ready: the next lead takes them over.
       watch.close(use === "server");
       traffic.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);

@@ -11,7 +11,7 @@ type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 /** A thread without work ends after this time: a program that changes many layers does not start one for each. */
 const IDLE_MS = 5_000;
 
-/** The thread that waits for work, and its end. */
+/** The idle thread, and the timer that ends it. */
 let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**

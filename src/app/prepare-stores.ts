@@ -7,7 +7,10 @@ import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryOf, type S3StoreConfiguration } from "../store/store-options.ts";
 
-/** Makes the directories of new stores, and asks for new buckets. Refuses a store that cannot be used. */
+/**
+ * Makes the directories of new stores, and checks that new buckets can be reached. Refuses a configuration with a store
+ * that cannot be used.
+ */
 export async function prepareStores(
   next: Pick<Configuration, "stores" | "cluster">,
   present: Pick<Configuration, "stores">,

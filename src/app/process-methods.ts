@@ -67,11 +67,11 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
   configureLayer(update: LayerUpdate): Promise<void>;
-  /** Stores changes of what was made over HTTP, before the configuration with them is applied. */
+  /** Stores changes of the objects that were made over HTTP, before the configuration with the changes is applied. */
   storeObjects(changes: readonly ObjectChange[]): Promise<void>;
   /**
-   * Does what has to be done before changes are stored in a file: tiles of an earlier layer of the name are truncated, and
-   * the removal of a layer is recorded.
+   * Prepares changes that are about to be stored in a file: truncates the tiles of an earlier layer of the name, and
+   * records the removal of a layer.
    */
   beforeChanges(changes: readonly ObjectChange[]): Promise<void>;
   /** Deletes the records of removed layers: the file could not be changed, so the layers stay. */
@@ -157,7 +157,7 @@ export interface ServingCalls {
   /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
+  /** Changes an object of the configuration. The change is stored and in force when this resolves. */
   changeObject(change: ObjectChange, by: string | null): Promise<Result<null, Refusal>>;
   /** See `updateMasks`. */
   updateMasks(update: MaskUpdate): Promise<Result<null, Refusal>>;

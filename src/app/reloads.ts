@@ -81,7 +81,7 @@ function inPresentStores(layers: readonly Layer[], { layers: present, stores }: 
 }
 
 export interface ChangedParts {
-  /** Returns what was made over HTTP, as in force. */
+  /** Returns the objects in force that were made over HTTP. */
   readonly objects: () => readonly ConfiguredObject[];
   /** Reads the configuration file, and adds the objects: those that the configuration has itself, or those given. */
   readonly load: (

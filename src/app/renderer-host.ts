@@ -4,7 +4,9 @@ import type { Port } from "../lib/channel.ts";
 export type RendererEnd =
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: "not_started"; readonly error: string }
-  /** The connection to its machine is lost. It may still begin to store tiles for this time, in ms. */
+  /**
+   * The connection to the renderer's machine is lost. The renderer may still begin to store tiles for this time, in ms.
+   */
   | { readonly kind: "unreachable"; readonly mayStoreMs: number };
 
 /** A renderer process, on this machine or on another. */
@@ -21,10 +23,10 @@ export interface RendererProcess {
 export interface RendererHost {
   /** The node of a cluster; undefined: the server is alone. */
   readonly node: string | undefined;
-  /** The renderers that it runs at once, for users and as many for jobs. */
+  /** The most renderers that the machine runs at once for users. It runs as many for jobs. */
   readonly most: number;
   /**
-   * Starts a renderer that opens the stores of its machine. The caller sends the layers.
+   * Starts a renderer, which opens the stores of its machine. The caller sends it the layers.
    * @param ended called once
    */
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess;

@@ -32,7 +32,10 @@ export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"
 
 export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
 
-/** The processes that serve, in this machine or in others, each behind a channel. The base of what starts or accepts them. */
+/**
+ * The processes that serve, on this machine or on others, each behind a channel. The base of the classes that start
+ * them (HTTP workers) or accept them (nodes).
+ */
 export class ServingMembers {
   readonly #channels = new Set<MemberChannel>();
   readonly #expiredBefore = new Map<string, number>();

@@ -10,20 +10,20 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 const VARIABLE = { type: "string", pattern: "\\$\\{" } as const;
 
 /**
- * Returns the JSON Schema of configuration files, with which editors complete keys and mark mistakes. Draft 7 is what
- * all of them read. Checks of several keys together are not in it.
+ * Returns the JSON Schema of configuration files, with which editors complete keys and mark mistakes. All editors can
+ * read draft 7. The schema lacks the checks that concern several keys.
  */
 export function configurationJsonSchema(): JsonSchema {
   const strict = strictSchema();
   const relaxed = withPartialSources(strict);
-  // With defaults of layers a layer may lack what they have.
+  // In a file with `layerDefaults` a layer may lack required keys.
   const { layers } = propertiesOf(strict);
   return { ...relaxed, if: { required: ["layerDefaults"] }, else: { properties: { layers } } };
 }
 
 /**
- * Returns the JSON Schema of files that a configuration includes. Defaults of layers are in other files, so it does not
- * mark what a layer lacks.
+ * Returns the JSON Schema of files that a configuration includes. Another file may have the defaults of layers, so the
+ * schema does not mark keys that a layer lacks.
  */
 export function includedJsonSchema(): JsonSchema {
   const relaxed = withPartialSources(strictSchema());
@@ -52,7 +52,7 @@ function propertiesOf(schema: JsonSchema): JsonSchema {
   return properties;
 }
 
-/** Returns the schema with sources of which each key may be absent. */
+/** Returns the schema with sources whose keys may all be absent. */
 function withPartialSources(schema: JsonSchema): JsonSchema {
   const inLayer = ["properties", "layers", "items"];
   const required = valueAt(schema, [...inLayer, "required"]);
@@ -71,7 +71,7 @@ function withPartialSources(schema: JsonSchema): JsonSchema {
 function partialSource(source: unknown): unknown {
   const kinds = valueAt(source, ["oneOf"]) ?? valueAt(source, ["anyOf"]);
   if (!Array.isArray(kinds)) throw new Error("the JSON Schema of a source has no kinds");
-  // A part of a source may fit several of them.
+  // `anyOf`: a source with some of its keys only may fit several kinds.
   return withValue(
     withoutKey(source, ["oneOf"]),
     ["anyOf"],

@@ -37,9 +37,9 @@ export interface Configuration {
   readonly layers: readonly Layer[];
   /** The configured grid sets. A configured one hides the built-in one of its id. */
   readonly gridSets: readonly GridSet[];
-  /** What was made over HTTP. It is part of the other members, except for what is not enabled. */
+  /** The objects that requests have made. The other members include those that are enabled. */
   readonly objects: readonly ConfiguredObject[];
-  /** Whether what stands in the file can be changed over HTTP: the file stays as it is, and objects replace its parts. */
+  /** Whether requests may change what the file defines. The file stays unchanged: stored objects replace its parts. */
   readonly isWritable: boolean;
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;

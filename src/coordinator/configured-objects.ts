@@ -14,7 +14,7 @@ export const configuredObjectMigrations: Migrations = {
   ],
 };
 
-/** Returns what was made over HTTP, in the order of creation. */
+/** Returns the objects that were made over HTTP, in the order of creation. */
 export function storedObjects(db: Database): readonly ConfiguredObject[] {
   const rows = db.prepare("SELECT kind, name, document FROM configured_object ORDER BY id").all();
   return rows.flatMap((row) => {
@@ -63,8 +63,8 @@ const removedLayers = (db: Database): readonly string[] =>
     .map((row) => text(row, "name"));
 
 /**
- * Truncates the tiles of removed layers: without `only`, of those that the last server has left. A new layer of the name
- * must not serve them.
+ * Truncates the tiles of removed layers, which a new layer of the name must not serve. `only`: the one layer to
+ * truncate. Absent: all layers that the last process has not truncated.
  */
 export async function truncateRemovedLayers(
   db: Database,

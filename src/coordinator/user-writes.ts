@@ -31,8 +31,8 @@ interface OpenedWrite {
 }
 
 /**
- * Room for the tile that the user missed, reserved with the cells. The renderer stores that tile without a further
- * question to the coordinator, while the user waits.
+ * The space for the tile that the user missed, which is reserved with the cells. The renderer stores that tile without
+ * a further question to the coordinator, while the user waits.
  */
 const MISSED_TILE: StoredSize = { bytes: 64 * 1024, allocated: 64 * 1024, files: 1 };
 

@@ -3,7 +3,7 @@ import type { FieldTypes } from "./field-types.ts";
 const STORE_HEAD = { id: "text", enabled: "flag" } as const;
 const DIRECTORY = { ...STORE_HEAD, baseDirectory: "text", fileSystemBlockSize: "integer" } as const;
 
-/** The elements of stores, by the name of the root. */
+/** The elements of GeoWebCache's blob stores, by the name of the root element. */
 export const BLOB_STORE_ROOTS = {
   FileBlobStore: { ...DIRECTORY, pathGeneratorType: "text" },
   CompactBlobStore: DIRECTORY,

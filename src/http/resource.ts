@@ -86,15 +86,15 @@ export interface RouteOptions {
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
   /** Returns where a layer is configured; undefined for a demo layer. */
   readonly layerOrigin: (layer: string) => LayerOrigin | undefined;
-  /** Checks the text of a configuration, of which nothing is loaded. */
+  /** Checks the text of a configuration. Loads nothing of it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<readonly CheckedProblem[]>;
   readonly reload: () => Promise<Result<readonly string[], Refusal>>;
   readonly configured: () => ConfiguredParts;
-  /** Changes what was made over HTTP. The change is stored and in force when this resolves. */
+  /** Changes an object of the configuration. The change is stored and in force when this resolves. */
   readonly changeObject: (change: ObjectChange, by: string | null) => Promise<Result<null, Refusal>>;
   /** Loads rasters of a request filter again in all processes; stores a new picture of one before. */
   readonly updateMasks: (update: MaskUpdate) => Promise<Result<null, Refusal>>;
-  /** Checks a change of what was made over HTTP, and returns what it would do. */
+  /** Checks a change of an object of the configuration, and returns what the change would do. */
   readonly previewObject: (change: ObjectChange) => Promise<Result<ObjectEffect, Refusal>>;
 }
 
@@ -116,7 +116,7 @@ export interface ConfiguredParts {
   /** The description of the server in capabilities. */
   readonly serviceInformation: ServiceInformation;
   readonly compat: { readonly wmtsCiteCompliant: boolean };
-  /** Whether what stands in the file can be changed. */
+  /** Whether requests may change what the configuration file defines. */
   readonly isWritable: boolean;
   /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
   readonly geowebcache?: { readonly directory: string };
@@ -144,9 +144,15 @@ export interface Exchange {
   readonly address: string;
   /** Fires when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Returns whether the caller may still do what it was permitted to do, for an answer that lasts. */
+  /**
+   * Returns whether the caller still has the right that the handler needs. An answer that lasts, such as a stream of
+   * events, asks again.
+   */
   readonly isStillPermitted: () => boolean;
-  /** Reads the whole body and decodes it. `limit`: its most bytes, if not those of the management interface. */
+  /**
+   * Reads the whole body and decodes it. `limit`: the most bytes of the body. Absent: the limit of the management
+   * interface.
+   */
   body<T>(decode: (bytes: Uint8Array) => Result<T, Refusal>, limit?: number): Promise<Result<T, Refusal>>;
 }
 

@@ -2,8 +2,8 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * Tracks connections without a request so far. Browsers and connection pools open some in advance. Node does not count
- * them as idle, so each would delay a shutdown by its whole grace.
+ * Tracks connections that have not sent a request yet. Browsers and connection pools open some in advance. Node does
+ * not count them as idle, so each would delay a shutdown by its whole grace.
  */
 export class SilentConnections {
   readonly #sockets = new Set<Socket>();

@@ -251,7 +251,10 @@ export class ActiveJob {
     this.#isTrusted = true;
   }
 
-  /** Lets the next window that closes pause the job, though a user had released it from the window before. */
+  /**
+   * Ends the release: the next window that closes pauses the job again, although a user had released the job from an
+   * earlier window.
+   */
   endRelease(): void {
     this.#life.endRelease();
     this.#isChanged = true;

@@ -29,7 +29,7 @@ type Choice = (job: ActiveJob, task: Task) => boolean;
 /** Ends jobs: by a kill of their tasks, as aborted, or as done. */
 export class JobEndings {
   readonly #parts: JobEndingsParts;
-  /** Ends under way: the tasks have left the lists, but may still be working. */
+  /** The ends in progress: their tasks have left the lists, but may still work. */
   readonly #underWay = new Set<Promise<unknown>>();
   /** The calls that wait until removed tasks of a job have stopped. A job ends only when there is none. */
   readonly #stopping = new Map<ActiveJob, number>();
@@ -38,7 +38,7 @@ export class JobEndings {
     this.#parts = parts;
   }
 
-  /** Waits until the ends under way are complete. */
+  /** Waits until the ends in progress are complete. */
   async complete(): Promise<void> {
     await Promise.allSettled([...this.#underWay]);
   }
@@ -51,7 +51,7 @@ export class JobEndings {
 
   /**
    * Kills tasks. Once resolved, the tasks have left the list, and nothing more is fetched, written or deleted for them.
-   * The same holds for tasks whose end was already under way.
+   * This also waits for tasks that another call is ending.
    */
   async kill(choose: Choice, by: string | null, reason = "killed"): Promise<KilledTask[]> {
     const others = this.complete();

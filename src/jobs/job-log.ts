@@ -43,7 +43,7 @@ export class JobLog {
     if (hasBegun && !before.hasBegun) this.#log.info("a job has begun", about);
     if (job.outcome !== null) {
       this.#logged.delete(job.id);
-      // The last tiles may be rendered before a report between the wait and the end.
+      // A job may end between two reports, after its wait.
       if (before.waitReason !== null && job.outcome === "done") this.#log.info("a job goes on after a wait", about);
       this.#ended(job);
       return;
@@ -53,7 +53,7 @@ export class JobLog {
     else if (!paused && before.paused) this.#log.info("a job is resumed", about);
     if (waitReason !== null && waitReason !== before.waitReason)
       this.#log.warn("a job waits", { ...about, reason: waitReason });
-    // A shutdown ends the waits of jobs too, and they do not go on.
+    // At a shutdown the waits of jobs end too, but the jobs do not go on.
     else if (waitReason === null && before.waitReason !== null && !paused && !this.#closing.aborted)
       this.#log.info("a job goes on after a wait", about);
     this.#logged.set(job.id, { hasBegun, paused, waitReason });

@@ -17,10 +17,10 @@ export type RasterFilter = FileFilter | WmsFilter;
 
 interface RasterFilterOptions {
   readonly name: string;
-  /** The levels that have a raster. Finer levels look into the last one. */
+  /** The levels that have a raster. Finer levels use the raster of `zoomStop`. */
   readonly zoomStart: Zoom;
   readonly zoomStop: Zoom;
-  /** Coarser levels look into the first raster. False: all of their tiles are served. */
+  /** Coarser levels use the raster of `zoomStart`. False: all tiles of coarser levels are served. */
   readonly resample: boolean;
   /** The rasters are loaded at the start. False: each with the first request that needs it. */
   readonly preload: boolean;

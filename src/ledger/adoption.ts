@@ -18,7 +18,7 @@ export const adoptionMigrations: Migrations = {
   ],
 };
 
-/** From so many layers on one look tells which of them may have tiles. */
+/** From this number of layers on, one call of `layersThere` finds those that may have tiles. */
 const MANY_LAYERS = 16;
 /** A start while the database is away is tried again after this time. */
 const START_AGAIN_MS = 1_000;
@@ -59,7 +59,10 @@ export class Adoption {
   #tiles = 0;
   /** The time at which a server last owned the store, by the store's clock. */
   readonly #sinceMs: number;
-  /** Counts all tiles again: the records may know less than the store holds, or have sums in other blocks. */
+  /**
+   * Whether all tiles are counted again: the ledger may lack tiles of the store, or its sums may be in blocks of
+   * another size.
+   */
   readonly #countsAll: boolean;
   /** Whether a part of the store was unavailable. */
   #hasFailed = false;
@@ -72,7 +75,7 @@ export class Adoption {
     readonly ledger: Ledger;
     readonly store: InventoryStore;
     readonly log: Logger;
-    /** True: the database may know less than the store holds, so everything is counted again. */
+    /** True: the ledger may lack tiles of the store, so all tiles are counted again. */
     readonly isStateLost: boolean;
   }) {
     this.#db = parts.db;
@@ -104,8 +107,8 @@ export class Adoption {
   }
 
   /**
-   * Records that this server owns the store. Does not while pyramids are unchecked: after a kill the next server checks
-   * them.
+   * Records that this server owns the store. Records nothing while pyramids are unchecked, so that after a kill the
+   * next server checks them.
    */
   async noteAlive(): Promise<void> {
     if (this.#unchecked.size === 0) await this.#store.noteAlive();
@@ -150,7 +153,10 @@ export class Adoption {
       });
   }
 
-  /** Returns the layers that have records or may have tiles. A look at each of thousands of layers in a bucket takes long. */
+  /**
+   * Returns the layers that have records or may have tiles. To look at each of thousands of layers in a bucket would
+   * take too long.
+   */
   #withTiles(names: readonly string[]): readonly string[] {
     if (names.length < MANY_LAYERS) return names;
     const recorded = new Set([...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
@@ -160,7 +166,7 @@ export class Adoption {
       return names.filter((name) => recorded.has(name) || there.has(name));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // The look at each layer fails, too, and logs why.
+      // The look at each layer will fail too, and log why.
       return names;
     }
   }
@@ -235,7 +241,10 @@ export class Adoption {
     await this.#wait.run(() => this.#countedBlocks());
   }
 
-  /** Records that the blocks have been counted, unless a part of the store was unavailable: then the next start does. */
+  /**
+   * Records that the tiles have been counted in the present size of blocks. If a part of the store was unavailable, the
+   * next start counts them again.
+   */
   #countedBlocks(): void {
     if (this.#ledger.hasOtherBlocks && !this.#hasFailed) this.#ledger.countedBlocks();
   }
@@ -260,7 +269,7 @@ export class Adoption {
     }
   }
 
-  /** Counts the cells again of which directories have gone. */
+  /** Counts the cells again that have lost a directory. */
   async #repairLost(pyramid: StoredPyramid, z: number, changes: LevelChanges, stretch: Stretch): Promise<void> {
     const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
     for (const page of pagesOf(rects, PAGE)) {

@@ -40,11 +40,11 @@ export class CellWriters {
   /** The number of writers with open cells, by layer. Has no entry for 0. */
   readonly #writers = new Map<string, number>();
   #observer: ((cells: readonly CellPosition[]) => void) | undefined;
-  /** Observers beside it. */
+  /** The functions that `follow` has added. */
   readonly #followers = new Set<(cells: readonly CellPosition[]) => void>();
   /** The layers with a truncation that is not complete. */
   readonly #barred = new Set<string>();
-  /** By layer: ends the work of writers that have opened their cells and write when their layer is unblocked. */
+  /** The functions that end writers which have opened their cells and wait until their layer is unblocked, by layer. */
   readonly #interrupts = new Map<string, Set<() => void>>();
 
   constructor(internals: LedgerInternals) {
@@ -60,7 +60,7 @@ export class CellWriters {
     this.#observer = observer;
   }
 
-  /** Has another function called with the same cells. Returns the function that ends it. */
+  /** Adds a function that is called with the same cells as the observer. Returns the function that removes it. */
   follow(follower: (cells: readonly CellPosition[]) => void): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
@@ -101,8 +101,8 @@ export class CellWriters {
   }
 
   /**
-   * Bars a layer, of which a truncation or an undo was interrupted: writers that open cells must have it completed first, and those
-   * that wait with open cells end.
+   * Bars a layer, because a truncation or an undo in it was interrupted. A writer that opens cells later must have that
+   * completed first. Writers that wait with open cells end.
    */
   bar(layer: string): void {
     this.#barred.add(layer);
@@ -118,7 +118,7 @@ export class CellWriters {
     return this.#barred.has(layer);
   }
 
-  /** Has a function called when a layer is barred. Returns the function that ends this. */
+  /** Adds a function that is called when a layer is barred. Returns the function that removes it. */
   onBar(layer: string, interrupt: () => void): () => void {
     const all = this.#interrupts.get(layer) ?? new Set();
     this.#interrupts.set(layer, all.add(interrupt));
@@ -169,7 +169,7 @@ export class CellWriters {
       if (block === undefined) continue;
       block.writers[cell] = Math.max(0, (block.writers[cell] ?? 0) - 1);
       block.lastClosedMs = this.#in.monotonicNow();
-      // A cell in doubt is not counted while it is open. The last writer has closed this one.
+      // A cell in doubt is not counted while a writer has it open. The last writer has closed this cell.
       if (block.writers[cell] === 0 && block.known[cell] !== 1) this.#in.doubted.countLater(block.at);
     }
     this.changed(open.cells);
@@ -233,7 +233,8 @@ export class CellWriters {
   }
 
   /**
-   * Notes the cells of a layer that are written while a range of the layer is being deleted; `end` counts them again.
+   * Records the cells of a layer that are written while a range of the layer is being deleted. `end` counts these cells
+   * again.
    */
   watch(layer: string): { end(): void } {
     return this.#watch.begin(layer);

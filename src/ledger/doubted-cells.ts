@@ -13,7 +13,7 @@ export interface DoubtedCellParts {
   readonly tileSets: TileSetTable;
   readonly blocks: BlockTable;
   readonly cells: Cells;
-  /** Returns for how many ms writes that are lost may still reach the store. */
+  /** Returns for how many ms writes of lost writers may still reach the store. */
   readonly lateMs: () => number;
 }
 
@@ -30,8 +30,9 @@ export class DoubtedCells {
   }
 
   /**
-   * Puts a cell in doubt, because store and ledger contradict one another. It is counted once no writer has it open.
-   * The doubt is saved with the block: the store may be unavailable until the block has left the memory.
+   * Puts a cell in doubt, because store and ledger contradict one another. The cell is counted when no writer has it
+   * open. The doubt is saved with the block, because the block may be evicted from memory before the store is available
+   * again.
    */
   doubt(block: Block, cell: number): void {
     block.known[cell] = 0;
@@ -39,22 +40,22 @@ export class DoubtedCells {
     this.countLater(block.at);
   }
 
-  /** Notes a block with unknown cells. */
+  /** Records that a block has cells in doubt. */
   countLater(at: BlockAddress): void {
     this.#blocks.set(blockKey(at), at);
   }
 
-  /** Notes a cell whose last writes may have been cut off when the machine went down. */
+  /** Records a cell whose last writes may have been cut off when the machine went down. */
   wasCutOff(block: Block, cell: number): void {
     this.#rebooted.add(cellId(block, cell));
   }
 
-  /** Removes the notes of blocks without rows. */
+  /** Removes the blocks whose rows were deleted. */
   remove(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
   }
 
-  /** Returns for how many ms writes may still reach cells in doubt of a layer, which those who were lost had open. */
+  /** Returns for how many ms lost writers may still write to cells in doubt of a layer, which they had open. */
   lateMsIn(layer: string): number {
     const { tileSets, lateMs } = this.#parts;
     return this.of((id) => tileSets.byId(id)?.tileSet.layer === layer).length > 0 ? lateMs() : 0;

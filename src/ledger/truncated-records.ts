@@ -59,8 +59,8 @@ export class TruncatedRecords {
   }
 
   /**
-   * Hands the open cells of removed blocks over to the blocks that have their places now: a writer of an open cell stores
-   * into the emptied directories, and the new blocks record its tiles. Commits the new marks.
+   * Opens the open cells of removed blocks in the blocks that replace them: the writer of an open cell stores into the
+   * emptied directories, and the new blocks record its tiles. Commits the new marks.
    */
   #handOver(open: readonly Block[], to: (at: BlockAddress) => TileSetRecord | undefined): void {
     const { db, blocks, marks } = this.#in;
@@ -138,7 +138,8 @@ export class TruncatedRecords {
     const gone = new Map(levels.map(({ record, z }, n) => [`${blocksId(record, z)}/${z}`, { record, n }]));
     const levelOf = ({ tileSetId, z }: BlockAddress) => gone.get(`${tileSetId}/${z}`);
     tileSets.truncateLevels(levels, (ids) => {
-      // A writer that has a cell open goes on to write into the emptied level, also when this process is killed now.
+      // A writer with an open cell continues to write into the emptied level, even if this process is killed now: move
+      // its mark to the new id.
       for (const block of blocks.inMemory()) {
         const level = block.open ? levelOf(block.at) : undefined;
         const id = level && ids[level.n];

@@ -51,9 +51,9 @@ export interface JobRequest extends PlannedFields {
   /** The request has failure fields of its own, so the job does not wait for the end of an outage. */
   readonly ownFailurePolicy: boolean;
   /**
-   * The groups of metatiles that were in use when a job of the order `hot` was accepted, the most used first: the
-   * numbers, by zoom, of their first metatiles. Stored in a table of its own, like a selection. Absent: no group was
-   * used.
+   * For the order `hot`: the groups of metatiles that were in use when the job was accepted, the most used first. A
+   * group is given by the number of its first metatile, counted by zoom. Stored in a table of its own, like a
+   * selection. Absent: no group was in use.
    */
   readonly hot?: BigUint64Array;
   /**

@@ -137,7 +137,7 @@ export async function planBatch(
   return planned.ok ? ok({ requests: planned.value, empty }) : planned;
 }
 
-/** Returns whether a wildcard was used: then a match without tiles in the range is left out. */
+/** Returns whether the request has a wildcard. Matches of a wildcard that have no tile in the range are left out. */
 const isOpen = ({ layers, layersAre, gridSets }: ResolvedRequest): boolean =>
   gridSets === "*" || (layersAre === "patterns" && layers.some((pattern) => pattern.includes("*")));
 
@@ -219,7 +219,7 @@ function selectedSets(
 
 const spreadOf = (set: ParameterSet): Spread => [...set].map(([key, value]) => [key, [value]]);
 
-/** Returns the listed values that a set selects. */
+/** Returns the values that a set selects among those that the filters list. */
 function spreadAmong(set: ChosenSet, filters: Layer["parameterFilters"]): Result<Spread, Refusal> {
   const spread: [string, readonly string[]][] = [];
   for (const [key, choice] of set) {

@@ -78,8 +78,8 @@ export function* planArea(
 }
 
 /**
- * Returns the box of an area in a CRS, if the area was given as bounds that are a box in that CRS too. Undefined: it is
- * not a box.
+ * Returns the bounds of an area in a CRS, if the client gave the area as bounds and they are a rectangle in that CRS
+ * too. Undefined: the area is no rectangle there.
  */
 export function boxIn({ bounds, srs: from }: RequestedArea, to: number): Extent | undefined {
   if (bounds === undefined || from === "grid_set") return undefined;

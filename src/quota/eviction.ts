@@ -30,9 +30,9 @@ export interface EvictionParts {
  */
 type Choice = "any" | "cold";
 
-/** An order of cells is used for this time. Cells written since are not part of it. */
+/** An order of cells is cached for this time. It lacks the cells that were written since it was made. */
 const ORDER_MS = 5_000;
-/** Cells with so many tiles together are evicted at once; to delete a tile takes some 15 µs. */
+/** Cells are evicted in one step until they have this many tiles together. The deletion of a tile takes some 15 µs. */
 const TILES_AT_ONCE = 512;
 
 /**
@@ -73,7 +73,7 @@ export class Eviction {
       try {
         const evicted = await this.#evictFrom(this.#order(key, limit, writer), excess, most);
         if (evicted !== undefined) return evicted;
-        // The order may be older than the last cells.
+        // The cached order may lack cells that were written since it was made. Make a new order, and try once more.
         this.#orders.delete(key);
         return await this.#evictFrom(this.#order(key, limit, writer), excess, most);
       } catch (error) {
@@ -172,8 +172,8 @@ export class Eviction {
   }
 
   /**
-   * Returns how many of the cells have to be evicted to free `bytes`: without the last of them, they hold less. One more
-   * than there are cells: all of them hold less.
+   * Returns how many of the cells, from the first one on, have to be evicted to free `bytes`. Returns one more than
+   * there are cells if all cells together hold less.
    */
   #cellsFor(bytes: bigint, cells: readonly ColdCell[]): number {
     const { count } = this.#parts.options();

@@ -37,7 +37,7 @@ export class UpstreamHealth {
   readonly #now: () => number;
   #sinceMs: number;
   #hasAnswered = false;
-  /** The first failure of an outage, or of what may become one. */
+  /** The first of the failures since the last answer. They may become an outage. */
   #failingSinceMs: number | undefined;
   #lastError: UpstreamError | undefined;
   readonly #samples: { readonly atMs: number; readonly ms: number }[] = [];

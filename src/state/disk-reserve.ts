@@ -13,7 +13,7 @@ const NEEDED_BYTES = MIB;
 /** After a fault this many calls of `look` are skipped. */
 const LOOKS_AFTER_FAULT = 30;
 
-/** The space for the next transaction. "freed": the reserve was removed since the last answer. */
+/** Whether the disk has space for the next transaction. `freed`: the reserve was removed since the last call. */
 export type SpaceForWrite = "enough" | "freed" | "short";
 
 /**
@@ -82,8 +82,8 @@ export class DiskReserve {
   }
 
   /**
-   * Returns why changes may fail: the reserve does not exist, or the next write will free it. Undefined: the space
-   * suffices. A server without work writes nothing for up to a minute, so a full disk has to be found without a write.
+   * Returns why changes may fail: the reserve does not exist, or the next write will remove it. Undefined: the disk has
+   * enough space. A server without work writes nothing for up to a minute, so this looks at the free space.
    */
   get shortage(): string | undefined {
     const freeBytes = this.#freeBytes();

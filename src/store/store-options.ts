@@ -2,7 +2,10 @@ import type { S3StoreOptions } from "./s3/s3-options.ts";
 
 /**
  * One store of the configuration. It is plain data, because it is sent to the processes that open the store. A new kind
- * of store needs a member here, a folder in `store/`, a line in `open-store.ts`, and a schema part in `config/`.
+ * of store needs a member here, a folder in `store/`, a case in `open-store.ts`, a schema in
+ * `config/internal/schema/stores-schema.ts` and its builder in `config/internal/build-stores.ts`. The compiler finds
+ * the switches over `type`. A remote store also needs what `grep '"s3"'` finds in `app/`, `config/`, `gwc/` and
+ * `http/configuration/`: checks, credentials, its GeoWebCache document.
  */
 export type StoreOptions = FileStoreConfiguration | CompactStoreConfiguration | S3StoreConfiguration;
 

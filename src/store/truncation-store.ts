@@ -21,10 +21,13 @@ export interface Deleted {
   readonly bytes: number;
 }
 
-/** Hears of each tile before and after its deletion, so that after a kill the ledger knows which tiles are in doubt. */
+/**
+ * Is called before and after the deletion of each tile, so that after a kill the ledger knows which tiles are in doubt.
+ */
 export interface DeletionListener {
   /**
-   * Called with a few hundred existing tiles, which are deleted once this resolves. Earlier ones are deleted by then.
+   * Called with a few hundred existing tiles, which are deleted once this resolves. The tiles of the calls before have
+   * been deleted by then.
    */
   willDelete(tiles: readonly Deleted[]): Promise<void>;
   onDeleted(tile: Deleted): void;
@@ -32,7 +35,7 @@ export interface DeletionListener {
 
 /**
  * Truncates tiles. `plan` names them, `truncate` makes the names unreadable, `restore` brings back the stored tiles,
- * `discard` gives them up, and `sweep` reclaims the space. Throws when the store is unavailable.
+ * `discard` turns them into remains, and `sweep` reclaims the space. Throws when the store is unavailable.
  * @throws StoreError
  */
 export interface TruncationStore {
@@ -81,8 +84,9 @@ export interface TruncationStore {
   /** Reclaims what truncations and interrupted puts have left, a few files in parallel, until done or aborted. */
   sweep(signal: AbortSignal): Promise<void>;
   /**
-   * Reclaims what truncations have left in a remote store. Called by the coordinator: it mostly waits for answers.
-   * @returns after how many ms there will be more to reclaim: puts that were late. Undefined: nothing will be
+   * Reclaims what truncations have left in a remote store. The coordinator calls it, because it takes little work and
+   * mostly waits for answers.
+   * @returns after how many ms there may be more to reclaim, because of late puts. Undefined: nothing more
    */
   sweepRemote(signal: AbortSignal): Promise<number | undefined>;
 }

@@ -22,7 +22,7 @@ export interface WebhooksParts {
   readonly now: () => number;
   /**
    * ms by a clock that starts at the wall clock's time and never steps. A change of the wall clock must not delay
-   * deliveries for hours, or have them given up after the first attempt.
+   * deliveries for hours, or make the server give them up after the first attempt.
    */
   readonly monotonicNow: () => number;
   /** Returns a random number, 0 ≤ n < 1. */
@@ -74,7 +74,7 @@ export class Webhooks {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Stores the deliveries of a job event. Inside the transaction that writes the job. */
+  /** Stores the deliveries of a job event. Called inside the transaction that writes the job. */
   announce(event: JobMoment, layer: string, view: () => JobView): void {
     const { outbox, webhooks, onRollback, monotonicNow, log } = this.#parts;
     let job: string | undefined;
@@ -173,8 +173,8 @@ export class Webhooks {
   }
 
   /**
-   * Writes the outcomes of attempts. After a fault a later tick writes them, and the deliveries are not sent again
-   * before.
+   * Writes the outcomes of attempts. If the database fails, a later tick writes them. The deliveries are not sent again
+   * before that.
    */
   #write(): void {
     const { outbox, transaction, fault } = this.#parts;

@@ -23,7 +23,7 @@ export interface ImportTilesFlags extends RangeFlags, AnswerFlags {
 interface Read {
   tiles: number;
   bytes: number;
-  /** Tiles outside of the range, or of what the layer offers. */
+  /** Tiles outside of the range or of the layer's coverage. */
   outside: number;
 }
 

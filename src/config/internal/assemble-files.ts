@@ -15,7 +15,7 @@ export interface AssembledFiles {
   readonly problems: readonly ConfigurationProblem[];
   /** The contents of the included files. A path `include[n].KEY` leads into the one at `n`. */
   readonly included: readonly unknown[];
-  /** Undefined: the value is in no file. */
+  /** Returns the position of a value. Undefined: the value is in no file. */
   positionOf(path: Path, part: "key" | "value"): Origin | undefined;
   /** Returns the path of a value in the file that it is written in. */
   pathIn(path: Path): Path;
@@ -31,7 +31,7 @@ interface ValueInFile {
 
 type Items = ReadonlyMap<string | number, readonly { readonly file: ConfigurationFile; readonly index: number }[]>;
 
-/** Puts the parts of a configuration together. `main`: undefined without a configuration file. */
+/** Assembles the parts of a configuration. `main`: undefined without a configuration file. */
 export function assembleFiles(
   main: ConfigurationFile | undefined,
   included: readonly ConfigurationFile[],

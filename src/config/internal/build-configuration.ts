@@ -30,7 +30,7 @@ const NOBODY =
 const DEFAULT_PASSWORD =
   "a loopback address while users.properties has GeoWebCache's password that everybody knows: choose another password,";
 
-/** What a configuration is built from, beside its content. */
+/** The input of `build`, beside the content of the files. */
 export interface Building {
   readonly input: Omit<ConfigurationInput, "flags"> & {
     /** True: no file is read, no password is hashed, and variables may add what the text lacks. */
@@ -40,7 +40,7 @@ export interface Building {
   readonly problems: Problems;
   readonly origins: Origins;
   readonly warnings: string[];
-  /** What stores made over HTTP change. */
+  /** The parts of the context that stores made over HTTP change. */
   readonly stores?: Pick<StoresContext, "first" | "keepsDefault">;
   readonly overridden?: ReadonlySet<string>;
   readonly objects?: readonly ConfiguredObject[];
@@ -50,7 +50,10 @@ export interface Building {
   cameAsText(path: Path): boolean;
 }
 
-/** Builds a configuration. Reports what does not fit; the result is of no use then. */
+/**
+ * Builds a configuration. Adds a problem for each value that is not valid. The caller must not use the result if there
+ * are problems.
+ */
 export async function build(content: unknown, building: Building): Promise<Configuration> {
   const { input, problems, warnings, file } = building;
   const document = readDocument(content, building);
@@ -167,8 +170,8 @@ const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origi
   );
 
 /**
- * Reports names of unknown layers outside the section of the layers. Not for layers with problems: they would be
- * reported as unknown too.
+ * Reports unknown layers that sections other than `layers` name. Called only if no layer has a problem: a layer with a
+ * problem would be reported as unknown too.
  */
 function checkLayerNames(
   { diskQuota, eviction, webhooks }: Document,

@@ -5,8 +5,8 @@ import type { Path, Problems } from "./problems.ts";
 import type { SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
 
 /**
- * Builds the options of a source. `layer` is the name of the layer, the default of the layer to request. `archive` is
- * the file of a source that has one.
+ * Builds the options of a source. `layer` is the name of the layer, and the layer to request if the document names
+ * none. `archive` is the file of a source that has one.
  */
 export function buildSource(
   document: SourceDocument,
@@ -42,7 +42,7 @@ export function buildSource(
   }
 }
 
-/** Returns a source without the files of its TLS options, which would be read. */
+/** Returns a source without the files of its TLS options: `buildSource` would read them. */
 export function withoutFiles(document: SourceDocument): SourceDocument {
   if (!("ca" in document || "cert" in document || "key" in document)) return document;
   const { ca: _, cert: __, key: ___, ...plain } = document;

@@ -25,7 +25,7 @@ export async function buildUsers(
     /** The configuration file, as an absolute path. */
     readonly file?: string | undefined;
     readonly textOnly?: true;
-    /** Users of other files, which others of the same name replace. */
+    /** Users of other files. Later users of the same name replace them. */
     readonly more?: readonly KeptUser[];
   },
   problems: Problems,

@@ -8,18 +8,23 @@ const MERGED: ReadonlySet<string> = new Set(["source", "jobs"]);
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
-/** Returns whether a map of a layer is merged with that of the defaults. Sources of two types have other keys. */
+/**
+ * Returns whether a map of a layer is merged with that of the defaults. Sources of different types have different keys,
+ * so they are not merged.
+ */
 function isMerged(key: string, own: unknown, defaults: unknown): boolean {
   if (!MERGED.has(key) || !isMap(own) || !isMap(defaults)) return false;
   return isAbsent(own["type"]) || isAbsent(defaults["type"]) || own["type"] === defaults["type"];
 }
 
-/** Returns a layer, or the defaults of an included file, with the defaults for the keys that it does not have. */
+/**
+ * Adds the defaults to a layer for the keys that it lacks. `layer` may also be the `layerDefaults` of an included file.
+ */
 export function withDefaults(layer: unknown, defaults: unknown): unknown {
   if (!isMap(layer) || !isMap(defaults)) return layer;
   const result: Record<string, unknown> = { ...layer };
   for (const [key, value] of Object.entries(defaults)) {
-    // Another key is reported where it stands.
+    // A key that `layerDefaults` may not have is reported where it stands.
     if (!LAYER_DEFAULTS_KEYS.includes(key)) continue;
     const own = layer[key];
     if (isAbsent(own)) result[key] = value;
@@ -35,7 +40,7 @@ const withoutAbsent = (defaults: unknown, own: unknown): unknown => ({
 
 /**
  * Returns whether the value at a path inside a layer comes from defaults.
- * @param path from the layer on
+ * @param path relative to the layer
  */
 export function isDefaulted(layer: unknown, defaults: unknown, path: Path): boolean {
   const [key, inner] = path;

@@ -101,7 +101,7 @@ export class Problems {
 
   /**
    * Records that a value is not known here. Its problems, and those of a list that it is in, are left out. Parts that
-   * depend on the value are not checked, as with a value that does not fit.
+   * depend on the value are not checked, as with a value that is not valid.
    */
   skip(path: Path): void {
     this.#skipped.push(path);

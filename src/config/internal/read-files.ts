@@ -69,7 +69,7 @@ export async function readIncluded(
   include: unknown,
   { name, cwd, env, add }: Including,
 ): Promise<readonly ConfigurationFile[]> {
-  // What is no list of texts is reported with the rest of the content.
+  // An `include` that is no list of texts is reported with the rest of the content.
   if (!Array.isArray(include)) return [];
   const main = name === undefined ? undefined : resolve(cwd, name);
   // Problems name an included file as they name the configuration file: relative to the same directory.

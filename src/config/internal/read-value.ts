@@ -89,7 +89,7 @@ function withoutIssue(document: unknown, issue: Issue): unknown {
   return end <= 0 ? document : withoutKey(document, path.slice(0, end));
 }
 
-/** Replaces the issue of a list or map where other forms are possible too by the issues of what the list or map has. */
+/** Replaces the issue of a union by the issues of the form that is a list or a map, if the value is one. */
 function innermost(issues: readonly Issue[], document: unknown, above: Path = []): Issue[] {
   return issues.flatMap((issue) => {
     const path = [...above, ...pathOf(issue)];

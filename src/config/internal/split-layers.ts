@@ -14,7 +14,7 @@ export interface SplitText {
   readonly items: readonly LayerItem[];
   /** The part of the text that was taken out. */
   readonly removed: { readonly start: number; readonly end: number };
-  /** The length of what stands there in `head`. */
+  /** The length of the text that replaces it in `head`. */
   readonly inserted: number;
 }
 

@@ -16,7 +16,7 @@ const DELAYS: BackOff = { firstMs: 50, longestMs: 1_000 };
 const MOST_FAILURES = 30;
 /** The time after which the failures of an address are forgotten. */
 const EXPIRY_MS = 600_000;
-/** The limits of waiting attempts that were wrong without a hash: of one address, and of all addresses. */
+/** The limits of waiting attempts that were found wrong without hashing: of one address, and of all addresses. */
 const WAITING_PER_ADDRESS = 8;
 const WAITING_IN_ALL = 256;
 /** The limit of concurrent hashes. libuv has four threads, and reading tiles needs some of them. */
@@ -26,7 +26,7 @@ const HASHING = 2;
  * be among the guesses of others at the same address, so an attempt is refused only if it would wait for seconds.
  */
 const QUEUED_PER_NAME = 32;
-/** A longer queue is a crowd: with bcrypt of cost 12 its last entry would wait for seconds. */
+/** A longer queue is called a crowd below. With bcrypt of cost 12 the last entry of a crowd would wait for seconds. */
 const CROWD = 4;
 /** The limit of wrong attempts in the queue for the comparison with hashes of other kinds: some seconds of one core. */
 const EQUALISED_IN_ALL = 8;
@@ -42,8 +42,8 @@ const QUEUED_IN_ALL = 4_096;
 interface Attempts {
   failures: number;
   /**
-   * Attempts that wait: of an address, those that were wrong without a hash and wait for their answer; of a name from an
-   * address, those that wait to be hashed or are being hashed.
+   * The number of attempts that wait. Of an address: attempts that were found wrong without hashing, and that wait for
+   * their answer. Of a name from an address: attempts whose password waits for its hash.
    */
   waiting: number;
 }
@@ -55,7 +55,7 @@ export interface Sender {
   readonly name: string;
 }
 
-/** How wrong credentials are answered: later and later. */
+/** Delays the answers to wrong credentials: each failure lengthens the delay. A pair is a name and a password. */
 export interface WrongAttempts {
   /** Delays the answer to a wrong pair that was hashed. */
   wrong(sender: Sender): Promise<void>;
@@ -108,7 +108,7 @@ export class Throttle implements WrongAttempts {
   readonly #attempts: LRUCache<string, Attempts>;
   readonly #names: LRUCache<string, Attempts>;
   readonly #queue: Queued[] = [];
-  /** Separate from the queue: right passwords do not wait for comparisons that only wrong ones need. */
+  /** A queue of its own: right passwords do not wait for comparisons that only wrong passwords need. */
   readonly #equalising = new PQueue({ concurrency: 1 });
   #hashing = 0;
   /** The number of turns since the start that were taken in a crowd. */

@@ -29,7 +29,7 @@ const STORES = {
 const unknownStore = (name: string, method: "GET" | "DELETE"): string =>
   `Failed to ${method === "GET" ? "get" : "remove"} BlobStoreInfo. A BlobStoreInfo with name "${name}" does not exist.`;
 
-/** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used when the answer has come. */
+/** `/rest/blobstores` and `/rest/blobstores/ID`. A new store can be used once the PUT is answered. */
 export function blobStoresRoute(parts: StoreParts): Route {
   const { configured } = parts;
   return configuredRoute({
@@ -116,7 +116,10 @@ async function putStore(parts: StoreParts, exchange: Exchange, name: string): Pr
   return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
 }
 
-/** In GeoWebCache's file a store of a kind that GeoWebCache does not know would keep it from starting. */
+/**
+ * Returns why a store cannot be written to GeoWebCache's file: GeoWebCache does not start if the file has a kind of
+ * store that it does not know.
+ */
 const faultIn =
   ({ configured }: StoreParts) =>
   (document: RootedDocument): string | undefined =>

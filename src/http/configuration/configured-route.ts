@@ -136,11 +136,11 @@ export interface PutKind {
 /** An object as it is in force, with its secrets. */
 export interface Present {
   readonly document: RootedDocument;
-  /** What GET shows, where that is more than the document with defaults. */
+  /** The document that GET shows. Absent: GET shows `document` with its defaults. */
   readonly shown?: RootedDocument;
-  /** Whether it stands in the configuration file, or is built in. */
+  /** Whether the object is in the configuration file or built in, so that HTTP did not create it. */
   readonly isFixed: boolean;
-  /** Why it cannot be changed here; undefined: it can. */
+  /** Why HTTP cannot change the object; undefined: it can. */
   readonly refusal?: Refusal | undefined;
 }
 
@@ -153,8 +153,8 @@ export function presentObject({ configured }: ObjectParts, kind: ObjectKind, nam
 }
 
 /**
- * Returns whether a PUT has made a new object, or why it was refused. A PUT that changes nothing succeeds, also where
- * the object cannot be changed.
+ * Creates or replaces an object, for a PUT. Returns whether the object is new, or why the PUT was refused. A PUT that
+ * changes nothing succeeds, even if the object cannot be changed.
  */
 export async function putObject(
   parts: ObjectParts,
@@ -191,7 +191,7 @@ export async function putObject(
   return changed.ok ? ok({ isNew }) : refuse(inElements(changed.error, elementPath));
 }
 
-/** Removes an object; `users`: the layers that use it. */
+/** Removes an object. Refuses to if `users`, the layers that use the object, is not empty. */
 export async function deleteObject(
   parts: ObjectParts,
   { kind, what }: Pick<PutKind, "kind" | "what">,

@@ -29,7 +29,7 @@ export interface OutsideTile {
 export type RequestedTile =
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
-  /** A tile that is rendered past the cache. */
+  /** A tile that is rendered for this request and not stored. */
   | { readonly kind: "uncached"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }

@@ -34,13 +34,13 @@ function digestOf(selection: Selection): Uint8Array {
   return hash.digest();
 }
 
-/** Reads a body that this file has written. */
+/** Decodes the `body` column of a selection. */
 const read = (body: Uint8Array, form: (typeof FORMS)[number]): Selection =>
   deserialize(form === "deflated" ? inflateSync(body) : body);
 
 /**
- * Areas and lists of tiles in the database, which may have megabytes each. Jobs with equal selections share one, as the
- * jobs of a batch and retries do. The migrations of `JobStore` create the tables. Methods that write run inside the
+ * Stores areas and lists of tiles in the database. Each may have megabytes. Jobs with equal selections share one, as
+ * the jobs of a batch and retries do. The migrations of `JobStore` create the tables. Methods that write run inside the
  * caller's transaction.
  */
 export class SelectionStore {

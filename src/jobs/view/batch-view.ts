@@ -2,9 +2,10 @@ import type { JobError, JobOutcome, JobState, JobTiles, JobView } from "../../pl
 
 /**
  * The jobs of one request, shown as one job: `id` is that of the first job, and counts are sums. The batch is running
- * from the begin of its first job on, unless all unfinished jobs are paused. Its outcome is the worst one, and `endedAt`
- * the last end; both are null until all jobs have ended. An error has the message and tile of the first job with its
- * class. The rate is that of the unfinished jobs, and at the end the mean rate from the first start to the last end.
+ * from the start of its first job on, unless all unfinished jobs are paused. Its outcome is the worst one, and
+ * `endedAt` the last end; both are null until all jobs have ended. An error has the message and tile of the first job
+ * with its class. The rate is that of the unfinished jobs, and at the end the mean rate from the first start to the
+ * last end.
  */
 export interface BatchView
   extends Pick<
@@ -53,7 +54,7 @@ export function batchOf(id: number, jobs: readonly JobView[]): BatchView {
 }
 
 function stateOf(states: BatchView["jobs"], live: readonly JobView[]): JobState {
-  // A batch that has begun is at work until its last job has ended.
+  // A batch that has begun is running until its last job has ended, even while all of its other jobs wait in the queue.
   const hasBegun = states.running + states.done + states.aborted > 0;
   if (live.length > 0) return hasBegun && live.some(({ paused }) => !paused) ? "running" : "pending";
   return states.aborted > 0 ? "aborted" : "done";

@@ -53,7 +53,7 @@ function exportQuery(
     format: exportFormat(format),
     transparent: options.transparent && format.upstreamType !== "image/jpeg" ? "true" : "false",
     f: "image",
-    // A filter may choose among the layers, as it may with a WMS.
+    // A parameter filter may choose the layers instead, as with a WMS.
     ...(options.layers.length === 0 || parameters["layers"] !== undefined
       ? {}
       : { layers: `show:${options.layers.join(",")}` }),
@@ -61,12 +61,15 @@ function exportQuery(
 }
 
 /**
- * Returns the format to request. Other formats are made from PNG: the server has no WebP, and its PNG8 no half
- * transparency.
+ * Returns the format to request. The renderer makes all other formats from PNG: an ArcGIS server has no WebP, and its
+ * PNG8 has no partial transparency.
  */
 const exportFormat = ({ upstreamType }: TileFormat): string => (upstreamType === "image/jpeg" ? "jpg" : "png32");
 
-/** Parameters that a filter may name: filters have capital letters, the server's documents do not. */
+/**
+ * The spellings of the parameters that a filter may set, by their names in capital letters: the names of parameter
+ * filters have capital letters, and the names in ArcGIS do not.
+ */
 const SPELLINGS: ReadonlyMap<string, string> = new Map(
   ["layers", "layerDefs", "dynamicLayers", "time", "layerTimeOptions", "gdbVersion"].map((name) => [
     name.toUpperCase(),

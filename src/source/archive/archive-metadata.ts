@@ -2,7 +2,7 @@ import type { Extent } from "../../grid/grid-set.ts";
 import type { VectorLayer } from "../../layer/layer.ts";
 import { isMap } from "../../lib/is-map.ts";
 
-/** More than any archive has; further layers are left out. */
+/** No known archive has this many layers. Further layers are left out. */
 const MOST_LAYERS = 1000;
 const MOST_FIELDS = 1000;
 

@@ -19,7 +19,10 @@ export interface ArchiveFacts {
   readonly vectorLayers: readonly VectorLayer[] | undefined;
 }
 
-/** A file of tiles, open for reading. @throws SourceError, and nothing else; without the path of the file */
+/**
+ * A file of tiles, open for reading. All methods throw a SourceError or nothing. Its message does not have the path of
+ * the file.
+ */
 export interface Archive extends AsyncDisposable {
   facts(): Promise<ArchiveFacts>;
   /**

@@ -7,14 +7,20 @@ import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 
-/** Directories of the largest archives have a tenth of this, unpacked; each byte may become an entry of 60. */
+/**
+ * The limit of an unpacked directory. Those of the largest archives have a tenth of it. In memory each byte may become
+ * an entry of 60 bytes.
+ */
 const DIRECTORY_LIMIT = 4 * 1024 * 1024;
 /** The most directories that each renderer caches; the directories of the whole world take about 3 MB each. */
 const MOST_DIRECTORIES = 32;
 /** The library counts tiles in numbers, which are exact up to here. */
 const LAST_LEVEL = 26;
 
-/** PMTiles 3 in a file. Positions and sizes in it are not trusted: nothing is read that lies outside, or is far too long. */
+/**
+ * Opens a file of PMTiles 3. Does not trust the positions and sizes in the file: reads nothing beyond its end, and
+ * nothing that is far too long.
+ */
 export async function openPmtiles(path: string): Promise<Archive> {
   const file = await open(path, "r").catch((error: unknown) => {
     throw fileFault(error);
@@ -65,14 +71,17 @@ function sourceOf(file: FileHandle, key: string): PmtilesSource {
         if (bytesRead === 0) break;
         size += bytesRead;
       }
-      // The first read takes what there is: header and root directory, 16 KiB at most.
+      // The first read, of header and root directory, asks for 16 KiB: a small file has less.
       if (size < length && offset > 0) throw damaged("it ends before its end");
       return { data: size === length ? bytes.buffer : bytes.buffer.slice(0, size) };
     },
   };
 }
 
-/** Unpacks as the header says, up to a limit: the library itself has none. Numbers are those of the specification, 3.1. */
+/**
+ * Unpacks data by the compression of the header, up to a limit: the library itself has no limit. The numbers of the
+ * compressions are those of the specification (PMTiles 3, 3.1).
+ */
 const unpacking =
   (limit: number) =>
   async (packed: ArrayBuffer, compression: Compression): Promise<ArrayBuffer> => {
@@ -114,7 +123,7 @@ async function factsOf(header: Header, extension: string, readMetadata: () => Pr
     minZoom,
     maxZoom,
     bounds: boundsOf([header.minLon, header.minLat, header.maxLon, header.maxLat]),
-    // Pictures need none of it.
+    // Only vector tiles have layers.
     vectorLayers: format.kind === "data" ? vectorLayersOf(await readMetadata()) : undefined,
   };
 }

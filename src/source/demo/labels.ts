@@ -9,7 +9,7 @@ import type { Area, Piece, Position } from "./geography.ts";
 /** Em. */
 const LINE_HEIGHT = 1.15;
 const CAP_HEIGHT = 0.711;
-/** Em that stay free around a name inside its area. */
+/** The free space around a name inside its area, in em. */
 const PADDING = 0.7;
 /** The size of a name, as a share of the largest size that fits. */
 const SHARE = 0.5;
@@ -54,7 +54,10 @@ export const missingLetters = (text: string): string[] =>
 
 const texts = new Map<string, Text>();
 
-/** Sets lines of text, once: the atlases have a bounded number of names. `tracking` in em. */
+/**
+ * Returns the outlines of lines of text. Computed once for each text: the demo maps have a bounded number of names.
+ * `tracking` in em.
+ */
 export function textOf(lines: readonly string[], tracking: number): Text {
   const key = `${tracking} ${lines.join("\n")}`;
   const text = texts.get(key) ?? setText(lines, tracking);
@@ -123,8 +126,8 @@ interface Fit {
 const fits = new WeakMap<Area, readonly Fit[]>();
 
 /**
- * Writes the name of an area inside of it: the first of `names` that fits, else "". Place and size depend on the area and
- * the scale alone, so that neighbouring pictures show the same.
+ * Writes the name of an area inside of it: the first of `names` that fits, else "". Position and size depend on the
+ * area and the scale alone, so that neighbouring pictures show the same name at the same position.
  */
 export function nameElement(
   area: Area,
@@ -138,7 +141,7 @@ export function nameElement(
     undefined,
   );
   if (largest === undefined || !canvas.shows(largest.extent)) return "";
-  // Most areas of a small map are too small for any name, which saves the search for a place.
+  // Most areas of a small map are too small for any name. They need no search for a position.
   if (largest.extent.maxX - largest.extent.minX < type.least * canvas.unitsPerPixel) return "";
   const known = fits.get(area) ?? names.map((name) => bestFit(name, type.tracking, largest));
   fits.set(area, known);

@@ -113,7 +113,7 @@ async function takeLock(
     if (holder !== undefined && (holder.pid === lostPid || isFormerLead))
       // Ends the session of the former lead, or that of this server's lost connection, if PostgreSQL has not noticed yet.
       await client.query("SELECT pg_terminate_backend($1)", [holder.pid]);
-    // A server asks the database something each second.
+    // A living server sends a statement each second.
     const isAlive = holder !== undefined && holder.pid === first?.pid && holder.seen !== first.seen;
     if (isAlive || performance.now() > until) return refused("", target, usedBy("another Nuthatch"));
     if (holder !== undefined && first?.pid !== holder.pid) first = holder;

@@ -95,7 +95,7 @@ export class S3Client implements AsyncDisposable {
       if (encryption.kmsKeyId !== undefined)
         headers["x-amz-server-side-encryption-aws-kms-key-id"] = encryption.kmsKeyId;
     }
-    // 404: an object with `if-match` is gone.
+    // 404: the object that `if-match` names is gone.
     const expected = condition === undefined ? [] : condition.kind === "same" ? [412, 404] : [412];
     const terms = { ...(guard === undefined ? {} : { guard }), seconds: putSeconds };
     let answer: TriedAnswer;
@@ -195,7 +195,7 @@ export class S3Client implements AsyncDisposable {
     } while (token !== undefined);
   }
 
-  /** Makes the bucket. For tests and for `nuthatch` itself never: operators make buckets. */
+  /** Makes the bucket. Only for tests: the server never makes a bucket. */
   async makeBucket(): Promise<void> {
     await this.#requests.run({ method: "PUT", key: undefined, expected: [409] });
   }

@@ -30,8 +30,8 @@ function pathsOf(content: unknown, at = ""): readonly string[] {
 }
 
 /**
- * An object of another program's configuration. A value that is read counts as taken over; what nothing reads is
- * reported as kept without effect.
+ * An object of another program's configuration. A value that is read counts as taken over. A value that nothing reads
+ * is reported as kept without effect.
  */
 export class ForeignObject {
   readonly title: string;
@@ -43,7 +43,7 @@ export class ForeignObject {
     this.content = content;
   }
 
-  /** Returns the value at a path, and marks it. */
+  /** Returns the value at a path, and marks it as taken over. */
   value(key: Key): unknown {
     const found = this.look(key);
     if (found !== undefined) this.#mark(key, { outcome: "taken over" });
@@ -95,12 +95,12 @@ export class ForeignObject {
     return numbers.every(Number.isFinite) ? numbers : undefined;
   }
 
-  /** Reports a difference of what was taken over. */
+  /** Reports that a value was taken over with a difference. */
   differently(key: Key, how: string): void {
     if (this.#at(key) !== undefined) this.#mark(key, { outcome: "differently", how });
   }
 
-  /** Reports that something has no effect, and why. */
+  /** Reports that a value has no effect, and why. */
   kept(key: Key, how: string): void {
     if (this.#at(key) !== undefined) this.#mark(key, { outcome: "kept", how });
   }
@@ -117,7 +117,7 @@ export class ForeignObject {
       .map((path) => ({ title: this.title, path, ...(this.#markOf(path) ?? { outcome: "kept" }) }));
   }
 
-  /** A mark of a map holds for all in it that has none of its own. */
+  /** The mark of a map applies to all values in it that have no mark of their own. */
   #markOf(path: string): Mark | undefined {
     for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
       const mark = this.#marks.get(at);

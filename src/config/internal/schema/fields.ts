@@ -68,7 +68,7 @@ export const kinds = <const M extends readonly [Kind, ...Kind[]]>(members: M) =>
 };
 type Kind = z.ZodObject<{ readonly type: z.ZodLiteral<string> }, z.core.$strict>;
 
-/** The message of a check that is left out if the value, or a key of a map, does not fit already. */
+/** The message of a check that is skipped if the value, or a key of a map, already has a problem. */
 export const unlessUnfit = (error: string) => ({
   error,
   when: ({ issues }: z.core.ParsePayload) => issues.length === 0,

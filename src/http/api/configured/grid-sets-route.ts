@@ -43,7 +43,7 @@ export const gridSetsResource = (parts: Configured): Resource =>
     return documentAnswer("GridSets", { gridSets });
   });
 
-/** `grid-sets/ID`: GET returns a grid set; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+/** `grid-sets/ID`: GET returns a grid set; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
 export function gridSetResource(parts: RouteOptions, id: string): Resource {
   const { configured } = parts;
   const answer = (gridSet: GridSet, base: string, status: number) => {

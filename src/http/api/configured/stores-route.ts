@@ -40,7 +40,7 @@ export const storesResource = (parts: Configured): Resource =>
     documentAnswer("Stores", { stores: parts.configured().stores.map((store) => storeView(parts, store)) }),
   );
 
-/** `stores/ID`: GET returns one store; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+/** `stores/ID`: GET returns one store; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
 export function storeResource(parts: RouteOptions, id: string): Resource {
   const { configured } = parts;
   const kind: ChangedKind = {

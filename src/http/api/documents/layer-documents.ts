@@ -89,7 +89,7 @@ export const layerTest = z.object({
 /** The keys of the configuration file, which the reference of the configuration describes. */
 const configuration = z.record(z.string(), z.unknown());
 
-/** The place of what cannot be changed over HTTP. */
+/** Where an object is configured that requests cannot change. */
 const configuredAt = textOrNull.meta({ description: "The file in which it stands; null: in none" });
 
 /** The effect of a change that was not made. */

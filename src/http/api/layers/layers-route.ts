@@ -46,7 +46,7 @@ export const layersResource = (): Resource =>
     });
   });
 
-/** `layers/NAME`: GET returns one layer; PUT and PATCH change what was made over HTTP, DELETE removes it. */
+/** `layers/NAME`: GET returns one layer; PUT and PATCH change one that was made over HTTP, DELETE removes it. */
 export function layerResource(parts: RouteOptions, name: string): Resource {
   const { operations, layerOrigin, configured } = parts;
   const kind: ChangedKind = {

@@ -52,7 +52,7 @@ function editSettings(splices: Splices, root: Outline, { objects }: FileContent,
   const known = new Set(Object.keys(FILE_SETTINGS));
   editFields(splices, root, {
     before: before.node.fields.filter(([name]) => known.has(name)).map(inFile),
-    // Written by the next start of GeoWebCache, or known from the file's place.
+    // GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file.
     after: document.node.fields
       .filter(([name]) => known.has(name) && !["version", "identifier", "location"].includes(name))
       .map(inFile),
@@ -81,7 +81,7 @@ function editObject(
   });
   const last = places.at(-1);
   if (document === undefined) {
-    // All of a name: the one before would come into force otherwise.
+    // Remove all objects with the name. If only the last one were removed, the one before it would come into force.
     for (const { item } of places) splices.remove(item);
     return;
   }
@@ -114,14 +114,14 @@ const kindOf = ({ kind }: FileObject): keyof typeof CONTAINERS => (kind === "set
 interface Fields {
   readonly before: readonly NamedNode[];
   readonly after: readonly NamedNode[];
-  /** The order in which GeoWebCache writes them. */
+  /** The order in which GeoWebCache writes the elements. */
   readonly order: readonly string[];
 }
 
 function editFields(splices: Splices, parent: Outline, { before, after, order }: Fields): void {
   const present = new Map(before);
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
-  // In order, so that elements that are added at one place come in order too.
+  // Sorted, so that new elements are inserted in the order of GeoWebCache.
   const wanted = new Map([...after].sort(([a], [b]) => rank(a) - rank(b)));
   for (const name of present.keys())
     if (!wanted.has(name)) for (const child of childrenOf(parent, name)) splices.remove(child);

@@ -31,7 +31,7 @@ export class Splices {
     this.#made.push({ from: start, to: end, text: text(indent).slice(indent.length) });
   }
 
-  /** Replaces what stands in the start tag of an element. */
+  /** Replaces the content of the start tag of an element. */
   startTag({ start, open, end }: Outline, inside: string): void {
     const isSelfClosing = open === end;
     this.#made.push({ from: start, to: open, text: `<${inside}${isSelfClosing ? "/" : ""}>` });

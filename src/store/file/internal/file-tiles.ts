@@ -165,7 +165,7 @@ function readTile(path: string): StoredTile | undefined {
   }
 }
 
-/** `onMade`: called when the directory had to be made. */
+/** Writes the temporary file. `onMade`: called when its directory had to be made. */
 function write(temporary: string, bytes: Uint8Array, fsync: boolean, onMade: () => void): void {
   const file = openNew(temporary, onMade);
   try {

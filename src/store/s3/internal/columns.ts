@@ -33,8 +33,8 @@ function spansByDigits({ first, last }: Span): Span[] {
 }
 
 /**
- * Yields the tiles of one column of a level in a span of rows, a page at a time. Keys are ordered as text, so tiles of
- * other rows lie between (`12`, `120`, `13`): they are read over. An empty object is no tile.
+ * Yields the tiles of one column of a level in a span of rows, a page at a time. Keys are ordered as text, so keys of
+ * other rows lie between (`12`, `120`, `13`). They are skipped. An empty object is no tile.
  */
 export async function* columnTiles(
   client: S3Client,

@@ -31,7 +31,7 @@ export interface KeySegment {
   readonly name: string;
 }
 
-/** A level of one tile set under one generation: what has a beginning of keys of its own. */
+/** A level of one tile set under one generation. The keys of its tiles share a prefix, and no other key has it. */
 export interface KeyLevel extends KeySegment {
   readonly z: number;
 }
