@@ -130,7 +130,8 @@ export class ActivityService {
     const rows: ActivityRow[] = [];
     for (let from = 0; from < entries.length; from += INSERTED_AT_ONCE)
       rows.push(...this.#insert(entries.slice(from, from + INSERTED_AT_ONCE)));
-    // By their number, not by their ids: after a restore of the database the next id is far above the last one.
+    // Trims by the number of rows, not by their ids: after a restore of the database the next id is far above the last
+    // one.
     this.#db
       .prepare(
         `DELETE FROM activity WHERE time_ms < ?

@@ -27,8 +27,8 @@ export interface ClaimedState {
   /** The part of the last server's state that is missing; undefined: no part is missing. */
   readonly loss: StateLoss | undefined;
   /**
-   * Makes a restored copy the database of this server. Called when the checks for what the copy may lack have been
-   * planned.
+   * Makes a restored copy the database of this server. Called when the checks for changes that the copy may lack have
+   * been planned.
    */
   adopted(): void;
   /** Marks the data directory as in use, after the first transaction has been committed. */

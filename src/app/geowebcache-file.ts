@@ -65,7 +65,7 @@ function encoded(text: string, before: Buffer): Buffer | undefined {
   for (const encoding of ["utf8", "latin1"] as const) {
     const plain = before.subarray(mark.length);
     if (!Buffer.from(plain.toString(encoding), encoding).equals(plain)) continue;
-    // What is added is in ASCII.
+    // Added text is ASCII, so every encoding that keeps ASCII can hold it.
     return Buffer.concat([mark, Buffer.from(text.replace(/^\ufeff/, ""), encoding)]);
   }
   return undefined;

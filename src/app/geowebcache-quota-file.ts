@@ -24,7 +24,7 @@ const ROOT = "gwcQuotaConfiguration";
  */
 export class GeoWebCacheQuotaFile implements QuotaFile {
   readonly #file: string;
-  /** Of the file as it was read last; undefined: there was none. */
+  /** The digest of the file as it was read last; undefined: there was no file. */
   #digest: string | undefined;
 
   constructor(file: string) {

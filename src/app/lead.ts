@@ -36,7 +36,7 @@ export interface Lead {
   readonly configuration: () => Configuration;
   readonly isClosing: boolean;
   reload(): Promise<Result<readonly string[], Refusal>>;
-  /** Closes the parts and those that answer HTTP. Tiles in flight are finished within the time. */
+  /** Closes the parts and the processes that answer HTTP. Tiles in flight are finished within the time. */
   close(graceMs: number): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { ok, type Result } from "../lib/result.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { GeoWebCacheFile } from "./geowebcache-file.ts";
 
-/** Stores what is made over HTTP: in the state database, or in the file of a directory of GeoWebCache. */
+/** Stores the objects that are made over HTTP: in the state database, or in the file of a directory of GeoWebCache. */
 export class ObjectStore {
   readonly #coordinator: Pick<CoordinatorLink, "channel">;
   readonly #file: GeoWebCacheFile | undefined;

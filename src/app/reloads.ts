@@ -98,7 +98,7 @@ export interface ChangedParts {
   readonly applyLayer: (update: LayerUpdate) => Promise<void>;
   /** Returns the tag of a layer or grid set in force; null: there is none. */
   readonly tagOf: (object: Pick<ObjectChange, "kind" | "name">) => string | null;
-  /** Returns what a change would do that has been checked. */
+  /** Returns the effect of a checked change. */
   readonly effectOf: (next: Configuration | LayerUpdate) => ObjectEffect;
   /** Prepares what a configuration needs before it is stored, such as the directories of new stores. */
   readonly prepare: (next: Configuration) => Promise<Result<null, Refusal>>;

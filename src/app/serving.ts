@@ -55,7 +55,7 @@ const MAPS = 32;
 /** How often the read tiles are reported to the coordinator. */
 const USE_MS = 250;
 
-/** What a node of a cluster knows of itself. */
+/** The state of a node of a cluster, as the node itself knows it. */
 export interface NodeState {
   /** Whether the node has no lease of a lead. */
   readonly isCutOff: boolean;
@@ -93,7 +93,7 @@ export class Serving implements ServingProcesses {
     readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
     readonly diskTiers: DiskTiers | undefined;
     readonly core: Core;
-    /** Of a node of a cluster. */
+    /** The state of the node. Absent: the process is not a node of a cluster. */
     readonly node?: NodeState;
     readonly log: Logger;
   }) {
@@ -233,7 +233,7 @@ export class Serving implements ServingProcesses {
     this.#authenticator.setTokens(accounts.tokens);
     // After a change of users each password is hashed again, so not after a change of the tokens alone.
     if (isChanged) this.#authenticator.setUsers(this.#users());
-    // Ends the streams of those who may not read any more.
+    // Ends the streams of clients that may no longer read.
     this.#events.wake();
   }
 

@@ -47,9 +47,10 @@ const USUAL_BLOCK_BYTES = 4_096;
 
 /**
  * Holds tiles of a remote store on a local disk, bounded in bytes; the least recently read ones go first. The tier
- * begins empty with each process, as its index is in memory: nothing that changed while no process ran can be served.
- * What makes the memory tier forget a tile makes this tier forget it, by the same epochs and removals; the name in the
- * store is compared besides. No fault of the disk fails a request.
+ * begins empty with each process, as its index is in memory: nothing that changed while no process ran can be served. A
+ * truncation, an eviction by the quota or a change of a layer removes the same tiles from the memory tier and from this
+ * tier, by the same epochs and removals. The name of the tile in the store is compared too. No fault of the disk fails
+ * a request.
  */
 export class DiskTier {
   readonly #options: DiskTierOptions;

@@ -38,7 +38,7 @@ interface Entry {
 
 /** The most bytes of rasters in memory. */
 const MOST_BYTES = 64 * 2 ** 20;
-/** Of an entry beside its bits. */
+/** The bytes of an entry besides its bits. */
 const ENTRY_BYTES = 512;
 /** A raster that cannot be loaded is not asked for again before this time. */
 const FAILED_MS = 10_000;

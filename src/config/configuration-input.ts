@@ -15,7 +15,7 @@ export interface ConfigurationInput {
   readonly cwd: string;
   /** Given at a reload: facts of the server whose configuration is replaced. */
   readonly running?: RunningConfiguration;
-  /** What was made over HTTP, beside what the file has. */
+  /** The objects that were made over HTTP, in addition to the file. */
   readonly objects?: readonly ConfiguredObject[];
   /** True: a directory of GeoWebCache without files gets GeoWebCache's default ones. */
   readonly makesDefaults?: true;

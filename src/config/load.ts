@@ -77,7 +77,7 @@ async function includedFiles(
   return all.length === 0 ? ok(included) : refuse([...(file?.problems ?? []), ...all, ...problems]);
 }
 
-/** What is known before the objects are added to the content. */
+/** The state of a load before the objects are added to the content. */
 interface Loading {
   readonly input: ConfigurationInput;
   readonly hasFile: boolean;
@@ -133,7 +133,7 @@ async function loadWith(
   notServed: ReadonlySet<string>,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
   let content = base;
-  // Beside objects the demo layers are a part of the content like those of a file.
+  // If there are objects, the demo layers are part of the content, like the layers of a file.
   const isDemo =
     !hasFile && directory === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
   if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
@@ -222,7 +222,7 @@ export async function checkText(bytes: Buffer, name: string): Promise<TextReport
   return { problems: [...file.problems, ...problems.list], warnings: [...problems.warnings, ...plain] };
 }
 
-/** Skips what a text alone does not tell: values with variables, and the items of files that it includes. */
+/** Skips the values that the text alone does not determine: values with variables, and the items of included files. */
 function skipUnknown({ content, withVariables }: ConfigurationFile, files: AssembledFiles, problems: Problems): void {
   const layers = valueAt(content, ["layers"]);
   const count = Array.isArray(layers) ? layers.length : 0;

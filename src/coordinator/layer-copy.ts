@@ -47,15 +47,15 @@ const EVERYWHERE = { minX: 0, minY: 0, maxX: 2 ** 31 - 1, maxY: 2 ** 31 - 1 };
 interface DirtyCell {
   readonly tileSet: TileSet;
   readonly rect: TileRect;
-  /** Tiles written since then are copied, whatever the target has. */
+  /** Tiles written since then are copied even if the target has a tile of the same size and time. */
   readonly sinceMs: number;
 }
 
 /**
- * Makes a store hold the same tiles of a layer as another one, and keeps it so while both are in use. Cells are compared
- * one after the other: what differs is copied with its time and read back, what the source lacks is removed. Cells that
- * writers open or close meanwhile are compared again. A copy has no progress to save: after a restart it compares again,
- * and finds most tiles there, by their sizes and times.
+ * Makes a store hold the same tiles of a layer as another one, and keeps it so while both are in use. Cells are
+ * compared one after the other: a tile that differs is copied with its time and read back, and a tile that the source
+ * lacks is removed. Cells that writers open or close meanwhile are compared again. A copy has no progress to save:
+ * after a restart it compares again, and finds most tiles there, by their sizes and times.
  */
 export class LayerCopy {
   readonly #parts: LayerCopyParts;
@@ -211,8 +211,8 @@ export class LayerCopy {
   }
 
   /**
-   * Makes a cell of the target equal. `changedSinceMs`: tiles written since then are copied in any case; "removals": only
-   * removes what the source has not. No truncation of the layer runs meanwhile.
+   * Makes a cell of the target equal. `changedSinceMs`: tiles written since then are copied in any case; "removals":
+   * only removes tiles that the source lacks. No truncation of the layer runs meanwhile.
    */
   #compare(
     tileSet: TileSet,

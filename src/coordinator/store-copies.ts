@@ -47,7 +47,7 @@ export class StoreCopies {
   readonly #running = new Map<string, Running>();
   readonly #ended = new Map<string, StoreCopyView>();
   readonly #blocked = new Set<string>();
-  /** The layers that get another store at the moment, and what resolves when they have it. */
+  /** The layers that get another store at the moment. `ended` resolves when a layer has it. */
   readonly #moves = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
   /** The layers that move, and whose copies may be older than the tiles that they had. */
   readonly #doubtful = new Set<string>();
@@ -133,8 +133,8 @@ export class StoreCopies {
   }
 
   /**
-   * Prepares a reload that gives layers other stores: copies the last changes of those that move to the target of their
-   * copy, and blocks them until `moved`. Copies of layers that get another store end in any case.
+   * Prepares a reload that gives layers other stores: copies the last changes of the layers that move to the target of
+   * their copy, and blocks these layers until `moved`. Copies of layers that get another store end in any case.
    */
   async moving(storeOf: (layer: string) => string | undefined): Promise<void> {
     for (const [layer, { request, copy }] of [...this.#running]) {
@@ -152,7 +152,7 @@ export class StoreCopies {
         await this.#catchUp(layer, copy);
         if (copy.isDoubtful) this.#doubtful.add(layer);
       }
-      // Stopped before the layer is written in its new store, where the copy would remove what the old one lacks.
+      // Stop the copy before writers store into the new store: the copy would remove tiles that the old store lacks.
       await this.#end(layer, next === request.to ? "moved" : "cancelled", null);
     }
   }

@@ -9,7 +9,7 @@ export const feedMigrations: Migrations = {
   ],
 };
 
-/** What is remembered of a feed. */
+/** The record of a feed in the database. */
 export interface FeedRecord {
   readonly layer: string;
   /** As configured, with its placeholder. */

@@ -48,7 +48,7 @@ const PART = 16_384;
 export class Feeds {
   readonly #parts: FeedsParts;
   readonly #closing = new AbortController();
-  /** By layer and address. Read from the database once. */
+  /** The records by layer and address. Read from the database once. */
   #records: Map<string, FeedRecord> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStarted = false;
@@ -225,7 +225,7 @@ interface News {
   readonly lastUpdate: string;
 }
 
-/** Returns what the entries after a time have in all. An entry without a time is always new. */
+/** Combines the entries after a time. An entry without a time is always new. */
 function newer(entries: readonly FeedEntry[], last: string): News {
   const news = entries.filter(({ updated }) => updated === undefined || updated > last);
   let lastUpdate = last;

@@ -8,7 +8,7 @@ const WITH_VARIABLES = ["httpUsername", "httpPassword"];
 /** Variables of the environment. Undefined: none is replaced (`ALLOW_ENV_PARAMETRIZATION`). */
 export type ReplacedVariables = Readonly<Record<string, string | undefined>> | undefined;
 
-/** Returns a layer with what it has of the settings, and with its variables replaced. */
+/** Returns a layer with the values that it takes from the settings, and with its variables replaced. */
 export function effectiveLayer(
   { root, node }: RootedDocument,
   settings: MapNode | undefined,

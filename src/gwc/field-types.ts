@@ -54,7 +54,7 @@ const FORMAT_MODIFIERS = {
   },
 } as const satisfies FieldType;
 
-/** Of a layer of every kind: before and after the elements of its source. */
+/** The elements of every kind of layer: those before and after the elements of its source. */
 const HEAD = {
   blobStoreId: "text",
   enabled: "flag",

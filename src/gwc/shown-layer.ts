@@ -57,7 +57,7 @@ export function completeLayer({ root, node }: RootedDocument, settings?: MapNode
   return { root, node: { ...node, fields: [...known, ...others] } };
 }
 
-/** Returns what layers without their own value have of the settings. */
+/** Returns the values of the settings that apply to layers without a value of their own. */
 function defaultsOf(settings: MapNode | undefined): Readonly<Record<string, DocumentNode>> {
   if (settings === undefined) return {};
   const given = ["backendTimeout", "cacheBypassAllowed", "formatModifiers"].map(

@@ -117,7 +117,7 @@ export class ChangeLog {
         reason,
       });
     } else {
-      // The record of activity has the same limit: a flood must not push out what it holds.
+      // The record of activity has the same limit, so that a flood does not push older entries out of it.
       this.#more.add("", { address });
       return;
     }

@@ -22,7 +22,7 @@ export function crossSiteRefusal(
   return refusalOf("Sec-Fetch-Site", "same-origin or none", `${shown(site)}${from}`, server);
 }
 
-/** Returns a refusal that names what was compared, and the keys of the configuration that would admit the request. */
+/** Returns a refusal that names the compared values, and the keys of the configuration that would admit the request. */
 function refusalOf(header: string, expected: string, got: string, { trustProxy }: CrossSiteOptions): Refusal {
   const proxy =
     trustProxy === false

@@ -102,7 +102,7 @@ export class Truncation implements Work {
       try {
         watch.end();
       } finally {
-        // Also when the database is away, and the cells cannot be counted.
+        // Clear the memory tiers even if the database is away and the cells cannot be counted.
         if (byListing.length > 0) await this.#parts.clearLayer(layer);
       }
     }

@@ -292,7 +292,7 @@ export interface Layer extends EncodingOptions {
   readonly cacheBypassAllowed?: boolean;
   /** The legends of the styles, for the capabilities. */
   readonly legends: readonly Legend[];
-  /** Of formats whose requests differ from those of the others. */
+  /** The modifiers of formats whose requests differ from those of other formats. */
   readonly formatModifiers: readonly FormatModifier[];
   /** The age at which tiles expire; 0: never; `NOT_STORED`: tiles are not stored. */
   readonly expireCacheSeconds: ByZoom<number>;
@@ -353,7 +353,7 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
 /** Returns the tiles that a level of a subset offers; undefined outside its levels. */
 export const coverageAt = (subset: GridSubset, z: Zoom): TileRect | undefined => subset.coverage[z];
 
-/** Of subsets without an extent, by grid set and levels: thousands of layers share some. */
+/** The coverages of subsets without an extent, by grid set and levels: thousands of layers share them. */
 const wholeCoverages = onceEach((_: GridSet) => new Map<string, readonly TileRect[]>());
 
 function wholeCoverage(gridSet: GridSet, zoomStart: Zoom, zoomStop: Zoom): readonly TileRect[] {

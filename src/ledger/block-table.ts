@@ -403,7 +403,7 @@ export class BlockTable {
     const { z } = rect;
     const [minX, minY] = [blockOf(rect.minX), blockOf(rect.minY)];
     const [maxX, maxY] = [blockOf(rect.maxX), blockOf(rect.maxY)];
-    // Of one block that was read before, the database is not asked.
+    // A single block that was read before needs no query.
     const only = minX === maxX && minY === maxY ? { tileSetId, z, bx: minX, by: minY } : undefined;
     if (only !== undefined && this.#blocks.has(blockKey(only))) {
       yield this.at(only);

@@ -49,7 +49,7 @@ export interface LedgerInternals {
   readonly corruptBlocks: () => number;
 }
 
-/** Builds what the parts of the ledger share. */
+/** Builds the objects that the parts of the ledger share. */
 export function buildLedgerInternals(parts: LedgerParts): LedgerInternals {
   const { db, store, now, monotonicNow, lostWrites, blocksInMemory = BLOCKS_IN_MEMORY } = parts;
   let corruptBlocks = 0;

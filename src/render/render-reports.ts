@@ -47,7 +47,7 @@ export interface RenderReportsParts {
 export const tileKey = (tileSet: TileSet, x: number, y: number, z: number): string =>
   `${tileSetKey(tileSet)}\n${z}/${x}/${y}`;
 
-/** Passes on what renders have done: to the ledger, the memory tiers, the upstream's limit and the metrics. */
+/** Reports the results of renders to the ledger, the memory tiers, the upstream's limit and the metrics. */
 export class RenderReports {
   readonly #parts: RenderReportsParts;
 

@@ -28,8 +28,8 @@ const LONGEST_REST_MS = 60_000;
 export interface UpstreamLimitState {
   readonly inUse: number;
   /**
-   * Connections that may be in use before a job gets another one. Users may use those that slow answers have taken from
-   * jobs.
+   * Connections that may be in use before a job gets another one. Users may use the connections that slow answers have
+   * taken from jobs.
    */
   readonly bearable: number;
   /** The connections that the configuration allows. */

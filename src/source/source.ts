@@ -15,7 +15,7 @@ export interface RenderRequest {
   /** The tile that the image is exactly; y from the bottom. Undefined: the image is a metatile, or has a gutter. */
   readonly tile?: TileIndex | undefined;
   readonly format: TileFormat;
-  /** Of the format, for a WMS. */
+  /** The modifier of the format, for a WMS. */
   readonly modifier?: FormatModifier | undefined;
   /** Values of the layer's parameter filters (all of them, defaults filled in). */
   readonly parameters: Readonly<Record<string, string>>;

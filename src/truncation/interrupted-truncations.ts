@@ -22,7 +22,7 @@ export interface InterruptedTruncationParts {
  */
 export class InterruptedTruncations {
   readonly #parts: InterruptedTruncationParts;
-  /** By layer, in the order of their records. */
+  /** The interrupted truncations and undos by layer, in the order of their records. */
   readonly #byLayer = new Map<string, Interrupted[]>();
 
   constructor(parts: InterruptedTruncationParts) {

@@ -371,7 +371,7 @@ export class MassTruncationService {
     this.#reclaimWhere((truncation) => layer === undefined || truncation.layer === layer);
   }
 
-  /** Reclaims what truncations of the chosen layers have set aside. */
+  /** Reclaims the tiles that truncations of the chosen layers have set aside. */
   giveUpWhere(isChosen: (layer: string) => boolean): void {
     this.#reclaimWhere(({ layer }) => isChosen(layer));
   }

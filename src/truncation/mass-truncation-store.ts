@@ -97,7 +97,7 @@ export class MassTruncationStore {
       .map(viewOf);
   }
 
-  /** Returns what the truncations in a state have set aside, and until when they can be undone. */
+  /** Returns the names that the truncations in a state have set aside, and until when they can be undone. */
   asides(state: TruncationState): { readonly aside: Aside; readonly untilMs: number }[] {
     return this.#db
       .prepare("SELECT * FROM mass_truncation WHERE state = ? AND kept IS NOT NULL ORDER BY id")

@@ -56,9 +56,9 @@ export interface UndoHooks<R> {
  * next start completes it before it serves the first tile. The same process completes it before it stores a tile in the
  * layer or looks for one there: a later completion would remove newer tiles.
  *
- * An undo truncates what was stored since, and then brings back the names and the records that were set aside. Its
- * record is in the transaction that records the truncation, so the next start completes both, and the same process as it
- * completes a truncation. Only one truncation or undo runs at a time in each layer.
+ * An undo truncates the tiles that were stored since, and then brings back the names and the records that were set
+ * aside. Its record is in the transaction that records the truncation, so the next start completes both, and the same
+ * process as it completes a truncation. Only one truncation or undo runs at a time in each layer.
  */
 export class LedgerTruncations {
   readonly #db: Database;
@@ -66,7 +66,10 @@ export class LedgerTruncations {
   readonly #ledger: Ledger;
   readonly #renders: RenderControl;
   readonly #queues = new Map<string, PQueue>();
-  /** The interrupted ones. Writers have those of their layer completed before they write, jobs before they look for tiles. */
+  /**
+   * The interrupted truncations and undos. A writer has those of its layer completed before it writes, and a job before
+   * it looks for tiles.
+   */
   readonly interrupted: InterruptedTruncations;
 
   constructor(db: Database, store: TruncationStore, ledger: Ledger, renders: RenderControl, log: Logger) {

@@ -14,7 +14,7 @@ export interface WebhooksParts {
   readonly webhooks: () => readonly Webhook[];
   readonly post: WebhookPost;
   readonly transaction: (body: () => void) => void;
-  /** Registers what to undo if the current transaction is rolled back. */
+  /** Registers a function that is called if the current transaction is rolled back. */
   readonly onRollback: (undo: () => void) => void;
   /** Called when the database could not be written. */
   readonly fault: (error: unknown) => void;

@@ -17,7 +17,7 @@ export const connection = signal<Connection>({ kind: "connecting" });
 export const liveJobs = signal<ReadonlyMap<number, Doc<"Job">>>(new Map());
 /** The same jobs, which may be one change ahead of `liveJobs`. */
 const jobs = new Map<number, Doc<"Job">>();
-/** Grows whenever events may have been missed: what a view has read before may be old. */
+/** Grows whenever events may have been missed, so that data which a view has read before may be old. */
 export const resyncs = signal(0);
 
 type Listener = (data: unknown) => void;

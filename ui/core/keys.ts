@@ -38,7 +38,7 @@ export function useShortcuts(list: readonly Shortcut[]): void {
   const latest = useRef(list);
   latest.current = list;
   useEffect(() => {
-    // A key runs what the component has rendered last.
+    // A key runs the function of the component's last render.
     const added = list.map((one, n) => ({ ...one, run: () => latest.current[n]?.run() }));
     shortcuts.value = [...shortcuts.value, ...added];
     return () => {

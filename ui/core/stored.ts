@@ -2,7 +2,7 @@ import type { Doc } from "./api.ts";
 import { t } from "./i18n.ts";
 import type { Count } from "./json.ts";
 
-/** Returns what the quotas count of a sum: the blocks on the disk, or the bytes of the content. */
+/** Returns the size of a sum that the quotas count: the blocks on the disk, or the bytes of the content. */
 export const countedOf = <B extends Count | null>(
   quotaCount: Doc<"Usage">["quotaCount"],
   sum: { readonly bytes: Count; readonly bytesOnDisk: B },

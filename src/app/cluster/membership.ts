@@ -44,7 +44,7 @@ const BEATS_PER_LEASE = 5;
 /** A node that has not joined within this time counts as started: it says at `/readyz` what it waits for. */
 const FIRST_MS = 5_000;
 
-/** What an attempt to join has found. `dead`: the lead of the row has ended, whatever is left of its lease. */
+/** The outcome of an attempt to join. `dead`: the lead of the row has ended, even if its lease has not. */
 type Reached = { readonly kind: "joined"; readonly socket: Socket } | { readonly kind: "dead" | "waiting" };
 
 /**

@@ -32,7 +32,7 @@ export type Welcome =
 
 /** Methods of the lead that a node calls. */
 export interface LeadMethods extends Omit<HttpServerMethods, "hello">, RendererReportMethods {
-  /** The first call. What the node needs has arrived before the answer. */
+  /** The first call. The messages that bring the node its state arrive before the answer. */
   join(hello: NodeHello): Welcome;
   /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */
   beat(): number;
@@ -51,7 +51,10 @@ export interface NodeMethods extends MemberMethods, RendererHostMethods {
    * arrived.
    */
   closing(): void;
-  /** The node is taken out of the balancer and hands the lead over, if it has it; or that ends. */
+  /**
+   * Begins or ends the drain of the node: while it is drained, `/readyz` says so, and a node that has the lead hands it
+   * over.
+   */
   drain(drained: boolean): void;
   /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
   names(storeId: string, text: string): void;

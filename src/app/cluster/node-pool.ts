@@ -168,12 +168,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     for (const { hello, socket } of this.#members) if (this.#leases.isOver(hello.instance)) socket.destroy();
   }
 
-  /** Records a change that no node may answer without. While no node can join, the lead only repeats what it has found. */
+  /**
+   * Records a change without which no node may answer from now on. While no node can join yet, there is nothing to
+   * record: the lead only repeats the state that it has read.
+   */
   #changed(): void {
     if (this.#closedTo === undefined) this.#leases.changed();
   }
 
-  /** Sends names that have changed, before what depends on them. */
+  /** Sends the names that have changed, before the messages that depend on them. */
   #sendNames(): void {
     for (const { id, text } of this.#names.changed())
       for (const { channel, hello } of this.#members) if (!this.#isOwn(hello)) channel.note("names", [id, text]);

@@ -18,7 +18,7 @@ export class StoreNames {
     });
   }
 
-  /** Returns those that differ from the last call. */
+  /** Returns the names that have changed since the last call. */
   changed(): readonly { readonly id: string; readonly text: string }[] {
     const found = this.all().filter(({ id, text }) => this.#sent.get(id) !== text);
     for (const { id, text } of found) this.#sent.set(id, text);

@@ -54,7 +54,9 @@ interface ExportFlags extends ServerFlags {
   readonly format: string;
 }
 
-/** `nuthatch config export`: what a running server has, with all that was made over HTTP. */
+/**
+ * `nuthatch config export`: prints the configuration of a running server, with all objects that were made over HTTP.
+ */
 const exportCommand = (): Command =>
   serverCommand("export", "prints the layers, grid sets and stores of a running server, those made over HTTP too")
     .addOption(new Option("--format <format>", "the form").choices(["yaml", "geowebcache"]).default("yaml"))

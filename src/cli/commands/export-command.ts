@@ -129,7 +129,7 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-/** Copies all pages. Returns what was done, with what an interrupted export had done before. */
+/** Copies all pages. Returns the progress, including that of an interrupted export before. */
 async function exportInto(
   target: ExportTarget,
   { client, document, tileSet, line, signal }: Running,

@@ -13,7 +13,7 @@ const keysOnly = (keys: readonly string[]) =>
 const LayerDefaultsKeys = keysOnly(LAYER_DEFAULTS_KEYS);
 const IncludedKeys = keysOnly([...INCLUDED_LISTS, "layerDefaults"]);
 
-/** What a layer needs beside the defaults. */
+/** The keys that a layer needs in addition to the defaults. */
 const ANY_LAYER = { name: "layer", source: { type: "wms", url: "http://localhost/" } };
 
 /** Checks the content of a file that a configuration includes, but for the items of its lists: they are in the sections. */

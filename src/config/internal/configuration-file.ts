@@ -114,7 +114,7 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
   }
 }
 
-/** Returns what mends the commonest mistakes, for the end of the parser's message. */
+/** Returns the remedy of a common mistake, for the end of the parser's message. */
 function remedyFor({ code, message }: YAMLError): string {
   if (/without - indicator|must start at the same column|Implicit keys|All mapping items/.test(message))
     return "; look at the indentation: the items of a list, and the keys of a map, begin in one column";

@@ -54,7 +54,7 @@ function lineBeyondUtf8(text: Buffer): number | undefined {
   }
 }
 
-/** Where the key `include` stands, and what its paths refer to. */
+/** The key `include`: where it is written, and the directory to which its paths refer. */
 export interface Including {
   /** The configuration file as it was named; undefined without one. */
   readonly name: string | undefined;

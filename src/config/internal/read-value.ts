@@ -83,7 +83,7 @@ function withoutIssue(document: unknown, issue: Issue): unknown {
   const path = pathOf(issue);
   if (issue.code === "unrecognized_keys")
     return issue.keys.reduce((rest, key) => withoutKey(rest, [...path, key]), document);
-  // Of a missing key, the map that lacks it.
+  // If a key is missing, remove the map that lacks it.
   let end = valueAt(document, path) === undefined ? path.length - 1 : path.length;
   while (end > 0 && !isMap(valueAt(document, path.slice(0, end - 1)))) end--;
   return end <= 0 ? document : withoutKey(document, path.slice(0, end));

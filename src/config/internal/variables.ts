@@ -6,14 +6,14 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What is replaced in the texts of a file. */
+/** The variables and secrets that are replaced in the texts of a file. */
 export interface Replacing {
   readonly env: Variables;
   /** The directory to which the paths of `${FILE:…}` refer: that of the file. */
   readonly directory: string;
 }
 
-/** Secrets are short; a larger file is another one than was meant. */
+/** Secrets are short. A larger file is not the intended one. */
 const MAX_BYTES = 65_536;
 
 /**
@@ -56,7 +56,7 @@ function readText(name: string, directory: string): Result<string, string> {
   const path = resolve(directory, name);
   try {
     const facts = statSync(path);
-    // A named pipe would block the server until somebody writes to it.
+    // A named pipe would block the server until another process writes to it.
     if (!facts.isFile() && !facts.isDirectory())
       return refuse(`the file ${name} cannot be read: it is no regular file`);
     if (facts.size > MAX_BYTES) return refuse(`the file ${name} is larger than ${MAX_BYTES} bytes`);

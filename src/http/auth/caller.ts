@@ -65,8 +65,8 @@ export async function callerOfSession(
 }
 
 /**
- * Returns whether a caller may still do what needs a right, after its account, its API token or its roles may have
- * changed. Does not know whether a session was closed.
+ * Returns whether a caller still has a right, after its account, its API token or its roles may have changed. Does not
+ * know whether a session was closed.
  */
 export function isStillPermitted(
   caller: Caller,

@@ -28,7 +28,7 @@ export class SharedThrottle implements WrongAttempts {
     return (await this.#ofLead(this.#lead.wrongUnhashed(address))) ?? this.#own.wrongUnhashed(address);
   }
 
-  /** Returns what the lead has answered; undefined: there is no lead, or it takes too long. */
+  /** Returns the answer of the lead; undefined: there is no lead, or it takes too long. */
   #ofLead<T>(answer: Promise<T>): Promise<T | undefined> {
     return Promise.race([answer.catch(() => undefined), this.#clock.sleep(LEAD_MS).then(() => undefined)]);
   }

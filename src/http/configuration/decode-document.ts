@@ -15,7 +15,7 @@ import { type DocumentFormat, readDocument } from "../management/internal/docume
 import { childrenOf, expanded, type Field, scalarOf } from "../management/internal/field.ts";
 import { Problems } from "../management/internal/fields.ts";
 
-/** What a decoder knows of a document. */
+/** The properties of a document that the decoder needs. */
 export interface DocumentKind {
   /** The document's name in messages. */
   readonly what: string;

@@ -40,7 +40,7 @@ export function globalRoute(parts: GlobalParts): Route {
   };
 }
 
-/** Returns the settings that were put over HTTP, with what the server knows of itself. */
+/** Returns the settings that were put over HTTP, with the facts of this server (version, identifier, location). */
 function globalDocument({ configured }: GlobalParts): RootedDocument {
   const { file, dataDir, geowebcache, objects, serviceInformation, compat } = configured();
   const standard = map([

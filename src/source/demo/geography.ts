@@ -108,7 +108,7 @@ export function linesOf(
     const lines = mesh(topology, { ...areas, geometries }, (a, b) => (a === b) === (kind === "coasts"));
     return projected(lines, srs);
   };
-  // What users may filter by has no bound.
+  // The lines of a filter are not cached: users may send any number of filters.
   return shown === undefined || shown.key === ""
     ? linesOnce(`${collection}/${canonicalSrs(srs)}/${kind}`, make)
     : make();

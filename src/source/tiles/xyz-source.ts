@@ -27,7 +27,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
         if (z === 0) throw new SourceError("no_tile", "level 0 has no quadkey");
         return quadkey(x, fromTop, z);
       case "s":
-        // By tile, so that caches on the way meet one address per tile.
+        // The tile chooses the subdomain, so that caches on the way see one address per tile.
         return subdomains[(x + fromTop) % subdomains.length];
       default:
         return undefined;

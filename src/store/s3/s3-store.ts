@@ -42,7 +42,7 @@ type Owned = { readonly [K in keyof OwnedBucket]: OwnedBucket[K] };
 
 /**
  * Creates a store of tiles in a bucket of S3, under GeoWebCache's keys. Tiles are read and written without the bridge;
- * what the coordinator has to know at once is done in a thread (`SyncBridge`), which the first such call starts.
+ * Calls whose result the coordinator needs at once run in a thread (`SyncBridge`), which the first such call starts.
  */
 export function createS3Store(
   options: S3StoreOptions,
@@ -130,7 +130,7 @@ function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): Invento
     removeLeftovers: async () => undefined,
     regions: (pyramid, z, after) => inventory.regions(pyramid, z, after),
     noteAlive: async () => undefined,
-    // A bucket does not tell what others have changed: a server that runs again asks for no changes.
+    // A bucket does not record changes of other programs, so a server that starts again looks for none.
     lastAliveMs: () => Date.now(),
     changes: (pyramid, z, sinceMs): LevelChanges => ({
       hasLost: sinceMs === 0,

@@ -105,7 +105,10 @@ function Refused({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** Somebody has changed the object since it was read: what they changed, and the text stays. */
+/**
+ * Shown when another user has changed the object since it was read: the changes of that user. The text of this user
+ * stays.
+ */
 function Conflict({ editor }: { readonly editor: Editor }) {
   const { conflict, base, text } = editor;
   const theirs = conflict.value;

@@ -13,7 +13,7 @@ interface RemoveProps {
   readonly kind: EditedKind;
   readonly name: string;
   readonly tag: string | null;
-  /** Called when somebody has changed the object since it was read. */
+  /** Called when another user has changed the object since it was read. */
   readonly onConflict: () => void;
 }
 

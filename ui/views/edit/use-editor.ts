@@ -18,11 +18,11 @@ export interface Checked {
 export interface Editor {
   readonly text: Signal<string>;
   readonly truncates: Signal<boolean>;
-  /** The state that the change is meant for; undefined: the object is new. */
+  /** The state that the change applies to; undefined: the object is new. */
   readonly base: Signal<Read | undefined>;
   readonly checked: Signal<Checked | undefined>;
   readonly problem: Signal<Problem | undefined>;
-  /** The state that somebody else has made meanwhile; `gone`: the object was removed. */
+  /** The state that another user has made meanwhile; `gone`: the object was removed. */
   readonly conflict: Signal<Read | "gone" | undefined>;
   readonly isBusy: Signal<boolean>;
   /** The request that applies the change; undefined: the text is no JSON, or has no name. */
@@ -30,7 +30,7 @@ export interface Editor {
   check(): Promise<void>;
   /** Applies the checked change. Returns the name; undefined: it was refused. */
   apply(): Promise<string | undefined>;
-  /** Takes the state of somebody else as the one that the change is meant for, and keeps the text. */
+  /** Takes the state of the other user as `base`, and keeps the text. */
   rebase(): void;
 }
 

@@ -29,7 +29,7 @@ function waitText(reason: string): string {
 export const waitsForUpstream = ({ reason }: Pick<Job, "reason">): boolean =>
   reason?.startsWith("waiting for the upstream: ") === true;
 
-/** Returns a reason of the server, without the words that say what the reader sees anyway; undefined: nothing is left. */
+/** Returns a reason of the server without the words that the view already shows; undefined: no other words are left. */
 export function reasonText(reason: string | null): string | undefined {
   if (reason === null || PLAIN_REASONS.test(reason)) return undefined;
   return reason.startsWith("waiting for ") ? waitText(reason) : reason;

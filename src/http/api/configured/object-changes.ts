@@ -24,7 +24,7 @@ export const changeQuery = z.object({
 
 /** The present state of an object. */
 export interface PresentObject {
-  /** As the configuration file has it, secrets masked. */
+  /** The object in the form of the configuration file, with secrets masked. */
   readonly shown: Content;
   /** As it was made over HTTP, with its secrets; undefined: it was not. */
   readonly made: Content | undefined;
@@ -113,7 +113,7 @@ async function changed(
   const whole = withSecrets(content.value, present?.made);
   if (!whole.ok) return whole;
   const document = ownDocument(isObject(whole.value) ? whole.value : {});
-  // A patch is meant for the state that it was merged with.
+  // A patch applies to the state that it was merged with.
   const tag = isPatch ? (present?.tag ?? null) : expected.value;
   const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };
   const result = present === undefined ? "created" : "changed";

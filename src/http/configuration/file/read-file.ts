@@ -33,12 +33,12 @@ export interface FileObject extends ConfiguredObject {
   readonly line: number;
 }
 
-/** What a `geowebcache.xml` holds. */
+/** The content of a `geowebcache.xml`. */
 export interface FileContent {
   readonly text: string;
   /** In the order of the file; an object that stands twice is there twice. */
   readonly objects: readonly FileObject[];
-  /** What was kept and has no effect. */
+  /** A line for each element that was kept and has no effect. */
   readonly notes: readonly string[];
 }
 

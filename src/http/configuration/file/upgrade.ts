@@ -16,7 +16,7 @@ const WORLDS: Readonly<Record<string, readonly number[]>> = {
   900913: [-20037508.34, -20037508.34, 20037508.34, 20037508.34],
 };
 
-/** Returns a document of an older version of the schema as the newest has it. */
+/** Converts a document of an older version of the schema to the newest version. */
 export function upgraded(root: Field, version: string): Upgraded {
   const gridSets: Field[] = [];
   const notes: string[] = [];

@@ -102,7 +102,7 @@ export class FilePaths {
     return { path: this.zoomPath(pyramid, z), z, rows: this.rowsOf(pyramid, z) };
   }
 
-  /** Returns the rows of a level; undefined: the layout does not need them, or nobody knows them. */
+  /** Returns the rows of a level; undefined: the layout does not need them, or they are not known. */
   rowsOf(pyramid: StoredPyramid, z: number): number | undefined {
     if (!this.layout.countsFromTop) return undefined;
     const gridSet = this.#gridSets(pyramid.gridSet);

@@ -85,7 +85,7 @@ export const newName = (nowMs: number, random: string): string => `${nowMs.toStr
 
 /**
  * Gives scopes a new name. `keep`: their names are set aside under the id of the truncation. A scope that the same
- * truncation has set aside already only loses what was stored since.
+ * truncation has set aside already only loses the tiles that were stored since.
  */
 export function truncated(
   before: Generations,
@@ -114,7 +114,7 @@ export function restored(before: Generations, id: string, nowMs: number): Genera
   return { ...before, names, retired, asides: before.asides.filter((aside) => aside.id !== id) };
 }
 
-/** Gives up what a truncation has set aside. */
+/** Ends the reservation of the names that a truncation has set aside: their tiles become remains. */
 export function discarded(before: Generations, id: string, nowMs: number): Generations {
   const given = before.asides.filter((aside) => aside.id === id);
   if (given.length === 0) return before;

@@ -38,8 +38,9 @@ const REST_MS = 5_000;
 const GRACE_MS = 2_000;
 
 /**
- * Calls asynchronous methods of another thread and waits for their results, so that what the coordinator does in one turn
- * of the event loop stays in one turn. A call costs some 40 µs by itself. The thread is started by the first call.
+ * Calls asynchronous methods of another thread and waits for their results, so that an operation which the coordinator
+ * runs in one turn of the event loop stays in one turn. A call costs some 40 µs by itself. The thread is started by the
+ * first call.
  */
 export class SyncBridge<M extends AsyncMethods<M>> {
   readonly #thread: URL;

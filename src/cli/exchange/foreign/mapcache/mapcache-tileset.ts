@@ -54,7 +54,7 @@ export function mapCacheSource(
 /** The format of a tileset. */
 export interface MapCacheFormat {
   readonly mimeType: string;
-  /** Of the files. */
+  /** The extension of the files. */
   readonly extension: string;
   readonly quality: number | undefined;
 }

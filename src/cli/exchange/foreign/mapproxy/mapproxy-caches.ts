@@ -7,7 +7,7 @@ import { ForeignObject } from "../foreign-object.ts";
 import { boxIn, type ForeignGrid } from "./mapproxy-grids.ts";
 import { joinedSources, type MapProxySources, type SourceContext, type TranslatedSource } from "./mapproxy-sources.ts";
 
-/** What a layer has of its cache. */
+/** The keys of a layer that come from its cache. */
 export interface TranslatedCache {
   readonly content: Content;
   readonly from: readonly string[];

@@ -9,7 +9,7 @@ import { ForeignObject } from "../foreign-object.ts";
 import { upstreamUrl } from "../upstream-url.ts";
 import type { ForeignGrid, MapProxyGrids } from "./mapproxy-grids.ts";
 
-/** A source, as the configuration file has it, and what of it belongs to the layer. */
+/** A source in the form of the configuration file, and the keys that belong to the layer instead. */
 export interface TranslatedSource {
   readonly content: Content;
   /** The titles of the objects that it comes from. */
@@ -26,7 +26,7 @@ export interface TranslatedSource {
 const WMS_KEYS = ["url", "layers", "styles", "transparent", "format", "bgcolor", "width", "height", "srs", "bbox"];
 const TIMEOUT_SECONDS = 60;
 
-/** What sources need of the rest of the file. */
+/** The parts of the file that the translation of a source needs. */
 export interface SourceContext {
   readonly grids: MapProxyGrids;
   readonly globals: ForeignObject;
