@@ -5,7 +5,7 @@ import { JobStop } from "../jobs/job-stop.ts";
 import { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
 import { JobStore } from "../jobs/record/job-store.ts";
 import { Seeding } from "../jobs/seed/seeding.ts";
-import { Truncation } from "../jobs/truncating.ts";
+import { Truncating } from "../jobs/truncating.ts";
 import { waitingForState } from "../jobs/wait/state-wait.ts";
 import { StoreWait, waitingForStore } from "../jobs/wait/store-wait.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
@@ -94,10 +94,10 @@ function buildSeeding(context: JobContext, jobs: JobStore): Seeding {
 /** Returns the fields of a line about failed tiles. The message is that of the last failure. */
 const failedTiles = (layer: string, { failure, message }: RenderFailure) => ({ layer, class: failure, message });
 
-function buildTruncating(context: JobContext): Truncation {
+function buildTruncating(context: JobContext): Truncating {
   const { db, renders, state, truncations } = context;
   const { ledgerTruncations, reclaim } = truncations;
-  return new Truncation({
+  return new Truncating({
     ...context,
     ledgerTruncations,
     marksCommitted: (layer) => state.marksCommitted(layer),

@@ -16,7 +16,7 @@ import type { ActiveJob } from "./active-job.ts";
 import type { Task } from "./task.ts";
 import type { Work } from "./work.ts";
 
-export interface TruncationParts {
+export interface TruncatingParts {
   readonly ledger: Ledger;
   /** Waits until the marks of opened cells are on the disk. */
   readonly marksCommitted: (layer: string) => Promise<void>;
@@ -49,10 +49,10 @@ const LEVELS_AT_ONCE = 32;
  * so that a render that began before it is not stored. The cost depends on the number of stored tiles, not on the size
  * of the range.
  */
-export class Truncation implements Work {
-  readonly #parts: TruncationParts;
+export class Truncating implements Work {
+  readonly #parts: TruncatingParts;
 
-  constructor(parts: TruncationParts) {
+  constructor(parts: TruncatingParts) {
     this.#parts = parts;
   }
 
