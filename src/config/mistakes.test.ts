@@ -383,7 +383,7 @@ layers: []
   {
     mistake: "geowebcache.xml",
     yaml: '<?xml version="1.0"?>\n<gwcConfiguration xmlns="http://geowebcache.org/schema/1.8.0">\n</gwcConfiguration>\n',
-    says: [/^f\.yaml:1:1: this is GeoWebCache's configuration, .*`nuthatch import wms URL`/],
+    says: [/^f\.yaml:1:1: this is GeoWebCache's configuration, .*`nuthatch serve --geowebcache DIRECTORY`/],
   },
   {
     mistake: "a misspelt variable",

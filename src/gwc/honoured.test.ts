@@ -22,7 +22,7 @@ test("each element is taken over, differently, or kept", () => {
   expect(reports.map(({ kind, path, outcome }) => `${kind} ${path}: ${outcome}`)).toEqual([
     "layer name: taken over",
     "layer cachePrefix: kept",
-    "layer wmsUrl: differently",
+    "layer wmsUrl: taken over",
     "layer gutter: taken over",
     "layer legends.legend.@style: taken over",
     "layer legends.legend.width: taken over",
@@ -30,4 +30,13 @@ test("each element is taken over, differently, or kept", () => {
     "store id: kept",
     "store enabled: kept",
   ]);
+});
+
+test("several addresses of a layer are taken over differently", () => {
+  const node = map([
+    ["name", "a"],
+    ["wmsUrl", list("string", ["http://127.0.0.1:9/wms", "http://127.0.0.1:8/wms"])],
+  ]);
+  const reports = elementReports([{ kind: "layer", name: "a", document: { root: "wmsLayer", node } }]);
+  expect(reports).toContainEqual(expect.objectContaining({ path: "wmsUrl", outcome: "differently" }));
 });

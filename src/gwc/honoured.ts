@@ -55,12 +55,18 @@ function reportsOf(
   }
   return [...paths].map(([path, isUsed]): ElementReport => {
     const own = { kind, name, path };
-    const how = DIFFERENCES[`${kind} ${path}`];
+    const how = isPlain(path, document) ? undefined : DIFFERENCES[`${kind} ${path}`];
     if (how !== undefined) return { ...own, outcome: "differently", how };
     const isTaken = isUsed || (ALWAYS.has(path) && !isKept(kind, document));
     return { ...own, outcome: isTaken ? "taken over" : "kept" };
   });
 }
+
+/** Returns whether an element of `DIFFERENCES` means the same as in GeoWebCache: a single address has no order. */
+const isPlain = (path: string, { node }: RootedDocument): boolean => {
+  const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
+  return typeof value === "object" && value.kind === "list" && value.items.length < 2;
+};
 
 /** Returns whether nothing of an object is used. */
 const isKept = (kind: ConfiguredObject["kind"], document: RootedDocument): boolean =>

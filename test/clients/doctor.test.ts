@@ -209,14 +209,17 @@ test("a server that never answers is told in less than ten seconds", { timeout: 
 /** Starts a WMS with one layer and without limits in its capabilities. `map` answers GetMap. */
 async function startWms(
   layer: string,
-  map: (width: number, height: number, response: ServerResponse) => void,
+  map: (width: number, height: number, response: ServerResponse, crs: string) => void,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const layers = `<Layer><Name>${layer}</Name><CRS>EPSG:4326</CRS><CRS>EPSG:3857</CRS></Layer>`;
   const capabilities = `<WMS_Capabilities version="1.3.0"><Service/><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request><Layer>${layers}</Layer></Capability></WMS_Capabilities>`;
   const { origin, close } = await startOrigin((request, response) => {
     const query = new URL(request.url ?? "", "http://any").searchParams;
     if (query.get("REQUEST") === "GetCapabilities") response.setHeader("Content-Type", "text/xml").end(capabilities);
-    else map(Number(query.get("WIDTH")), Number(query.get("HEIGHT")), response);
+    else {
+      const crs = query.get("CRS") ?? query.get("SRS") ?? "";
+      map(Number(query.get("WIDTH")), Number(query.get("HEIGHT")), response, crs);
+    }
   });
   return { url: origin, close };
 }
@@ -249,6 +252,27 @@ test.each([
     `a metatile of EPSG:900913 with its gutter, 1044 x 1044 pixels: ${says}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`,
   ]);
   expect(await said(source, `${grid}, metatile: [2, 2]`)).toEqual([]);
+  await wms.close();
+});
+
+test("a WMS that knows web mercator by its official code only is told with the version that names it", async () => {
+  const wms = await startWms("a", (width, height, response, crs) =>
+    crs === "EPSG:900913"
+      ? void response
+          .setHeader("Content-Type", "text/xml")
+          .end(
+            "<ServiceExceptionReport><ServiceException>Invalid SRS given</ServiceException></ServiceExceptionReport>",
+          )
+      : answerPicture(width, height, response),
+  );
+  const source = `url: "${wms.url}/", layers: [a]`;
+  const grid = ", gridSubsets: [{ gridSet: EPSG:900913 }]";
+  expect(await said(`${source}, version: 1.1.1`, grid)).toEqual([
+    expect.stringMatching(
+      /Invalid SRS given.*; or set source\.version: 1\.3\.0, whose requests name EPSG:3857 in place/,
+    ),
+  ]);
+  expect(await said(`${source}, version: 1.3.0`, grid)).toEqual([]);
   await wms.close();
 });
 

@@ -76,6 +76,27 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
     expect(parse(readFileSync(file, "utf8")).layers).toHaveLength(1);
   });
 
+  test("of two layers with one name the first is taken, and the command says so", async () => {
+    const twin = await startMapServer(`
+  LAYER
+    NAME "test" TYPE LINE STATUS ON
+    PROJECTION "init=epsg:4326" END
+    METADATA "ows_title" "named as the map" "ows_srs" "EPSG:4326 EPSG:3857" END
+    FEATURE POINTS 0 0 10 10 END END
+    CLASS STYLE COLOR 0 0 0 END END
+  END
+`);
+    try {
+      const imported = await runProgram(["import", "wms", twin.url, "--layer", "test"]);
+      expect(imported).toMatchObject({
+        code: 0,
+        stderr: "warning: the WMS has more than one layer test: the first one is taken\n",
+      });
+      expect(imported.stdout.match(/name: test$/gm)).toHaveLength(1);
+    } finally {
+      await twin.close();
+    }
+  });
   test("layers that cannot be imported are reported", async () => {
     const unknown = await runProgram(["import", "wms", upstream.url, "--layer", "nope"]);
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no layer nope; it has .*roads/)]);

@@ -99,17 +99,24 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   const unknown = flags.layer?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0)
     throw new CommandFailure(`the WMS has no layer ${unknown.join(", ")}; it has ${known.join(", ")}`, EXIT.usage);
-  const layers = read.value.layers.filter(({ name }) => flags.layer?.includes(name) ?? true);
+  const chosen = read.value.layers.filter(({ name }) => flags.layer?.includes(name) ?? true);
+  const isFirst = ({ name }: { readonly name: string }, i: number): boolean =>
+    chosen.findIndex((other) => other.name === name) === i;
+  const layers = chosen.filter(isFirst);
   if (layers.length === 0) throw new CommandFailure(`the WMS at ${url} offers no layer that has a name`, EXIT.failure);
   const placed = layers.map((layer) => ({ layer, grids: importedGrids(layer) }));
-  const warnings = placed
+  const twice = chosen
+    .filter((layer, i) => !isFirst(layer, i))
+    .map(({ name }) => `the WMS has more than one layer ${name}: the first one is taken`);
+  const nowhere = placed
     .filter(({ grids }) => grids === undefined)
     .map(
       ({ layer }) =>
         `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and does not say where it lies there`,
     );
+  const warnings = [...twice, ...nowhere];
   const cacheable = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
-  if (cacheable.length === 0) throw new CommandFailure(warnings.join("\n"), EXIT.failure);
+  if (cacheable.length === 0) throw new CommandFailure(nowhere.join("\n"), EXIT.failure);
   const document = importedDocument(cacheable, read.value, { ...flags, url });
   return { document, warnings };
 }

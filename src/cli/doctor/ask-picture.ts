@@ -33,9 +33,17 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
   const tile = { z, minX: x, minY: y, maxX: x, maxY: y };
   const set = { layer: { ...layer, gutter: 0 }, subset, format };
   const fault = mayBeSize ? await renderFault(set, tile, bounds) : ofMetatile;
-  if (fault !== undefined) return `a tile of ${gridSet.id}: ${adviceOn(fault)}`;
+  if (fault !== undefined) return `a tile of ${gridSet.id}: ${adviceOn(fault)}${crsAdvice(layer, subset, fault)}`;
   const size = `a metatile of ${gridSet.id} with its gutter, ${width} x ${height} pixels`;
   return `${size}: ${ofMetatile.message}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`;
+}
+
+/** The WMS may know the CRS of web maps by its official code only, which requests of version 1.1.1 do not name. */
+function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: SourceError): string {
+  const isOld = source.type === "wms" && source.version === "1.1.1" && gridSet.srs === 900913;
+  return isOld && /\b[SC]RS\b/.test(message)
+    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913"
+    : "";
 }
 
 /** Returns the metatile in the middle of the first level that has room for a whole one with its gutter. */

@@ -96,6 +96,16 @@ test("a document of another kind is reported by its own text, and no input makes
     ok: false,
     error: "expected WMS capabilities, got ServiceExceptionReport: no such map",
   });
+  expect(
+    readWmsCatalogue("<HTML><HEAD><TITLE>MapServer Message</TITLE></HEAD><BODY>msLoadMap(): no map</BODY></HTML>"),
+  ).toEqual({
+    ok: false,
+    error: "expected WMS capabilities, got HTML: MapServer Message msLoadMap(): no map",
+  });
+  expect(readWmsCatalogue("<p>out of<br>order")).toEqual({
+    ok: false,
+    error: expect.stringMatching(/^no XML .*: out of order$/),
+  });
   expect(readWmsCatalogue("hello").ok).toBe(false);
   fc.assert(
     fc.property(

@@ -2,6 +2,7 @@ import { SaxesParser } from "saxes";
 import { isNorthFirst } from "../../grid/axis-order.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { ownWords } from "../http/response-text.ts";
 
 /** The parts of a WMS's capabilities that a configuration needs. */
 export interface WmsCatalogue {
@@ -112,12 +113,14 @@ const sidesOf = (box: Element | undefined): readonly [number, number, number, nu
 /** Parses the capabilities of WMS 1.1.1 or 1.3.0. Refuses other documents with the reason. */
 export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   const parsed = parse(xml);
-  if (!parsed.ok) return refuse(`no XML: ${parsed.error}`);
+  const withOwnWords = (what: string): string => {
+    const own = ownWords(Buffer.from(xml));
+    return own === "" ? what : `${what}: ${own}`;
+  };
+  if (!parsed.ok) return refuse(withOwnWords(`no XML (${parsed.error})`));
   const root = parsed.value;
   if (root.name !== "WMS_Capabilities" && root.name !== "WMT_MS_Capabilities")
-    return refuse(
-      `expected WMS capabilities, got ${root.name}${root.name.includes("Exception") ? `: ${words(root)}` : ""}`,
-    );
+    return refuse(withOwnWords(`expected WMS capabilities, got ${root.name}`));
   const service = first(root, "Service");
   const layers: WmsCatalogueLayer[] = [];
   for (const layer of all(first(root, "Capability"), "Layer")) collect(layer, NOTHING, layers);
@@ -131,9 +134,6 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
     layers,
   });
 }
-
-const words = (element: Element): string =>
-  [element.text, ...element.children.map(words)].join(" ").replace(/\s+/g, " ").trim();
 
 /** The properties that a layer inherits from the layers around it (1.3.0, 7.2.4.8). */
 type Inherited = Pick<WmsCatalogueLayer, "crs" | "box" | "boxes" | "styles" | "legends" | "dimensions">;
