@@ -38,7 +38,7 @@ export function readBytes(name: string, bytes: Buffer, replacing: Replacing | un
   return /<(?:\w+:)?gwcConfiguration\b/.test(text.slice(0, 10_000))
     ? unreadable(
         name,
-        "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/layers.md has the keys for the rest",
+        "this is GeoWebCache's configuration, and Nuthatch reads YAML: `nuthatch import wms URL` writes the layers of the WMS behind it; docs/reference/layer-configuration.md has the keys for the rest",
         { line: 1 },
       )
     : readConfigurationFile(name, text, replacing);
