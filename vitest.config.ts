@@ -68,6 +68,8 @@ LONG.push(
   "test/clients/import-mapproxy.test.ts",
   "test/console/edit.test.ts",
 );
+/** They start a browser, or run every command of the documentation. */
+LONG.push("test/docs/search.test.ts");
 /** They make packages, install them and run what they have. */
 LONG.push(
   ...["npm-package", "debian-package", "container-image", "compose", "helm-chart"].map(

@@ -1,5 +1,5 @@
 // Does what is missing: installs when the lock file changed, builds when a source is newer than the build.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,12 +22,11 @@ function run(command, args) {
   }
 }
 
-function sources(directory, into = []) {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) sources(path, into);
-    else into.push(`${path}:${statSync(path).mtimeMs}:${statSync(path).size}`);
-  }
+/** Adds each file at or below `path`, with its time and size. */
+function sources(path, into = []) {
+  const { mtimeMs, size } = statSync(path);
+  if (statSync(path).isDirectory()) for (const name of readdirSync(path)) sources(join(path, name), into);
+  else into.push(`${path}:${mtimeMs}:${size}`);
   return into;
 }
 
@@ -41,16 +40,42 @@ if (stamp(installed) !== lock) {
   writeFileSync(installed, lock);
 }
 
-const built = createHash("sha256")
-  .update(
-    [...["src", "ui", "bin"].flatMap((folder) => sources(at(folder)).sort()), lock, stamp(at("package.json"))].join(
-      "\n",
-    ),
-  )
-  .digest("hex");
-const builtStamp = at("dist", ".built");
-if (stamp(builtStamp) !== built) {
-  console.error("nuthatch: building …");
-  run(process.execPath, [at("bin", "build.mjs")]);
-  writeFileSync(builtStamp, built);
+/** Returns a digest of everything that a build reads: names, times and sizes of files, and the packages. */
+function digestOf(paths) {
+  const files = paths.flatMap((path) => sources(at(path)).sort());
+  return createHash("sha256")
+    .update([...files, lock, stamp(at("package.json"))].join("\n"))
+    .digest("hex");
 }
+
+/** Runs `script`, unless it ran for the same files before. Resolves with whether what it builds is there. */
+function build(script, paths, stampName, message) {
+  const digest = digestOf(paths);
+  const stampFile = at("dist", stampName);
+  if (stamp(stampFile) === digest) return Promise.resolve(true);
+  console.error(message);
+  return new Promise((resolve) => {
+    const builder = spawn(process.execPath, [at("bin", script)], { cwd: root, stdio: ["ignore", 2, 2] });
+    builder.once("close", (status) => {
+      if (status === 0) writeFileSync(stampFile, digest);
+      resolve(status === 0);
+    });
+  });
+}
+
+// At the same time: together they take as long as the program alone.
+const [hasProgram, hasDocs] = await Promise.all([
+  build("build.mjs", ["src", "ui", "bin"], ".built", "nuthatch: building …"),
+  build(
+    "build-docs.mjs",
+    ["docs", "site", "examples", ...readdirSync(root).filter((name) => name.endsWith(".md"))],
+    ".docs-built",
+    "nuthatch: building the documentation …",
+  ),
+]);
+if (!hasProgram) {
+  console.error("nuthatch: `node bin/build.mjs` failed");
+  process.exit(1);
+}
+// The server works without: /docs says how to build it.
+if (!hasDocs) console.error("nuthatch: `npm run docs` failed; the program starts without its documentation");

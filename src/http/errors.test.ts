@@ -17,7 +17,7 @@ test.each([
 });
 
 test("the page of errors lists every code with its status, and no other", () => {
-  const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/reference/errors.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| (`.*?`) +\| (\d{3})/gm)];
   const listed = rows.flatMap(([, codes = "", status]) =>
     [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code, Number(status)]),

@@ -52,7 +52,7 @@ export async function send(
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     ...(answer.type === undefined ? {} : { "Content-Type": answer.type }),
-    ...(isWhole && answer.status !== 204 ? { "Content-Length": String(body.byteLength) } : {}),
+    ...(isWhole && answer.status !== 204 && answer.status !== 304 ? { "Content-Length": String(body.byteLength) } : {}),
     ...(options.draining ? { Connection: "close" } : {}),
     ...answer.headers,
   };

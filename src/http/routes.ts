@@ -12,6 +12,7 @@ import { assetRoute } from "./console/asset-route.ts";
 import { homeRoute } from "./console/home-route.ts";
 import { plainPageRoute } from "./console/plain-page-route.ts";
 import { shellRoute } from "./console/shell-route.ts";
+import { docsRoute } from "./docs/docs-route.ts";
 import { diskQuotaRoute } from "./management/disk-quota-route.ts";
 import { massTruncateRoute } from "./management/mass-truncate-route.ts";
 import { reloadRoute } from "./management/reload-route.ts";
@@ -51,6 +52,7 @@ export function createRouting(options: RouteOptions): (address: Address) => Path
     homeRoute,
     shellRoute,
     assetRoute,
+    docsRoute,
   ];
   return (address) => {
     const owner = routes.find(({ owns }) => owns?.(firstSegment(address.path)));

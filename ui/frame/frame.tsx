@@ -2,6 +2,7 @@ import { computed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Link } from "../components/link.tsx";
+import { BASE } from "../core/base.ts";
 import { connection, liveJobs } from "../core/events.ts";
 import { timeOfDay } from "../core/format.ts";
 import { t } from "../core/i18n.ts";
@@ -96,6 +97,9 @@ function Navigation() {
             </Link>
           </li>
         ))}
+        <li class="further">
+          <a href={`${BASE}/docs/`}>{t("nav.docs")}</a>
+        </li>
         <li class="open-more">
           <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
             {t("nav.more")}

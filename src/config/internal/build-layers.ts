@@ -224,7 +224,7 @@ function unknownGridSet(id: string, own: readonly string[]): string {
   const listed = all.filter((known) => !known.startsWith("UTM"));
   const hint = gridSetHint(id, all);
   const define = /^EPSG:\d+$/i.test(id) && !hint.endsWith("here");
-  const more = define ? "; gridSets: defines own ones (docs/layers.md#grid-sets)" : "";
+  const more = define ? "; gridSets: defines own ones (docs/reference/layer-configuration.md#grid-sets)" : "";
   return `unknown grid set ${JSON.stringify(id)}${hint} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)${more}`;
 }
 

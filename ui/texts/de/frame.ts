@@ -25,6 +25,7 @@ export const frame: Texts<typeof english> = {
   "nav.upstreams": "Upstreams",
   "nav.activity": "Aktivität",
   "nav.settings": "Einstellungen",
+  "nav.docs": "Dokumentation",
   "nav.more": "Mehr",
   "new": "Neuer Job",
   running: { one: "{count} Job läuft", other: "{count} Jobs laufen" },

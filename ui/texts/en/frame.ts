@@ -23,6 +23,7 @@ export const frame = {
   "nav.upstreams": "Upstreams",
   "nav.activity": "Activity",
   "nav.settings": "Settings",
+  "nav.docs": "Documentation",
   "nav.more": "More",
   "new": "New job",
   running: { one: "{count} job runs", other: "{count} jobs run" },

@@ -25,6 +25,7 @@ export const frame: Texts<typeof english> = {
   "nav.upstreams": "Servidores de origen",
   "nav.activity": "Actividad",
   "nav.settings": "Ajustes",
+  "nav.docs": "Documentación",
   "nav.more": "Más",
   "new": "Trabajo nuevo",
   running: { one: "{count} trabajo en curso", other: "{count} trabajos en curso" },

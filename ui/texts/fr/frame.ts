@@ -25,6 +25,7 @@ export const frame: Texts<typeof english> = {
   "nav.upstreams": "Serveurs amont",
   "nav.activity": "Activité",
   "nav.settings": "Paramètres",
+  "nav.docs": "Documentation",
   "nav.more": "Plus",
   "new": "Nouvelle tâche",
   running: { one: "{count} tâche en cours", other: "{count} tâches en cours" },
