@@ -8,6 +8,7 @@ import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
+import { benchLayers } from "./layers.ts";
 import { benchLedger, benchPostgresLedger } from "./ledger.ts";
 import { benchLiveUsers } from "./live-users.ts";
 import { benchMemory, benchStart, benchWorld } from "./memory.ts";
@@ -37,6 +38,7 @@ const BENCHES: ReadonlyMap<string, (length: BenchLength) => Promise<void>> = new
   ["stores", benchStores],
   ["s3", benchS3],
   ["cluster", benchCluster],
+  ["layers", benchLayers],
   ["ledger", benchLedger],
   ["ledger-postgres", benchPostgresLedger],
   ["coverage", benchCoverage],

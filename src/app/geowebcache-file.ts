@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { digestOf } from "../config/geowebcache/digest.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { editFile } from "../http/configuration/file/edit-file.ts";
+import { editParts, type FilePart, partsOf, textOfParts } from "../http/configuration/file/file-parts.ts";
 import { readFile as readXmlFile } from "../http/configuration/file/read-file.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
@@ -19,6 +20,8 @@ const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 export class GeoWebCacheFile {
   readonly #file: string;
   #digest: string;
+  /** The parts of the file with this digest. */
+  #parts: { readonly parts: readonly FilePart[]; readonly digest: string } | undefined;
 
   /** `digest`: of the file as it was read. */
   constructor(file: string, digest: string) {
@@ -42,21 +45,45 @@ export class GeoWebCacheFile {
             `${file} has been edited since it was read: POST /rest/reload reads it, and the change can be repeated.`,
           ),
         );
-      const content = readXmlFile(before);
-      if (!content.ok) return content;
-      if (/<\w+:gwcConfiguration\b/.test(content.value.text))
-        return refuse(conflict(`${file} has a prefix before its elements, with which it cannot be changed over HTTP.`));
-      const after = encoded(editFile(content.value, changes), before);
+      const edited = this.#edited(before, changes);
+      if (!edited.ok) return edited;
+      const after = encoded(edited.value.text, before);
       if (after === undefined)
         return refuse(conflict(`${file} is neither in UTF-8 nor in ISO-8859-1, so it cannot be changed over HTTP.`));
       await copyOf(file, before);
       await replaceFile(file, after);
       this.#digest = digestOf(after);
+      this.#parts = edited.value.parts && { parts: edited.value.parts, digest: this.#digest };
       return ok(null);
     } catch (error) {
       return refuse(conflict(`${file} cannot be written: ${fileFault(error)}`));
     }
   }
+
+  /** Returns the text of the file with the changes. After a change of one layer it returns the parts too. */
+  #edited(before: Buffer, changes: readonly ObjectChange[]): Result<Edited, Refusal> {
+    const [change, ...more] = changes;
+    const isOneLayer = change?.kind === "layer" && more.length === 0;
+    if (isOneLayer && this.#parts?.digest === this.#digest) return edited(this.#parts.parts, change);
+    const content = readXmlFile(before);
+    if (!content.ok) return content;
+    if (/<\w+:gwcConfiguration\b/.test(content.value.text))
+      return refuse(
+        conflict(`${this.#file} has a prefix before its elements, with which it cannot be changed over HTTP.`),
+      );
+    if (isOneLayer) return edited(partsOf(content.value), change);
+    return ok({ text: editFile(content.value, changes), parts: undefined });
+  }
+}
+
+interface Edited {
+  readonly text: string;
+  readonly parts: readonly FilePart[] | undefined;
+}
+
+function edited(before: readonly FilePart[], change: ObjectChange): Result<Edited, Refusal> {
+  const parts = editParts(before, change);
+  return parts.ok ? ok({ text: textOfParts(parts.value), parts: parts.value }) : parts;
 }
 
 /** Returns a text in the encoding of the bytes that it comes from; undefined: it is another one. */

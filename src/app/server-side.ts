@@ -135,7 +135,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
         relocated: relocatedLayers(configuration, whole),
       };
     },
-    changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change)),
+    changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change, process.env)),
     applyLayer,
     prepare: (next) => prepareStores(next, configuration),
     store: (changes) => objectStore.store(changes),

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -43,7 +43,7 @@ test("a change of one layer comes to the same as a load of everything", async ()
   ];
   let configuration = await loaded([]);
   for (const step of steps) {
-    const update = await changeLayer(configuration, step);
+    const update = await changeLayer(configuration, step, {});
     if (update?.ok !== true) throw new Error(JSON.stringify(update));
     configuration = withLayer(configuration, update.value);
     const whole = await loaded(configuration.objects);
@@ -52,7 +52,7 @@ test("a change of one layer comes to the same as a load of everything", async ()
     const made = ([name]: readonly [string, unknown]) => name !== "file";
     expect([...configuration.layerOrigins].filter(made)).toEqual([...whole.layerOrigins].filter(made));
   }
-  const removed = await changeLayer(configuration, { kind: "layer", name: "b", document: undefined });
+  const removed = await changeLayer(configuration, { kind: "layer", name: "b", document: undefined }, {});
   if (removed?.ok !== true) throw new Error("not removed");
   configuration = withLayer(configuration, removed.value);
   expect(configuration.layers.map(({ name }) => name)).toEqual(["file", "a", "c"]);
@@ -72,7 +72,7 @@ test("a layer that does not fit is refused with the problems of a load of everyt
     object("fi:le", {}),
     object("x", { source: { type: "wms", url: "http://v/", method: "put", password: "secret" } }),
   ]) {
-    const update = await changeLayer(before, wrong);
+    const update = await changeLayer(before, wrong, {});
     const whole = await load([...before.objects, wrong]);
     expect(update?.ok, wrong.name).toBe(whole.ok);
     if (update?.ok === false && !whole.ok)
@@ -84,7 +84,7 @@ test("a layer that does not fit is refused with the problems of a load of everyt
 
 test("two layers that would share a directory are refused", async () => {
   const before = await loaded([object("a:b")]);
-  const update = await changeLayer(before, object("a_b"));
+  const update = await changeLayer(before, object("a_b"), {});
   expect(update?.ok === false && update.error[0]?.message).toMatch(/would share the directory a_b/);
 });
 
@@ -92,12 +92,12 @@ test("the whole is loaded where another section names the layer, and where the s
   const quotas =
     "diskQuota: { layerQuotas: [{ layer: file, expirationPolicyName: LRU, quota: { value: 1, units: GiB } }] }";
   const before = await loaded([], `${YAML}${quotas}`);
-  expect(await changeLayer(before, object("file"))).toBeUndefined();
-  expect(await changeLayer(before, object("m", { source: { type: "mbtiles", file: "/m" } }))).toBeUndefined();
+  expect(await changeLayer(before, object("file"), {})).toBeUndefined();
+  expect(await changeLayer(before, object("m", { source: { type: "mbtiles", file: "/m" } }), {})).toBeUndefined();
   expect(
-    await changeLayer(before, object("t", { source: { type: "wms", url: "https://v/", ca: "/ca.pem" } })),
+    await changeLayer(before, object("t", { source: { type: "wms", url: "https://v/", ca: "/ca.pem" } }), {}),
   ).toBeUndefined();
-  expect(await changeLayer(before, { kind: "gridSet", name: "g", document: undefined })).toBeUndefined();
+  expect(await changeLayer(before, { kind: "gridSet", name: "g", document: undefined }, {})).toBeUndefined();
 });
 
 test("a layer that came from another process shares the grid sets that are there", async () => {
@@ -105,10 +105,70 @@ test("a layer that came from another process shares the grid sets that are there
   const update = await changeLayer(
     before,
     object("a", { gridSubsets: [{ gridSet: "own" }, { gridSet: "EPSG:4326" }] }),
+    {},
   );
   if (update?.ok !== true) throw new Error("refused");
   const { layers, gridSets } = withLayer(before, structuredClone(update.value));
   const made = layers.find(({ name }) => name === "a");
   expect(made?.gridSubsets[0]?.gridSet).toBe(gridSets[0]);
   expect(made?.gridSubsets[1]?.gridSet).toBe(before.layers[0]?.gridSubsets[0]?.gridSet);
+});
+
+const GWC = `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.27.0"><backendTimeout>60</backendTimeout>
+<httpUsername>\${WMS_USER}</httpUsername>
+<layers><wmsLayer><name>first</name><wmsUrl><string>http://u/</string></wmsUrl></wmsLayer></layers></gwcConfiguration>`;
+
+const gwcLayer = (name: string, fields: readonly (readonly [string, string])[] = []): ConfiguredObject => ({
+  kind: "layer",
+  name,
+  document: {
+    root: "wmsLayer",
+    node: {
+      kind: "map",
+      attributes: {},
+      fields: [["name", name], ["wmsUrl", { kind: "list", items: [["string", "http://v/"]] }], ...fields],
+    },
+  },
+});
+
+test("a change of one layer of a GeoWebCache file comes to the same as a load of everything", async () => {
+  const geowebcache = join(directory, "gwc");
+  mkdirSync(geowebcache, { recursive: true });
+  writeFileSync(join(geowebcache, "geowebcache.xml"), GWC);
+  const env = { ALLOW_ENV_PARAMETRIZATION: "true", WMS_USER: "somebody" };
+  const read = async (objects?: readonly ConfiguredObject[]): Promise<Configuration> => {
+    const result = await loadConfiguration({ env, flags: { geowebcache }, cwd: "/", ...(objects && { objects }) });
+    if (!result.ok) throw new Error(JSON.stringify(result.error));
+    return result.value;
+  };
+  let configuration = await read();
+  for (const step of [gwcLayer("a"), gwcLayer("first", [["gutter", "7"]]), gwcLayer("a", [["enabled", "false"]])]) {
+    const update = await changeLayer(configuration, step, env);
+    if (update?.ok !== true) throw new Error(JSON.stringify(update));
+    configuration = withLayer(configuration, update.value);
+    const whole = await read(configuration.objects);
+    expect(configuration.layers).toEqual(whole.layers);
+    expect(configuration.objects).toEqual(whole.objects);
+  }
+  expect(JSON.stringify(configuration.layers)).toContain("somebody");
+  // A layer that is not served: the whole is loaded from then on.
+  const disabled: ConfiguredObject = {
+    kind: "store",
+    name: "off",
+    document: {
+      root: "FileBlobStore",
+      node: {
+        kind: "map",
+        attributes: {},
+        fields: [
+          ["id", "off"],
+          ["enabled", "false"],
+        ],
+      },
+    },
+  };
+  const withStore = await read([...configuration.objects, disabled]);
+  const away = gwcLayer("away", [["blobStoreId", "off"]]);
+  expect(await changeLayer(withStore, away, env)).toBeUndefined();
+  expect(await changeLayer(await read([...withStore.objects, away]), gwcLayer("b"), env)).toBeUndefined();
 });

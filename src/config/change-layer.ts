@@ -6,7 +6,7 @@ import {
   settingsOf,
 } from "../gwc/configured-object.ts";
 import type { Content } from "../gwc/content.ts";
-import { effectiveLayer } from "../gwc/effective.ts";
+import { effectiveLayer, replacedVariables } from "../gwc/effective.ts";
 import { layerContent } from "../gwc/layer-content.ts";
 import { ownContent } from "../gwc/own-document.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -21,31 +21,38 @@ import { buildOneLayer } from "./internal/build-layers.ts";
 import { checkLayerStores } from "./internal/build-stores.ts";
 import { type Origins, Problems } from "./internal/problems.ts";
 import { readLayer } from "./internal/read-document.ts";
-import { originOfObject } from "./internal/with-objects.ts";
+import { isServed, originOfObject } from "./internal/with-objects.ts";
 import type { LayerUpdate } from "./layer-update.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
 const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
 
 /**
- * Checks the change of a layer that was made over HTTP: decodes this layer alone and checks it against the rest of the
- * configuration in force, which has been checked. Returns undefined if only a load of the whole configuration can check
- * the change: another part names the layer, or the layer needs files.
+ * Checks the change of a layer that was made over HTTP or stands in a file of GeoWebCache: decodes this layer alone and
+ * checks it against the rest of the configuration in force, which has been checked. Returns undefined if only a load of
+ * the whole configuration can check the change: another part names the layer, or the layer needs files.
+ * `env`: the variables that replace parameters in a file of GeoWebCache.
  */
 export async function changeLayer(
   current: Configuration,
   { kind, name, document, isInFile }: ObjectChange,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined> {
   if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
     return undefined;
   if (document === undefined) return ok({ name, made: undefined });
+  const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
-  const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), undefined));
+  // A layer that GeoWebCache has and this server cannot serve, such as one in a store of another kind.
+  if (geowebcache !== undefined && !isServed(document, current.objects)) return undefined;
+  const variables = geowebcache === undefined ? undefined : replacedVariables(env);
+  const content = layerContent(isOwn ? document : effectiveLayer(document, settingsOf(current.objects), variables));
   if (needsFiles(content)) return undefined;
   const object: ConfiguredObject = { kind, name, document };
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
-  const origin = { file: originOfObject(object) };
+  const text = originOfObject(object);
+  const origin = { file: geowebcache === undefined ? text : `${geowebcache.file}: ${text}` };
   const origins: Origins = { originOf: () => origin, pathIn: (path) => path, writtenAs: () => undefined };
   const problems = new Problems(origins);
   const read = readLayer(content, path, { problems, cameAsText: () => false });
@@ -68,9 +75,11 @@ export async function changeLayer(
     : ok({ name, made: { layer: withDigest(layer), object, origin } });
 }
 
-/** Returns whether a layer stands in a file, or replaces or may replace one that does. */
+/** Returns whether a layer stands in the configuration file, or replaces or may replace one that does. */
 function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {
-  if (geowebcache !== undefined || overridden.has(overriddenKey({ kind: "layer", name }))) return true;
+  // Without a layer that is served, another one may come into force, such as one that shares its directory.
+  if (geowebcache !== undefined) return objects.filter(({ kind }) => kind === "layer").length !== layers.length;
+  if (overridden.has(overriddenKey({ kind: "layer", name }))) return true;
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;
 }
 

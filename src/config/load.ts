@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
+import { replacedVariables } from "../gwc/effective.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
@@ -138,7 +139,7 @@ async function loadWith(
     !hasFile && directory === undefined && objects.length > 0 && isMap(content) && content["layers"] === undefined;
   if (isDemo) content = { ...DEMO_CONFIGURATION, ...(isMap(content) ? content : {}) };
   const { env } = input;
-  const variables = directory !== undefined && env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
+  const variables = directory === undefined ? undefined : replacedVariables(env);
   const added = withObjects(content, objects, {
     variables,
     notServed,

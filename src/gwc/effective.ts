@@ -8,6 +8,10 @@ const WITH_VARIABLES = ["httpUsername", "httpPassword"];
 /** Variables of the environment. Undefined: none is replaced (`ALLOW_ENV_PARAMETRIZATION`). */
 export type ReplacedVariables = Readonly<Record<string, string | undefined>> | undefined;
 
+/** Returns the variables that GeoWebCache replaces. */
+export const replacedVariables = (env: Readonly<Record<string, string | undefined>>): ReplacedVariables =>
+  env["ALLOW_ENV_PARAMETRIZATION"] === "true" ? env : undefined;
+
 /** Returns a layer with the values that it takes from the settings, and with its variables replaced. */
 export function effectiveLayer(
   { root, node }: RootedDocument,

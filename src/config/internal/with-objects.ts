@@ -186,7 +186,7 @@ function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content 
 }
 
 /** Returns whether a layer is in the catalogue: its store can be used, if that one was made over HTTP. */
-function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
+export function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
   const own = ownContent(document);
   if (own === undefined && !(document.root in LAYER_ROOTS)) return false;
   const id = own === undefined ? textOf(document.node, "blobStoreId") : own["store"];

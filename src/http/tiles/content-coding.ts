@@ -8,7 +8,7 @@ export type Coding = "br" | "gzip" | "identity";
 /** Smaller bodies fit into one packet without compression. */
 const SMALLEST_PACKED = 256;
 /** Takes about as long as gzip and gives a tenth fewer bytes. The default, 11, suits files that are compressed once. */
-const BROTLI_QUALITY = 5;
+export const BROTLI_QUALITY = 5;
 const OVERHEAD_BYTES = 256;
 
 let last: { readonly header: string; readonly coding: Coding } = { header: "", coding: "identity" };

@@ -45,6 +45,8 @@ export interface RequestedDocument {
   /** False: there are many documents of this kind, so they are written for each request. */
   readonly isStored?: false;
   readonly write: (baseUrl: string) => string | Uint8Array;
+  /** Writes in parts a document that describes all layers. */
+  readonly parts?: (baseUrl: string) => Iterable<string>;
 }
 
 /** A document that holds a tile. */

@@ -12,6 +12,7 @@ import { CatalogueMemo } from "./catalogue-memo.ts";
 import { wantsStoredOnly } from "./conditional.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
+import { isLong, longDocumentTag, sendLongDocument } from "./long-document.ts";
 import type { Dialect } from "./ogc-exception.ts";
 import type { PackedTile, ProtocolRefusal } from "./tile-parts.ts";
 import {
@@ -249,8 +250,14 @@ export class TileProtocols {
     if (!requested.ok) return sendError(response, refusalError(requested.error, dialect), dialect);
     const selected = requested.value;
     switch (selected.kind) {
-      case "document":
-        return sendDocument(response, this.#memo.document(selected, address.baseUrl()), this.#packed);
+      case "document": {
+        const { catalogue } = this.#memo;
+        const baseUrl = address.baseUrl();
+        if (selected.parts === undefined || !isLong(catalogue))
+          return sendDocument(response, this.#memo.document(selected, baseUrl), this.#packed);
+        const tag = longDocumentTag(catalogue, selected.name, baseUrl);
+        return sendLongDocument(response, selected, tag, selected.parts(baseUrl));
+      }
       case "map":
         return this.#guarded(selected.request.layer, response, () =>
           this.#serveMap(selected.request, dialect, response),

@@ -27,7 +27,7 @@ const cacheStatus = ({ forwarded, detail }: ServedTile): string =>
   `Nuthatch; ${forwarded === undefined ? "hit" : `fwd=${forwarded}`}${detail === undefined ? "" : `; detail=${detail}`}`;
 
 /** Headers of every answer of the tile protocols: maps are on other origins than their tiles. */
-const OPEN: readonly string[] = [
+export const OPEN: readonly string[] = [
   "Access-Control-Allow-Origin",
   "*",
   "Access-Control-Expose-Headers",
@@ -37,7 +37,7 @@ const OPEN: readonly string[] = [
 ];
 
 /** Headers of every answer whose body depends on the codings that the client accepts. */
-const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
+export const VARYING: readonly string[] = ["Vary", "Accept-Encoding"];
 
 /** A body in its content coding, with the tag of that coding. */
 interface CodedBody {
@@ -345,11 +345,14 @@ export function sendDocument(
   document: StoredDocument,
   packed: PackedBodies,
 ): Promise<void> | void {
-  const { contentType, fileName } = document;
-  const name = fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${fileName}`];
+  const { contentType } = document;
+  const name = disposition(document);
   return sendCoded(response, document, undefined, packed, (body) => {
     const packing = body.coding === "identity" ? [] : ["Content-Encoding", body.coding];
     const describing = [...describe(contentType, body.bytes), ...packing, ...name];
     sendTagged(response, body, describing, ["ETag", body.etag, "Cache-Control", "no-cache", ...VARYING]);
   });
 }
+
+export const disposition = ({ fileName }: { readonly fileName?: string | undefined }): readonly string[] =>
+  fileName === undefined ? [] : ["Content-Disposition", `inline;filename=${fileName}`];

@@ -4,11 +4,12 @@ import { realisticFile } from "../../../../test/support/geowebcache-file.ts";
 import { changedObjects, changesOf, type ObjectChange } from "../../../gwc/configured-object.ts";
 import { fieldOf, map, type RootedDocument } from "../../../gwc/document-node.ts";
 import { editFile } from "./edit-file.ts";
+import { editParts, partsOf, textOfParts } from "./file-parts.ts";
 import { type FileContent, inForce, readFile } from "./read-file.ts";
 
 const text = realisticFile("/srv/gwc", "http://127.0.0.1:9/wms");
 
-function read(file: string): FileContent {
+function read(file: string | Buffer): FileContent {
   const content = readFile(Buffer.from(file));
   if (!content.ok) throw new Error(JSON.stringify(content.error));
   return content.value;
@@ -38,6 +39,27 @@ function difference(before: string, after: string): { readonly gone: string[]; r
   const [old, now] = [before.split("\n"), after.split("\n")];
   return { gone: old.filter((line) => !now.includes(line)), added: now.filter((line) => !old.includes(line)) };
 }
+
+test("a change of one layer leaves the other layers and what stands between them as they are", () => {
+  const odd = text
+    .replace('encoding="utf-8"', 'encoding="ISO-8859-1"')
+    .replace("<name>city:old</name>", "<name>r\u00fccken</name>")
+    .replace(
+      "  </layers>",
+      "    <!--run 0-->\n    <!-- <wmsLayer/> --></layers>\n<layers>\n\t<wmsLayer><name>z</name></wmsLayer>\n</layers>",
+    )
+    .replace(
+      "    <wmsLayer>\n      <name>city:base",
+      "    <wmsLayer><name>a</name></wmsLayer><wmsLayer><name>b</name></wmsLayer>\n    <wmsLayer>\n      <name>city:base",
+    );
+  const content = read(Buffer.from(odd, "latin1"));
+  for (const name of ["a", "b", "city:base", "ortho photos", "r\u00fccken", "z", "new"])
+    for (const document of [wms(name), undefined]) {
+      const change: ObjectChange = { kind: "layer", name, document };
+      const edited = editParts(partsOf(content), change);
+      expect(edited.ok && textOfParts(edited.value), name).toBe(editFile(content, [change]));
+    }
+});
 
 test("a realistic file has its objects, and without a change stays as it is", () => {
   const content = read(text);
@@ -139,7 +161,12 @@ describe("a change", () => {
           const present = before.find((object) => object.kind === "layer" && object.name === layer)?.document;
           const document = key === undefined ? undefined : sorted(withField(present ?? wms(layer), key, value));
           const made: ObjectChange = { kind: "layer", name: layer, document };
-          content = read(editFile(content, [made]));
+          const after = editFile(content, [made]);
+          const parts = editParts(partsOf(content), made);
+          // Without the other layers: the same file.
+          expect(parts.ok && textOfParts(parts.value)).toBe(after);
+          content = read(after);
+          expect(parts.ok && parts.value).toEqual(partsOf(content));
           expect(inForce(content.objects)).toEqual(changedObjects(before, made));
         }
       }),

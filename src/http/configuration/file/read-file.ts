@@ -50,8 +50,11 @@ const malformed = (message: string): Result<never, Refusal> => refuse({ code: "m
 /** Reads a `geowebcache.xml` of any version of the schema, as GeoWebCache does: elements in any order, unknown ones kept. */
 export function readFile(bytes: Uint8Array): Result<FileContent, Refusal> {
   const decoded = decodeText(bytes);
-  if (!decoded.ok) return malformed(`${decoded.error.reason}${placeOf(decoded.error)}`);
-  const text = decoded.value;
+  return decoded.ok ? readText(decoded.value) : malformed(`${decoded.error.reason}${placeOf(decoded.error)}`);
+}
+
+/** Reads the text of a `geowebcache.xml`, whatever encoding its declaration names. */
+export function readText(text: string): Result<FileContent, Refusal> {
   const read = readXml(text, "read", MOST_ELEMENTS);
   if (!read.ok) return malformed(`${read.error.reason}${placeOf(read.error)}`);
   const root = read.value;

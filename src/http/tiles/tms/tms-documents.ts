@@ -30,29 +30,32 @@ function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: st
 }
 
 /** Returns the document of the TMS 1.0.0 service: every layer in every grid set and format. */
-export function tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): string {
-  const maps: string[] = [];
+export const tileMapServiceDocument = (catalogue: Catalogue, baseUrl: string): string =>
+  [...tileMapServiceParts(catalogue, baseUrl)].join("");
+
+/** Returns the same in parts, one for each layer. */
+export function* tileMapServiceParts(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const { title, description, keywords = [] } = catalogue.service.information;
   // TMS 1.0.0 has the keywords as one text.
   const words = keywords.length === 0 ? "" : `  <KeywordList>${escapeXml(keywords.join(" "))}</KeywordList>\n`;
-  for (const layer of advertisedLayers(catalogue)) {
-    for (const { gridSet } of layer.gridSubsets) {
-      for (const format of layer.formats) {
-        maps.push(
-          `    <TileMap title="${escapeXml(layer.title || layer.name)}" srs="EPSG:${gridSet.srs}" profile="${profileOf(gridSet)}" href="${tileMapUrl(layer, gridSet, format, baseUrl)}"/>`,
-        );
-      }
-    }
-  }
-  return `${HEAD}<TileMapService version="1.0.0" services="${escapeXml(baseUrl)}/service/tms">
+  yield `${HEAD}<TileMapService version="1.0.0" services="${escapeXml(baseUrl)}/service/tms">
   <Title>${escapeXml(title || "Tile Map Service")}</Title>
   <Abstract>${escapeXml(description || "A Tile Map Service served by Nuthatch")}</Abstract>
 ${words}  <TileMaps>
-${maps.join("\n")}
-  </TileMaps>
-</TileMapService>
 `;
+  for (const layer of advertisedLayers(catalogue)) yield tileMapElements(layer, baseUrl);
+  yield "  </TileMaps>\n</TileMapService>\n";
 }
+
+const tileMapElements = (layer: Layer, baseUrl: string): string =>
+  layer.gridSubsets
+    .flatMap(({ gridSet }) =>
+      layer.formats.map(
+        (format) =>
+          `    <TileMap title="${escapeXml(layer.title || layer.name)}" srs="EPSG:${gridSet.srs}" profile="${profileOf(gridSet)}" href="${tileMapUrl(layer, gridSet, format, baseUrl)}"/>\n`,
+      ),
+    )
+    .join("");
 
 /**
  * Returns the document of one tile map. Its box is that of the grid set, because clients count tiles from the corner of

@@ -21,7 +21,12 @@ import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
+import {
+  wmsCapabilities111,
+  wmsCapabilities111Parts,
+  wmsCapabilities130,
+  wmsCapabilities130Parts,
+} from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
 
@@ -61,6 +66,7 @@ const capabilities130 = (catalogue: Catalogue): RequestedTile => ({
   name: "wms/1.3.0",
   contentType: XML_TYPE,
   write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
+  parts: (baseUrl) => wmsCapabilities130Parts(catalogue, baseUrl),
 });
 
 function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
@@ -70,6 +76,7 @@ function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
     name: `wms/1.1.1/${tileSets}`,
     contentType: "application/vnd.ogc.wms_xml",
     write: (baseUrl) => wmsCapabilities111(catalogue, baseUrl, tileSets),
+    parts: (baseUrl) => wmsCapabilities111Parts(catalogue, baseUrl, tileSets),
   };
 }
 

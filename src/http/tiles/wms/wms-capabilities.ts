@@ -67,28 +67,36 @@ function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
  * Returns the capabilities of WMS 1.1.1, with WMS-C's tile sets in VendorSpecificCapabilities if they are requested
  * (`TILED=true`).
  */
-export function wmsCapabilities111(catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string {
-  const listed = tileSets === "listed" ? advertisedLayers(catalogue).flatMap(tileSetElements) : [];
-  const vendor =
-    listed.length === 0
-      ? ""
-      : `\n    <VendorSpecificCapabilities>\n${listed.join("\n")}\n    </VendorSpecificCapabilities>`;
-  const subset = listed.length === 0 ? "" : `\n[\n${TILE_SET_DTD}\n]`;
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd"${subset}>
+export const wmsCapabilities111 = (catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string =>
+  [...wmsCapabilities111Parts(catalogue, baseUrl, tileSets)].join("");
+
+/** Returns the same in parts, one for each layer. */
+export function* wmsCapabilities111Parts(
+  catalogue: Catalogue,
+  baseUrl: string,
+  tileSets: "listed" | "left out",
+): Generator<string> {
+  const isListed = tileSets === "listed" && advertisedLayers(catalogue).some(hasTileSets);
+  yield `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd"${isListed ? `\n[\n${TILE_SET_DTD}\n]` : ""}>
 <WMT_MS_Capabilities version="1.1.1">
-${serviceAndLayers(catalogue, baseUrl, V111, vendor)}
-</WMT_MS_Capabilities>
 `;
+  yield* serviceAndLayers(catalogue, baseUrl, V111, isListed);
+  yield "\n</WMT_MS_Capabilities>\n";
 }
 
 /** Returns the capabilities of WMS 1.3.0 (OGC 06-042). */
 export const wmsCapabilities130 = (catalogue: Catalogue, baseUrl: string): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>
+  [...wmsCapabilities130Parts(catalogue, baseUrl)].join("");
+
+/** Returns the same in parts, one for each layer. */
+export function* wmsCapabilities130Parts(catalogue: Catalogue, baseUrl: string): Generator<string> {
+  yield `<?xml version="1.0" encoding="UTF-8"?>
 <WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
-${serviceAndLayers(catalogue, baseUrl, V130)}
-</WMS_Capabilities>
 `;
+  yield* serviceAndLayers(catalogue, baseUrl, V130, false);
+  yield "\n</WMS_Capabilities>\n";
+}
 
 /** The points in which the capabilities of the versions differ. */
 interface Version {
@@ -126,7 +134,12 @@ const V130: Version = {
   hasLegends: false,
 };
 
-function serviceAndLayers(catalogue: Catalogue, baseUrl: string, version: Version, vendor = ""): string {
+function* serviceAndLayers(
+  catalogue: Catalogue,
+  baseUrl: string,
+  version: Version,
+  hasTileSetsListed: boolean,
+): Generator<string> {
   const layers = advertisedLayers(catalogue);
   const infoFormats = [...new Set(layers.filter(isQueryable).flatMap((layer) => layer.infoFormats))];
   const base = escapeXml(baseUrl);
@@ -138,7 +151,7 @@ function serviceAndLayers(catalogue: Catalogue, baseUrl: string, version: Versio
       ? [operation("GetLegendGraphic", ["image/png"], base)]
       : []),
   ];
-  return `  <Service>
+  yield `  <Service>
     <Name>${version.name}</Name>
     ${wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base))}
   </Service>
@@ -148,13 +161,19 @@ ${operations.join("\n")}
     </Request>
     <Exception>
       <Format>${version.exceptions}</Format>
-    </Exception>${vendor}
+    </Exception>`;
+  if (hasTileSetsListed) {
+    yield "\n    <VendorSpecificCapabilities>\n";
+    for (const layer of layers) if (hasTileSets(layer)) yield `${tileSetElements(layer).join("\n")}\n`;
+    yield "    </VendorSpecificCapabilities>";
+  }
+  yield `
     <Layer>
       <Title>${escapeXml(catalogue.service.information.title || "Nuthatch")}</Title>
       ${version.geographic(WORLD)}
-${layers.map((layer) => layerElement(layer, baseUrl, version)).join("\n")}
-    </Layer>
-  </Capability>`;
+`;
+  for (const layer of layers) yield `${layerElement(layer, baseUrl, version)}\n`;
+  yield "    </Layer>\n  </Capability>";
 }
 
 function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: Version): string {
@@ -197,6 +216,8 @@ function gridBox({ gridSet, zoomStart }: GridSubset): Extent {
   const { minX, minY } = tileExtent(gridSet, { x: 0, y: 0, z: zoomStart });
   return { ...gridSet.extent, minX, minY };
 }
+
+const hasTileSets = ({ gridSubsets, formats }: Layer): boolean => gridSubsets.length > 0 && formats.length > 0;
 
 function tileSetElements(layer: Layer): string[] {
   return layer.gridSubsets.flatMap((subset) =>

@@ -19,13 +19,17 @@ import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
 
 /** WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile services). */
-export function wmtsCapabilities(catalogue: Catalogue, baseUrl: string): string {
+export const wmtsCapabilities = (catalogue: Catalogue, baseUrl: string): string =>
+  [...wmtsCapabilitiesParts(catalogue, baseUrl)].join("");
+
+/** Returns the same in parts, one for each layer. */
+export function* wmtsCapabilitiesParts(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const layers = advertisedLayers(catalogue);
   const grids = new Map<string, GridSet>();
   for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
   const sorted = [...grids.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const base = escapeXml(baseUrl);
-  return `<?xml version="1.0" encoding="UTF-8"?>
+  yield `<?xml version="1.0" encoding="UTF-8"?>
 <Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0">
 ${owsService(catalogue.service.information, {
   title: "Web Map Tile Service - Nuthatch",
@@ -38,8 +42,10 @@ ${operation("GetCapabilities", base)}
 ${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
 </ows:OperationsMetadata>
 <Contents>
-${[...layers.map((layer) => layerElement(layer, base, baseUrl)), ...sorted.map(matrixSetElement)].join("\n")}
-</Contents>
+`;
+  for (const layer of layers) yield `${layerElement(layer, base, baseUrl)}\n`;
+  for (const grid of sorted) yield `${matrixSetElement(grid)}\n`;
+  yield `</Contents>
 <ServiceMetadataURL xlink:href="${base}/service/wmts?SERVICE=wmts&amp;REQUEST=getcapabilities&amp;VERSION=1.0.0"/>
 <ServiceMetadataURL xlink:href="${base}/service/wmts/rest/WMTSCapabilities.xml"/>
 </Capabilities>

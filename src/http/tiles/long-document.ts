@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { Readable, type Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createBrotliCompress, createGzip } from "node:zlib";
+import type { Catalogue } from "../../layer/catalogue.ts";
+import { onceEach } from "../../lib/once-each.ts";
+import { Slices } from "../../lib/slices.ts";
+import { ownVersion } from "../../lib/version.ts";
+import { isNotModified } from "./conditional.ts";
+import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
+import type { RequestedDocument } from "./tile-parts.ts";
+import { disposition, OPEN, VARYING } from "./tile-reply.ts";
+
+/**
+ * Documents of more layers are written while they are sent, and are not stored: capabilities of 10,000 layers have tens
+ * of megabytes and take seconds.
+ */
+const MOST_LAYERS = 500;
+
+export const isLong = ({ layers }: Catalogue): boolean => layers.size > MOST_LAYERS;
+
+/** The layers with all that their descriptions follow from; undefined: a layer has no digest. */
+const catalogueDigest = onceEach(({ layers, service }: Catalogue): { readonly digest: string | undefined } => {
+  const hash = createHash("sha256").update(JSON.stringify([ownVersion(), service]));
+  for (const { digest } of layers.values()) {
+    if (digest === undefined) return { digest: undefined };
+    hash.update(digest);
+  }
+  return { digest: hash.digest("base64url") };
+});
+
+/** Returns the tag of a long document before it is written; undefined: it cannot be known. */
+export function longDocumentTag(catalogue: Catalogue, name: string, baseUrl: string): string | undefined {
+  const { digest } = catalogueDigest(catalogue);
+  if (digest === undefined) return undefined;
+  return `"${createHash("sha256")
+    .update(JSON.stringify([digest, name, baseUrl]))
+    .digest("base64url")
+    .slice(0, 22)}"`;
+}
+
+/** The bytes that are written at once: enough for few writes, and fewer than the slowest client reads in a minute. */
+const PART_BYTES = 32_768;
+
+/** Collects the parts, and yields to the event loop between them: a document blocks nothing else. */
+async function* inSlices(parts: Iterable<string>): AsyncGenerator<Buffer> {
+  const slices = new Slices();
+  let text = "";
+  for (const part of parts) {
+    text += part;
+    if (text.length >= PART_BYTES) {
+      yield* inPieces(Buffer.from(text));
+      text = "";
+    }
+    if (slices.isOver) await slices.next();
+  }
+  yield Buffer.from(text);
+}
+
+/** A layer with thousands of values has a long description. */
+function* inPieces(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.byteLength; from += PART_BYTES) yield bytes.subarray(from, from + PART_BYTES);
+}
+
+/** Sends a document while it is written. It has no length. `etag`: undefined if the document has no tag. */
+export async function sendLongDocument(
+  response: ServerResponse,
+  document: RequestedDocument,
+  etag: string | undefined,
+  parts: Iterable<string>,
+): Promise<void> {
+  const { headers, method } = response.req;
+  const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);
+  const own = etag === undefined ? undefined : packedTag(etag, coding);
+  const lasting = [...(own === undefined ? [] : ["ETag", own]), "Cache-Control", "no-cache", ...VARYING];
+  if (own !== undefined && isNotModified(headers, own, undefined)) {
+    response.writeHead(304, [...OPEN, ...lasting]).end();
+    return;
+  }
+  const packing = coding === "identity" ? [] : ["Content-Encoding", coding];
+  const describing = ["Content-Type", document.contentType, ...packing, ...disposition(document)];
+  response.writeHead(200, [...describing, ...OPEN, ...lasting]);
+  if (method === "HEAD") response.end();
+  else await streamParts(response, parts, coding);
+}
+
+/** Sends the parts of a document as the body. Waits while the client does not read. */
+async function streamParts(response: ServerResponse, parts: Iterable<string>, coding: Coding): Promise<void> {
+  const source = Readable.from(inSlices(parts), { objectMode: false, highWaterMark: PART_BYTES });
+  const packer = packerOf(coding);
+  try {
+    if (packer === undefined) await pipeline(source, response);
+    else await pipeline(source, packer, response);
+  } catch (error) {
+    // A client that has disconnected ends the stream.
+    if (!response.destroyed) throw error;
+  }
+}
+
+function packerOf(coding: Coding): Transform | undefined {
+  switch (coding) {
+    case "br":
+      return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+    case "gzip":
+      return createGzip();
+    case "identity":
+      return undefined;
+  }
+}
