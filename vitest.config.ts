@@ -51,6 +51,7 @@ LONG.push(
   "test/contract/writable.test.ts",
   "test/clients/import-mapproxy.test.ts",
   "test/console/edit.test.ts",
+  "test/console/nodes.test.ts",
 );
 /** They make packages, install them and run what they have. */
 LONG.push(
