@@ -67,6 +67,7 @@ LONG.push(
   "test/contract/writable.test.ts",
   "test/clients/import-mapproxy.test.ts",
   "test/console/edit.test.ts",
+  "test/console/nodes.test.ts",
 );
 /** They start a browser, or run every command of the documentation. */
 LONG.push("test/docs/search.test.ts");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startServer, type TestServer } from "../test/support/server.ts";
 import { startUpstream } from "../test/support/upstream.ts";
 import { cpuSeconds, median, memoryMiB, pause, quantile } from "./figures.ts";
-import { PacedReader } from "./paced-reader.ts";
+import { FixedRateReader } from "./fixed-rate-reader.ts";
 import { bareServer } from "./peers.ts";
 
 const CHANGES = 500;
@@ -58,7 +58,7 @@ const changes = (form: Form, upstream: string): Promise<void> =>
     const bare = await bareServer({}, Buffer.alloc(300));
     const hit = "/xyz/ws:layer0/EPSG:900913/3/4/4.png";
     await (await fetch(server.url + hit)).arrayBuffer();
-    const reader = new PacedReader(
+    const reader = new FixedRateReader(
       new Map([
         ["hits", () => ({ port: server.port, path: hit })],
         ["bare", () => ({ port: bare.port, path: "/" })],
@@ -139,7 +139,7 @@ async function lists(form: Form, server: TestServer): Promise<void> {
   const memory = memoryMiB(server.pid);
   const hit = "/xyz/ws:layer0/EPSG:900913/3/4/4.png";
   await (await fetch(server.url + hit)).arrayBuffer();
-  const reader = new PacedReader(new Map([["hits", () => ({ port: server.port, path: hit })]]), READS_PER_SECOND);
+  const reader = new FixedRateReader(new Map([["hits", () => ({ port: server.port, path: hit })]]), READS_PER_SECOND);
   for (const path of [
     "/rest/layers.xml",
     "/service/wmts?REQUEST=GetCapabilities",
@@ -156,7 +156,9 @@ async function lists(form: Form, server: TestServer): Promise<void> {
     );
   }
   reader.close();
-  console.log(`  ${form.name}: ${memory.toFixed(0)} MiB after the start, ${memoryMiB(server.pid).toFixed(0)} after the lists`);
+  console.log(
+    `  ${form.name}: ${memory.toFixed(0)} MiB after the start, ${memoryMiB(server.pid).toFixed(0)} after the lists`,
+  );
 }
 
 interface Timing {

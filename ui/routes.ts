@@ -23,6 +23,7 @@ export const routes: readonly ViewRoute[] = [
   { name: "schedules", load: () => import("./views/schedules/view.tsx") },
   { name: "truncations", load: () => import("./views/truncations/view.tsx") },
   { name: "upstreams", load: () => import("./views/upstreams/view.tsx") },
+  { name: "nodes", load: () => import("./views/nodes/view.tsx") },
   { name: "activity", load: () => import("./views/activity/view.tsx") },
   { name: "settings", load: () => import("./views/settings/view.tsx") },
   { name: "edit", load: () => import("./views/edit/view.tsx") },
@@ -34,6 +35,8 @@ interface NavigationEntry {
   readonly label: TextKey;
   /** The second key of the shortcut "g KEY". */
   readonly key: string;
+  /** Shown by a node of a cluster only. */
+  readonly isOfCluster?: true;
 }
 
 /** The views of the navigation, in its order. On a narrow screen the first four are in the bar. */
@@ -45,6 +48,7 @@ export const navigation: readonly NavigationEntry[] = [
   { name: "schedules", label: "nav.schedules", key: "s" },
   { name: "truncations", label: "nav.truncations", key: "t" },
   { name: "upstreams", label: "nav.upstreams", key: "u" },
+  { name: "nodes", label: "nav.nodes", key: "n", isOfCluster: true },
   { name: "activity", label: "nav.activity", key: "a" },
   { name: "settings", label: "nav.settings", key: "e" },
 ];

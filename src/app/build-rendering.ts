@@ -1,6 +1,6 @@
 import type { Configuration } from "../config/configuration.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
-import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
+import type { RenderMetrics } from "../http/metrics/metrics-sample.ts";
 import { remoteMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
@@ -16,7 +16,7 @@ import { UpstreamMeter } from "../render/upstream-meter.ts";
 import { probeUpstream } from "../render/upstream-probes.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LocalRenderers } from "./local-renderers.ts";
-import { LEDGER_ACCESS, type ServingMetrics } from "./process-methods.ts";
+import { LEDGER_ACCESS } from "./process-methods.ts";
 import { RendererPool } from "./renderer-pool.ts";
 
 /**
@@ -114,7 +114,7 @@ export function buildRendering(parts: {
     probeUpstream: (id: string, gone: AbortSignal) => probeUpstream({ renderers, upstreamLimits }, id, gone),
     testLayer: (order: TestOrder, gone: AbortSignal) => testLayer({ renderers, upstreamLimits }, order, gone),
     /** Returns the metrics of the server, except those of the processes that serve. */
-    metrics: (): Omit<ServerMetrics, keyof ServingMetrics> => ({
+    metrics: (): RenderMetrics => ({
       upstreams: upstreamLimits.states(),
       servers: upstreamLimits.servers().map((one) => ({ ...one, isUp: !renderers.isDown(one.server) })),
       measures: meter.measures(),

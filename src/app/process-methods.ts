@@ -6,11 +6,11 @@ import type { LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
-import type { DrainOutcome, NodeView } from "../http/api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { Sender } from "../http/auth/throttle.ts";
-import type { ServerMetrics } from "../http/metrics/metrics-sample.ts";
+import type { ServerMetrics, ServingMetrics } from "../http/metrics/metrics-sample.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { MaskUpdate } from "../http/resource.ts";
 import type { TrafficByLayer } from "../http/tiles/tile-traffic.ts";
@@ -109,12 +109,6 @@ export interface ServingData extends ServingState {
   readonly instance: string;
 }
 
-/** The metrics of one process that serves. */
-export type ServingMetrics = Pick<
-  ServerMetrics,
-  "tiles" | "times" | "memory" | "diskTiers" | "maps" | "cutOffTiles" | "listeners"
->;
-
 /** The process, or the processes, that answer HTTP. */
 export interface ServingProcesses extends MemoryTiles {
   /**
@@ -172,6 +166,8 @@ export interface ServingCalls {
   upstreams(): Promise<readonly UpstreamView[]>;
   /** Returns the nodes of the cluster; a server that is alone is one. */
   nodes(): Promise<readonly NodeView[]>;
+  /** Returns the lead of the cluster; undefined: the server is alone, or the lead does not tell. */
+  lead(): Promise<LeadView | undefined>;
   /** Takes a node out of the balancer and gives it no further renders, or ends that. */
   drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
   /** See `probeUpstream`. */
@@ -234,6 +230,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   trafficRates: "call",
   upstreams: "call",
   nodes: "call",
+  lead: "call",
   drainNode: "call",
   probeUpstream: "until",
   testLayer: "until",

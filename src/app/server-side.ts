@@ -13,6 +13,7 @@ import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.
 import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { ownVersion } from "../lib/version.ts";
 import { storeTag } from "../store/store-configuration.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { Rendering } from "./build-rendering.ts";
@@ -179,8 +180,21 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     nodes: async () => {
       const tiles = servedTiles((await serving.metrics()).tiles);
       const work = rendering.renderers.workOf();
-      return [{ name: hostname(), lead: true, state: "ready", sinceMs, lagMs: 0, tiles, ...work }];
+      return [
+        {
+          name: hostname(),
+          lead: true,
+          state: "ready",
+          sinceMs,
+          lagMs: 0,
+          leaseMs: null,
+          version: ownVersion(),
+          tiles,
+          ...work,
+        },
+      ];
     },
+    lead: async () => undefined,
     drainNode: async () => "alone",
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),

@@ -7,6 +7,7 @@ import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import { OPERATION_SENDINGS } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { TileIndex } from "../grid/grid-set.ts";
+import type { ServingMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
@@ -17,7 +18,6 @@ import {
   type HttpServerMethods,
   SERVING_CALLS,
   type ServingCalls,
-  type ServingMetrics,
   type ServingProcesses,
   type ServingState,
   USER_RENDERS,

@@ -14,10 +14,12 @@ import type { Configuration } from "../config/configuration.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { ServerEvents } from "../http/api/events/server-events.ts";
+import type { OwnNode } from "../http/api/nodes/node-view.ts";
 import { callerOfSession } from "../http/auth/caller.ts";
 import { Authenticator } from "../http/auth/credentials.ts";
 import { networkOf, realClock } from "../http/auth/throttle.ts";
 import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
+import type { ServingMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
@@ -36,13 +38,7 @@ import { ConfigurationChecks } from "./configuration-checks.ts";
 import { refusesWithoutStore } from "./configured-stores.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
-import {
-  type ServingCalls,
-  type ServingMetrics,
-  type ServingProcesses,
-  type ServingState,
-  USER_RENDERS,
-} from "./process-methods.ts";
+import { type ServingCalls, type ServingProcesses, type ServingState, USER_RENDERS } from "./process-methods.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core extends ServingCalls {
@@ -56,9 +52,7 @@ const MAPS = 32;
 const USE_MS = 250;
 
 /** The state of a node of a cluster, as the node itself knows it. */
-export interface NodeState {
-  /** Whether the node has no lease of a lead. */
-  readonly isCutOff: boolean;
+export interface NodeState extends OwnNode {
   /** Why the node is not ready, whatever the lead says; undefined: it can be. */
   readonly unready: Readiness | undefined;
 }
@@ -138,7 +132,7 @@ export class Serving implements ServingProcesses {
     });
     this.#reader = reader;
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
-    this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.isCutOff);
+    this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.leaseLeftMs === 0);
     this.#masks = new Masks({ query: (...call) => renders.queryUpstream(...call), now: elapsedMs, log });
     const uncached = new UncachedTiles((order, gone) => core.testLayer(order, gone));
     const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
@@ -182,10 +176,13 @@ export class Serving implements ServingProcesses {
       operations,
       events: this.#events,
       metrics: () => core.metrics(),
+      ownMetrics: () => this.metrics(),
       traffic: (query) => core.traffic(query),
       trafficRates: () => core.trafficRates(),
       upstreams: () => core.upstreams(),
       nodes: () => core.nodes(),
+      lead: () => core.lead(),
+      node,
       drainNode: (name, drained) => core.drainNode(name, drained),
       testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),

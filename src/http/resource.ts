@@ -15,13 +15,13 @@ import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
-import type { DrainOutcome, NodeView } from "./api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeView, OwnNode } from "./api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
 import type { Authenticator } from "./auth/credentials.ts";
 import type { Caller, Need } from "./auth/rights.ts";
 import { methodAnswer } from "./errors.ts";
-import type { ServerMetrics } from "./metrics/metrics-sample.ts";
+import type { ServerMetrics, ServingMetrics } from "./metrics/metrics-sample.ts";
 import type { CompatOptions } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Answer } from "./reply.ts";
@@ -71,11 +71,17 @@ export interface RouteOptions {
   readonly authenticator: Authenticator;
   readonly events: ServerEvents;
   readonly metrics: () => Promise<ServerMetrics>;
+  /** Returns the metrics of this process alone. */
+  readonly ownMetrics: () => Promise<ServingMetrics>;
   readonly traffic: (query: TrafficQuery) => Promise<TrafficView>;
   /** Returns how many requests for tiles users have sent, in all and a second. */
   readonly trafficRates: () => Promise<TrafficRatesView>;
   readonly upstreams: () => Promise<readonly UpstreamView[]>;
   readonly nodes: () => Promise<readonly NodeView[]>;
+  /** Returns the lead of the cluster; undefined: the server is alone, or the lead does not tell. */
+  readonly lead: () => Promise<LeadView | undefined>;
+  /** The node that answers; undefined: the server is no cluster. */
+  readonly node: OwnNode | undefined;
   readonly drainNode: (name: string, drained: boolean) => Promise<DrainOutcome>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;

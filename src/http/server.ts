@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { listenOn } from "../lib/listen-on.ts";
 import type { Logger } from "../lib/logger.ts";
 import { traceContextOf, withTrace } from "../lib/trace-context.ts";
 import { createDispatch, type HttpOptions } from "./dispatch.ts";
@@ -51,14 +52,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   server.on("connect", (request: IncomingMessage, socket: Socket) => serveConnect(server, request, socket));
 
   return {
-    listen: (host, port) =>
-      new Promise((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(port, host, () => {
-          server.off("error", reject);
-          resolve({ port: portOf(server.address()) });
-        });
-      }),
+    listen: (host, port) => listenOn(server, host, port),
     async close(graceMs) {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -134,6 +128,3 @@ function refuseRaw(code: string | undefined, socket: Socket): void {
     socket.end(rawAnswer("408 Request Timeout", "The request did not arrive in time."));
   else socket.end(rawAnswer("400 Bad Request", "The request is not valid HTTP."));
 }
-
-const portOf = (address: AddressInfo | string | null): number =>
-  typeof address === "object" && address !== null ? address.port : 0;

@@ -40,6 +40,9 @@ type SendingOf<F> =
     : F extends (...args: never[]) => Promise<unknown>
       ? "call"
       : "note";
+/** The code of the error of a call of a method that the other side does not have. */
+export const UNKNOWN_METHOD = "unknown_method";
+
 /** Names each method of an interface together with the way it is sent. The types allow only the fitting way. */
 export type Sendings<T> = { readonly [K in keyof T]: SendingOf<T[K]> };
 
@@ -192,7 +195,8 @@ export class Channel<Local extends Methods<Local>, Remote extends Methods<Remote
     // The name arrived as data, so the type of `local` cannot be indexed by it. The sender's `call` or `note` has
     // checked the name.
     const method = this.#local.get(name);
-    if (typeof method !== "function") throw new Error(`no method ${name} on this side of the channel`);
+    if (typeof method !== "function")
+      throw Object.assign(new Error(`no method ${name} on this side of the channel`), { code: UNKNOWN_METHOD });
     return Reflect.apply(method, undefined, args);
   }
 

@@ -124,6 +124,43 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
     await isReady(a);
   });
 
+  test("a node reports its own metrics, and the lead those of the cluster and of the whole server", async () => {
+    await read(a);
+    const byNode = await Promise.all(
+      [a, b].map(async (node) => {
+        const text = await (await fetch(`${node.url}/metrics`)).text();
+        return (name: string): number | undefined => {
+          const [, value] = new RegExp(`^nuthatch_${name.replace(/[{}]/g, "\\$&")} (.+)$`, "m").exec(text) ?? [];
+          return value === undefined ? undefined : Number(value);
+        };
+      }),
+    );
+    const listed: { lead: { epoch: number; node: string }; self: string } = await (
+      await fetch(`${b.url}/api/v1/nodes`)
+    ).json();
+    expect(listed.self).toBe("b");
+    const lead = byNode[listed.lead.node === "a" ? 0 : 1] ?? expect.fail("there is a lead");
+    const other = byNode[listed.lead.node === "a" ? 1 : 0] ?? expect.fail("there is another node");
+    expect([lead("cluster_lead"), other("cluster_lead")]).toEqual([1, 0]);
+    for (const node of [lead, other]) expect(node("cluster_lease_seconds")).toBeGreaterThan(0);
+    expect(lead("cluster_takeovers_total")).toBeGreaterThan(0);
+    expect(lead("cluster_epoch")).toBe(listed.lead.epoch);
+    expect(lead('cluster_nodes{state="ready"}')).toBe(2);
+    expect(lead('cluster_node_lag_seconds{node="b"}')).toBeLessThan(1);
+    expect(lead("cluster_lead_lease_age_seconds")).toBeLessThan(4);
+    // A sum over the nodes counts tiles, jobs and usage once.
+    for (const name of ["cluster_epoch", "quota_bytes", "job_retries_total"])
+      expect([lead(name) === undefined, other(name)]).toEqual([false, undefined]);
+    const served = (await nodesOf(a)).map(({ work }) => work.tiles);
+    const own = byNode.map((of) =>
+      ["memory_hit", "store_hit", "stale", "absent", "expired"].reduce(
+        (sum, result) => sum + (of(`tile_requests_total{layer="ws:roads",result="${result}"}`) ?? 0),
+        0,
+      ),
+    );
+    expect(own).toEqual(served);
+  });
+
   test("usage is the same on both", async () => {
     const id = await seed(b, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3 });
     await ended(b, id);

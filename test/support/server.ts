@@ -252,8 +252,8 @@ export async function usage(server: TestServer, query = ""): Promise<UsageJson> 
 /** Waits until no render is running: the other tiles of a metatile follow the answer to the user who missed one. */
 export const rendered = (server: TestServer): Promise<true> =>
   until("nothing is rendered", async () => {
-    const text = await (await fetch(`${server.url}/metrics`)).text();
-    return /^nuthatch_upstream_in_flight\{.*\} [1-9]/m.test(text) ? undefined : true;
+    const answer = await (await fetch(`${server.url}/api/v1/upstreams`)).text();
+    return /"inUse":[1-9]/.test(answer) ? undefined : true;
   });
 
 /** Changes the disk quota by a partial PUT. */

@@ -2,11 +2,13 @@ import { computed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Link } from "../components/link.tsx";
+import type { Doc } from "../core/api.ts";
 import { BASE } from "../core/base.ts";
 import { connection, liveJobs } from "../core/events.ts";
 import { timeOfDay } from "../core/format.ts";
 import { t } from "../core/i18n.ts";
 import { useShortcuts } from "../core/keys.ts";
+import { useDocument } from "../core/resource.ts";
 import { navigate, place, segments } from "../core/router.ts";
 import { may } from "../core/session.ts";
 import { navigation } from "../routes.ts";
@@ -17,12 +19,21 @@ import { ServerChips } from "./server-chips.tsx";
 
 const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
 
+const STATUS_MS = 30_000;
+
+const isInCluster = (status: Doc<"Status"> | undefined): boolean => status !== undefined && status.node !== null;
+
 /** The frame of every view: navigation, the number of running jobs, the account, and a notice without a connection. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const keysShown = useSignal(false);
   const findShown = useSignal(false);
+  const { data: status } = useDocument("Status", "status", {
+    on: ["upstream", "quota", "configuration"],
+    everyMs: STATUS_MS,
+  });
+  const views = navigation.filter(({ isOfCluster }) => isOfCluster !== true || isInCluster(status));
   useShortcuts([
-    ...navigation.map(({ name, label, key }) => ({ keys: `g ${key}`, label, run: () => navigate(`/${name}`) })),
+    ...views.map(({ name, label, key }) => ({ keys: `g ${key}`, label, run: () => navigate(`/${name}`) })),
     { keys: "n", label: "new" as const, run: () => navigate("/new") },
     { keys: "/", label: "find" as const, run: () => (findShown.value = true) },
     { keys: "?", label: "keys" as const, run: () => (keysShown.value = true) },
@@ -39,7 +50,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         <Link to="/jobs?state=running" class="running">
           {t("running", { count: running.value })}
         </Link>
-        <ServerChips />
+        {status !== undefined && <ServerChips status={status} />}
         <span class="spring" />
         <button
           type="button"
@@ -66,7 +77,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         </button>
         <AccountMenu />
       </header>
-      <Navigation />
+      <Navigation views={views} />
       <main id="main" tabIndex={-1}>
         <ConnectionNotice />
         {children}
@@ -80,7 +91,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
 /** How many views the bar of a narrow screen shows; the others are behind "More". */
 const IN_BAR = 4;
 
-function Navigation() {
+function Navigation({ views }: { readonly views: typeof navigation }) {
   const isOpen = useSignal(false);
   const [current = ""] = segments.value;
   const shown = place.value;
@@ -90,7 +101,7 @@ function Navigation() {
   return (
     <nav class={isOpen.value ? "views open" : "views"} aria-label={t("nav")}>
       <ul>
-        {navigation.map(({ name, label }, n) => (
+        {views.map(({ name, label }, n) => (
           <li key={name} class={n < IN_BAR ? undefined : "further"}>
             <Link to={`/${name}`} current={name === current}>
               {t(label)}

@@ -1,22 +1,18 @@
 import { Link } from "../components/link.tsx";
 import { Chip } from "../components/parts.tsx";
+import type { Doc } from "../core/api.ts";
 import { bytes, percent } from "../core/format.ts";
 import { NEARLY_FULL } from "../core/fullness.ts";
 import { t } from "../core/i18n.ts";
 import { share } from "../core/json.ts";
-import { useDocument } from "../core/resource.ts";
 import { countedOf, figure } from "../core/stored.ts";
-
-const STATUS_MS = 30_000;
 
 /**
  * Shows whether the server is ready, how many things need attention, and how full the cache is. Each chip links to the
  * view with the details.
  */
-export function ServerChips() {
-  const { data } = useDocument("Status", "status", { on: ["upstream", "quota", "configuration"], everyMs: STATUS_MS });
-  if (data === undefined) return null;
-  const { ready, reason, attention, usage } = data;
+export function ServerChips({ status }: { readonly status: Doc<"Status"> }) {
+  const { ready, reason, attention, usage } = status;
   const { quota, quotaCount } = usage;
   const stored = countedOf(quotaCount, usage);
   const used = quota === null ? undefined : share(stored, quota);

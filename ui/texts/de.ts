@@ -7,6 +7,7 @@ import { jobs } from "./de/jobs.ts";
 import { layers } from "./de/layers.ts";
 import { map } from "./de/map.ts";
 import { newJob } from "./de/new-job.ts";
+import { nodes } from "./de/nodes.ts";
 import { overview } from "./de/overview.ts";
 import { quota } from "./de/quota.ts";
 import { schedules } from "./de/schedules.ts";
@@ -23,6 +24,7 @@ export const de: Catalogue = {
   ...layers,
   ...map,
   ...newJob,
+  ...nodes,
   ...overview,
   ...quota,
   ...schedules,

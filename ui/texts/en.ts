@@ -6,6 +6,7 @@ import { jobs } from "./en/jobs.ts";
 import { layers } from "./en/layers.ts";
 import { map } from "./en/map.ts";
 import { newJob } from "./en/new-job.ts";
+import { nodes } from "./en/nodes.ts";
 import { overview } from "./en/overview.ts";
 import { quota } from "./en/quota.ts";
 import { schedules } from "./en/schedules.ts";
@@ -23,6 +24,7 @@ export const en = {
   ...layers,
   ...map,
   ...newJob,
+  ...nodes,
   ...overview,
   ...quota,
   ...schedules,

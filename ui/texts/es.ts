@@ -7,6 +7,7 @@ import { jobs } from "./es/jobs.ts";
 import { layers } from "./es/layers.ts";
 import { map } from "./es/map.ts";
 import { newJob } from "./es/new-job.ts";
+import { nodes } from "./es/nodes.ts";
 import { overview } from "./es/overview.ts";
 import { quota } from "./es/quota.ts";
 import { schedules } from "./es/schedules.ts";
@@ -23,6 +24,7 @@ export const es: Catalogue = {
   ...layers,
   ...map,
   ...newJob,
+  ...nodes,
   ...overview,
   ...quota,
   ...schedules,

@@ -7,6 +7,7 @@ import { jobs } from "./fr/jobs.ts";
 import { layers } from "./fr/layers.ts";
 import { map } from "./fr/map.ts";
 import { newJob } from "./fr/new-job.ts";
+import { nodes } from "./fr/nodes.ts";
 import { overview } from "./fr/overview.ts";
 import { quota } from "./fr/quota.ts";
 import { schedules } from "./fr/schedules.ts";
@@ -23,6 +24,7 @@ export const fr: Catalogue = {
   ...layers,
   ...map,
   ...newJob,
+  ...nodes,
   ...overview,
   ...quota,
   ...schedules,

@@ -1,5 +1,9 @@
-import { Channel, type Port, remoteMethods } from "../../lib/channel.ts";
+import type { Socket } from "node:net";
+import { FramedPort } from "../../cluster/framed-port.ts";
+import type { LeadView } from "../../http/api/nodes/node-view.ts";
+import { Channel, remoteMethods } from "../../lib/channel.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Logger } from "../../lib/logger.ts";
 import { SERVING_CALLS, USER_RENDERS } from "../process-methods.ts";
 import type { Core } from "../serving.ts";
 import { LEAD_CLOSING, type LeadMethods, type NodeMethods } from "./node-methods.ts";
@@ -19,18 +23,29 @@ const unavailable = (message: string): Error => Object.assign(new Error(message)
  * out, so its caller has to look.
  */
 export class LeadLink {
+  readonly #log: Logger;
   #channel: LeadChannel | undefined;
+  #version = 1;
   #why = "no lead has been found yet";
   readonly #waiting = new Set<() => void>();
 
-  /** Begins to use a connection. Returns its channel. */
-  open(port: Port, methods: NodeMethods): LeadChannel {
-    return new Channel<NodeMethods, LeadMethods>(port, methods);
+  constructor(log: Logger) {
+    this.#log = log;
   }
 
-  /** Calls go through the channel from now on. */
-  use(channel: LeadChannel): void {
+  /** Begins to use a connection. Returns its channel. */
+  open(socket: Socket, methods: NodeMethods): LeadChannel {
+    return new Channel<NodeMethods, LeadMethods>(new FramedPort(socket), methods, (method, error) => {
+      this.#log.error("a report of the lead failed", { method, error: String(error) });
+      // A change that is not understood must not be missed: the node joins again, and gets the whole state.
+      socket.destroy(new Error(`the lead's report ${method} failed`, { cause: error }));
+    });
+  }
+
+  /** Calls go through the channel from now on, with messages of a version. */
+  use(channel: LeadChannel, version: number): void {
     this.#channel = channel;
+    this.#version = version;
     for (const resume of [...this.#waiting]) resume();
   }
 
@@ -102,12 +117,19 @@ export class LeadLink {
     }
   }
 
+  /** A lead of the version before cannot be asked. */
+  async #lead(): Promise<LeadView | undefined> {
+    const channel = await this.#connected();
+    return this.#version < 2 ? undefined : channel.call("lead");
+  }
+
   /** Returns the rest of the server, as the processes that serve use it. */
   core(): Core {
     return {
       operations: this.operations,
       renders: remoteMethods(this.#repeated, USER_RENDERS),
       ...remoteMethods(this.operations, SERVING_CALLS),
+      lead: () => this.#lead(),
     };
   }
 }

@@ -20,7 +20,11 @@ export interface Member {
 }
 
 /** Returns the row of a node in the list. Asks the node how many tiles it has served. */
-export async function nodeView(member: Member, lead: boolean, work: RenderWork): Promise<NodeView> {
+export async function nodeView(
+  member: Member,
+  lead: boolean,
+  known: RenderWork & Pick<NodeView, "leaseMs">,
+): Promise<NodeView> {
   const { hello, channel, sinceMs, lastHeardMs, isDraining } = member;
   const metrics = await channel.call("metrics").catch(() => undefined);
   return {
@@ -30,6 +34,7 @@ export async function nodeView(member: Member, lead: boolean, work: RenderWork):
     sinceMs,
     lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
     tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
-    ...work,
+    version: hello.program ?? null,
+    ...known,
   };
 }

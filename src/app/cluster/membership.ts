@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectToNode } from "../../cluster/connections.ts";
-import { FramedPort } from "../../cluster/framed-port.ts";
 import { type LeadRow, LeadTable } from "../../cluster/lead-table.ts";
 import { Lease } from "../../cluster/lease.ts";
 import { type ClusterOptions, hostPortText } from "../../config/cluster-options.ts";
@@ -17,13 +16,14 @@ import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
 import type { LeadLink } from "./lead-link.ts";
 import type { LeadData } from "./lead-methods.ts";
-import { LINK_VERSION, type NodeHello, type NodeMethods } from "./node-methods.ts";
+import { type KnownVersions, ownVersions } from "./link-version.ts";
+import type { NodeHello, NodeMethods } from "./node-methods.ts";
 import type { RendererHostMethods } from "./renderer-messages.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly target: PostgresTarget;
-  readonly hello: Omit<NodeHello, "version" | "renderers" | "isDraining">;
+  readonly hello: Omit<NodeHello, keyof KnownVersions | "renderers" | "isDraining">;
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
@@ -59,6 +59,8 @@ export class Membership {
   #why = "starting";
   #isClosing = false;
   #isDraining = false;
+  #leads = false;
+  #takeovers = 0;
   #leave: (() => Promise<void>) | undefined;
   #retire: (() => Promise<void>) | undefined;
   #report: ((joining: Joining) => void) | undefined;
@@ -84,6 +86,21 @@ export class Membership {
     return this.#lease.isValid ? undefined : `this node has no lease of the lead: ${this.#why}`;
   }
 
+  /** What is left of the lease, in ms; 0: the node is cut off. */
+  get leaseLeftMs(): number {
+    return this.#lease.leftMs;
+  }
+
+  /** Whether the lease is of the lead beside this node. */
+  get leads(): boolean {
+    return this.#leads && this.#lease.isValid;
+  }
+
+  /** How often this node has taken the lead. */
+  get takeovers(): number {
+    return this.#takeovers;
+  }
+
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
     const late = setTimeout(() => this.#report?.({ kind: "waiting" }), FIRST_MS);
@@ -99,7 +116,7 @@ export class Membership {
     const looked = await this.#table.look();
     if (!looked.ok) {
       const { kind, message } = looked.error;
-      this.#note(message);
+      this.#why = message;
       this.#report?.(kind === "refused" ? { kind: "refused", message, isConfiguration: true } : { kind: "waiting" });
       return undefined;
     }
@@ -113,7 +130,7 @@ export class Membership {
   async #reach(row: LeadRow): Promise<Reached> {
     if (row.epoch === 0 || row.instance === "") return { kind: "waiting" };
     if (row.address === undefined) {
-      this.#note(`node ${row.name} begins to lead`);
+      this.#why = `node ${row.name} begins to lead`;
       // It has not granted a lease yet, so no node would be misled.
       return { kind: row.isConnected ? "waiting" : "dead" };
     }
@@ -121,7 +138,7 @@ export class Membership {
     try {
       socket = await connectToNode(row.address, this.#parts.cluster.secret);
     } catch (error) {
-      this.#note(`node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`);
+      this.#why = `node ${row.name} at ${hostPortText(row.address)} does not answer: ${String(error)}`;
       // A firewall may refuse for a lead that lives. The connection to PostgreSQL ends with the process.
       return { kind: codeOf(error) === "ECONNREFUSED" && !row.isConnected ? "dead" : "waiting" };
     }
@@ -131,13 +148,16 @@ export class Membership {
   async #join(socket: Socket, row: LeadRow): Promise<Reached> {
     const { link, methods, begun, hello, cluster, renderers, log } = this.#parts;
     const hosted: HostedRenderers = new HostedRenderers(renderers, () => channel);
-    const channel: ReturnType<LeadLink["open"]> = link.open(new FramedPort(socket), {
+    const channel: ReturnType<LeadLink["open"]> = link.open(socket, {
       ...methods,
       startRenderer: (id, nice) => hosted.startRenderer(id, nice),
       toRenderer: (id, message) => hosted.toRenderer(id, message),
       killRenderer: (id) => hosted.killRenderer(id),
     });
     let lost = "the connection has ended";
+    socket.once("error", (error) => {
+      lost = error.message;
+    });
     socket.once("close", () => {
       hosted.killAll();
       link.lose(channel, lost);
@@ -147,7 +167,7 @@ export class Membership {
     try {
       const welcome = await channel.call("join", {
         ...hello,
-        version: LINK_VERSION,
+        ...ownVersions(),
         renderers: renderers.most,
         isDraining: this.#isDraining,
       });
@@ -155,7 +175,8 @@ export class Membership {
         this.#mayStore(sentMs, welcome.leadLeaseMs);
         await begun();
         this.#lease.granted(sentMs);
-        link.use(channel);
+        link.use(channel, welcome.version ?? 1);
+        this.#leads = row.instance === hello.instance;
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         this.#leave = async () => void (await channel.call("leave").catch(() => undefined));
         void this.#beat(channel, socket, (why) => {
@@ -168,7 +189,7 @@ export class Membership {
       }
       socket.destroy();
       if (welcome.kind === "joined") return { kind: "dead" };
-      this.#note(`node ${row.name}: ${welcome.reason}`);
+      this.#why = `node ${row.name}: ${welcome.reason}`;
       if (welcome.kind === "refused")
         this.#report?.({
           kind: "refused",
@@ -178,7 +199,7 @@ export class Membership {
       return { kind: "waiting" };
     } catch (error) {
       socket.destroy();
-      this.#note(`node ${row.name} does not answer: ${String(error)}`);
+      this.#why = `node ${row.name} does not answer: ${String(error)}`;
       return { kind: "waiting" };
     } finally {
       clearTimeout(late);
@@ -220,8 +241,9 @@ export class Membership {
     if (!socket.closed) await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     this.#leave = undefined;
     this.#retire = undefined;
+    this.#leads = false;
     if (this.#isClosing) return;
-    this.#note("the connection to the lead was lost");
+    this.#why = "the connection to the lead was lost";
     this.#parts.log.warn("this node has lost the lead", { node: this.#parts.cluster.node });
   }
 
@@ -231,12 +253,13 @@ export class Membership {
     const taken = await this.#table.take(seen, isDead);
     if (!taken.ok || taken.value === undefined) return;
     const epoch = taken.value;
+    this.#takeovers++;
     if (before !== "") log.warn("this node takes the lead", { node: cluster.node, epoch, before: name, ended: isDead });
     this.#lead = new LeadChild(
       leadData(epoch),
       {
         refused: (refusal) => {
-          this.#note(refusal.message);
+          this.#why = refusal.message;
           this.#report?.(refusal);
         },
         ended: () => {
@@ -258,10 +281,6 @@ export class Membership {
   drain(drained: boolean): void {
     this.#isDraining = drained;
     if (drained) void this.#lead?.close();
-  }
-
-  #note(why: string): void {
-    this.#why = why;
   }
 
   /** Resolves when this node renders nothing for the lead any more, or after the time. */

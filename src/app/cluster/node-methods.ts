@@ -1,17 +1,14 @@
 import type { Configuration } from "../../config/configuration.ts";
 import type { HttpServerMethods, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";
+import type { KnownVersions } from "./link-version.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
-
-/** The version of the messages between nodes. A lead takes nodes of this version and of its neighbours. */
-export const LINK_VERSION = 1;
 
 /** The code of the error of a call that a closing lead has not begun: the next lead can carry it out. */
 export const LEAD_CLOSING = "lead_closing";
 
 /** A node that asks the lead for a lease. */
-export interface NodeHello {
-  readonly version: number;
+export interface NodeHello extends KnownVersions {
   /** The run of the node. */
   readonly instance: string;
   readonly name: string;
@@ -25,7 +22,13 @@ export interface NodeHello {
 
 export type Welcome =
   /** The node has the state of the lead, and a lease. `leadLeaseMs`: what is left of the lease of the lead. */
-  | { readonly kind: "joined"; readonly instance: string; readonly leadLeaseMs: number }
+  | {
+      readonly kind: "joined";
+      readonly instance: string;
+      readonly leadLeaseMs: number;
+      /** The version of the messages on this connection: the newest that both know. Absent: 1. */
+      readonly version?: number;
+    }
   /** The lead has not begun, has no valid lease itself, or is closing. */
   | { readonly kind: "not_now"; readonly reason: string }
   | { readonly kind: "refused"; readonly reason: string };

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AddressInfo, Server, Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import { acceptNodes } from "../../cluster/connections.ts";
@@ -8,22 +8,24 @@ import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
-import type { DrainOutcome, NodeView } from "../../http/api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
-import { aroundMethods, Channel } from "../../lib/channel.ts";
+import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import { listenOn } from "../../lib/listen-on.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { waitOut } from "../../lib/wait-out.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
-import { storeLocationsById } from "../configured-stores.ts";
 import type { ServingProcesses } from "../process-methods.ts";
 import type { RendererHosts } from "../renderer-pool.ts";
 import type { Core } from "../serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { type Member, type NodeChannel, nodeView } from "./member.ts";
-import { LINK_VERSION, type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
+import { admit } from "./node-admission.ts";
+import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { StoreNames } from "./store-names.ts";
 
@@ -31,6 +33,7 @@ export interface NodePoolParts {
   readonly configuration: Configuration;
   readonly cluster: ClusterOptions;
   readonly instance: string;
+  readonly epoch: number;
   /** The lease of this lead. It grants leases only while it has its own. */
   readonly lease: Pick<Lease, "isValid" | "leftMs">;
   readonly core: Core;
@@ -53,6 +56,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #server: Server;
   readonly #names: StoreNames;
   readonly #timer: NodeJS.Timeout;
+  readonly #sinceMs = Date.now();
+  /** Nodes whose connection was lost without a word. */
+  #lost = 0;
   /** Why no node can join; undefined: they can. */
   #closedTo: string | undefined = "the lead is starting";
 
@@ -63,7 +69,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods(
-      { ...methods, nodes: () => this.#nodes(), drainNode: async (name, drained) => this.#drain(name, drained) },
+      {
+        ...methods,
+        nodes: () => this.#nodes(),
+        lead: async () => this.#lead(),
+        drainNode: async (name, drained) => this.#drain(name, drained),
+      },
       CALLS_OF_MEMBERS,
       (method) => this.#calls.counted(method),
     );
@@ -82,18 +93,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       if (this.#closedTo !== undefined || member !== undefined)
         return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
-      if ([...this.#members].some((one) => one.hello.name === hello.name))
-        return {
-          kind: "not_now",
-          reason: `another node is called ${JSON.stringify(hello.name)}: cluster.node names each differently`,
-        };
-      const refused = this.#refusal(hello);
-      if (refused !== undefined) return { kind: "refused", reason: refused };
+      const joined = [...this.#members].map((one) => one.hello);
+      const admission = admit(hello, joined, this.#parts.configuration);
+      if (admission.kind !== "admitted") return admission;
       const renderers = new NodeRenderers(hello.name, hello.renderers, channel);
       const { isDraining } = hello;
       member = { hello, channel, socket, renderers, isDraining, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
       this.#begin(member);
-      return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs };
+      const { version } = admission;
+      return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs, version };
     };
     const beat = (): number => {
       if (member === undefined || hasLeft || !lease.isValid) return 0;
@@ -123,7 +131,14 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         fromRenderer: (id, message) => member?.renderers.fromRenderer(id, message),
         rendererEnded: (id, end) => member?.renderers.rendererEnded(id, end),
       },
-      (method, error) => log.error("a node's report failed", { method, error: String(error) }),
+      (method, error) => {
+        log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
+        // The node has a newer version than it said: what else it means is unknown, too.
+        if (codeOf(error) === UNKNOWN_METHOD) socket.destroy();
+      },
+    );
+    socket.once("error", (error) =>
+      log.warn("the connection of a node has failed", { node: member?.hello.name, error: error.message }),
     );
     socket.once("close", () => {
       this.#sockets.delete(socket);
@@ -134,20 +149,11 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         void this.#parts.hosts.remove(member.renderers);
         member.renderers.lost(this.#leases.leftMs(member.hello.instance));
         this.#leases.depart(member.hello.instance);
+        if (!hasLeft) this.#lost++;
         log.info("a node has left", { node: member.hello.name });
       }
       channel.close(gone);
     });
-  }
-
-  #refusal({ version, stores }: NodeHello): string | undefined {
-    if (Math.abs(version - LINK_VERSION) > 1)
-      return `its messages have version ${version}, and those of the lead version ${LINK_VERSION}: only neighbours work together`;
-    const own = storeLocationsById(this.#parts.configuration);
-    for (const id of new Set([...own.keys(), ...stores.keys()]))
-      if (own.get(id) !== stores.get(id))
-        return `its store ${JSON.stringify(id)} is at ${stores.get(id) ?? "no place"}, and that of the lead at ${own.get(id) ?? "no place"}: all nodes need the same stores`;
-    return undefined;
   }
 
   /** Gives a node the state and its lease. Nothing is awaited, so no change is lost between the two. */
@@ -244,10 +250,18 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     const { hosts } = this.#parts;
     const views = [...this.#members].map((member) => {
       const isLead = this.#isOwn(member.hello);
-      return nodeView(member, isLead, hosts.workOf(isLead ? undefined : member.renderers));
+      const leaseMs = this.#leases.leftMs(member.hello.instance);
+      return nodeView(member, isLead, { leaseMs, ...hosts.workOf(isLead ? undefined : member.renderers) });
     });
     const all = await Promise.all(views);
     return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  #lead(): LeadView {
+    const { cluster, epoch, lease } = this.#parts;
+    const { leftMs: leaseMs } = lease;
+    const known = { node: cluster.node, epoch, sinceMs: this.#sinceMs, lostNodes: this.#lost };
+    return { ...known, leaseMs, renewedMs: cluster.leadLeaseMs - leaseMs };
   }
 
   /** Gives a node no further renders, and lets it say so at `/readyz`; or ends that. The lead is handed over. */
@@ -267,13 +281,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   /** Accepts nodes on the address. @throws Error when it is not available */
   listen(host: string, port: number): Promise<{ readonly port: number }> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off("error", reject);
-        resolve({ port: portOf(this.#server.address()) });
-      });
-    });
+    return listenOn(this.#server, host, port);
   }
 
   /** Finishes the calls in progress within the time, and ends the connections. The nodes wait for the next lead. */
@@ -294,6 +302,3 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 /** Returns the order of a user at a node. */
 const near = (order: RenderOrder, node: string | undefined): RenderOrder =>
   node === undefined ? order : { ...order, near: node };
-
-const portOf = (address: AddressInfo | string | null): number =>
-  typeof address === "object" && address !== null ? address.port : 0;

@@ -38,7 +38,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
   let configuration = own;
-  const link = new LeadLink();
+  const link = new LeadLink(log);
   const core = link.core();
   const serving = new Serving({
     configuration: own,
@@ -47,8 +47,15 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
     core,
     node: {
-      get isCutOff() {
-        return membership.cutOff !== undefined;
+      name: cluster.node,
+      get leads() {
+        return membership.leads;
+      },
+      get leaseLeftMs() {
+        return membership.leaseLeftMs;
+      },
+      get takeovers() {
+        return membership.takeovers;
       },
       get unready() {
         return unready();

@@ -1,12 +1,15 @@
+import { codeOf } from "../../lib/error-code.ts";
 import { unlessDiskFault } from "../errors.ts";
 import { type Route, type RouteOptions, reading } from "../resource.ts";
+import type { ClusterSample, RenderMetrics, Sample, WholeSample } from "./metrics-sample.ts";
+
+type MetricsParts = Pick<
+  RouteOptions,
+  "operations" | "metrics" | "ownMetrics" | "readiness" | "node" | "nodes" | "lead"
+>;
 
 /** `/metrics`: metrics as Prometheus text. They name layers and upstreams, so the route needs credentials. */
-export function metricsRoute({
-  operations,
-  metrics,
-  readiness,
-}: Pick<RouteOptions, "operations" | "metrics" | "readiness">): Route {
+export function metricsRoute(parts: MetricsParts): Route {
   return {
     owns: (first) => first === "metrics",
     resourceAt: (segments) => {
@@ -16,21 +19,53 @@ export function metricsRoute({
           GET: reading(async () => {
             // Loaded by the first scrape, so that servers without scrapes start faster.
             const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
-            const [jobs, usage, quota, schedules, server] = await Promise.all([
-              operations.jobMetrics(),
-              operations.usage({ tileSets: false, layer: undefined }),
-              operations.quota(),
-              unlessDiskFault(operations.scheduleHealth()),
-              metrics(),
-            ]);
-            return {
-              status: 200,
-              type: METRICS_TYPE,
-              body: await metricsText({ jobs, usage, quota, schedules, isReady: readiness().ready, server }),
-            };
+            return { status: 200, type: METRICS_TYPE, body: await metricsText(await sampleOf(parts)) };
           }),
         },
       };
     },
   };
+}
+
+/** Returns the metrics of a server that is alone, or those of a node, which has its own at any time. */
+async function sampleOf(parts: MetricsParts): Promise<Sample> {
+  const { metrics, ownMetrics, readiness, node } = parts;
+  const isReady = readiness().ready;
+  if (node === undefined) {
+    const server = await metrics();
+    return { isReady, serving: server, whole: await wholeOf(parts, server), node: undefined };
+  }
+  const { name, leads, leaseLeftMs, takeovers } = node;
+  const serving = await ownMetrics();
+  const led = leads ? await unlessLost(ledOf(parts)) : undefined;
+  const self = { name, leads: led !== undefined, leaseLeftMs, takeovers };
+  return { isReady, serving, whole: led?.whole, node: { node: self, cluster: led?.cluster } };
+}
+
+/** Returns what only the node that leads reports. */
+async function ledOf(parts: MetricsParts): Promise<Pick<Sample, "whole"> & { readonly cluster: ClusterSample }> {
+  const { metrics, nodes, lead } = parts;
+  const [server, listed, led] = await Promise.all([metrics(), nodes(), lead()]);
+  if (led === undefined) throw Object.assign(new Error("this node leads no more"), { code: "unavailable" });
+  return { whole: await wholeOf(parts, server), cluster: { lead: led, nodes: listed } };
+}
+
+async function wholeOf({ operations }: MetricsParts, renders: RenderMetrics): Promise<WholeSample> {
+  const [jobs, usage, quota, schedules] = await Promise.all([
+    operations.jobMetrics(),
+    operations.usage({ tileSets: false, layer: undefined }),
+    operations.quota(),
+    unlessDiskFault(operations.scheduleHealth()),
+  ]);
+  return { jobs, usage, quota, schedules, renders };
+}
+
+/** Returns undefined when the lead has ended meanwhile. */
+async function unlessLost<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (codeOf(error) === "unavailable") return undefined;
+    throw error;
+  }
 }

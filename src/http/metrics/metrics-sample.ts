@@ -6,10 +6,11 @@ import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import type { UpstreamState } from "../../render/upstream-limits.ts";
 import type { SourceMeasure } from "../../render/upstream-meter.ts";
 import type { ScheduleHealth } from "../../schedule/schedule-health.ts";
+import type { LeadView, NodeView, OwnNode } from "../api/nodes/node-view.ts";
 import type { TileTimesView } from "../tiles/tile-times.ts";
 
-/** The metrics of the server itself. */
-export interface ServerMetrics {
+/** The metrics of what answers HTTP: of all processes of a server, or of one node of a cluster. */
+export interface ServingMetrics {
   /** The counters of tiles, by layer. */
   readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;
   readonly times: TileTimesView;
@@ -18,6 +19,14 @@ export interface ServerMetrics {
   readonly diskTiers: readonly StoreTierView[];
   /** Maps composed of tiles that users have requested. */
   readonly maps: number;
+  /** Tiles that nodes have served while they were cut off from their lead. */
+  readonly cutOffTiles: number;
+  /** Requests that wait for job events. */
+  readonly listeners: number;
+}
+
+/** The metrics of the renders of the whole server. */
+export interface RenderMetrics {
   readonly upstreams: readonly UpstreamState[];
   /** The servers of upstreams that have several. */
   readonly servers: readonly { readonly upstream: string; readonly server: string; readonly isUp: boolean }[];
@@ -26,19 +35,39 @@ export interface ServerMetrics {
   readonly throttledRenders: number;
   /** Renderers that were ended because they no longer answered. */
   readonly renderersHung: number;
-  /** Tiles that nodes have served while they were cut off from their lead. */
-  readonly cutOffTiles: number;
-  /** Requests that wait for job events. */
-  readonly listeners: number;
 }
 
-/** All metrics of one moment. */
-export interface Sample {
+export interface ServerMetrics extends ServingMetrics, RenderMetrics {}
+
+/** The metrics that a server has once. In a cluster only the node that leads reports them: sums over nodes are right. */
+export interface WholeSample {
   readonly jobs: CoordinatorMetrics;
   readonly usage: UsageView;
   readonly quota: QuotaConfiguration;
   readonly schedules: readonly ScheduleHealth[];
+  readonly renders: RenderMetrics;
+}
+
+/** The cluster at one moment, as the node that leads knows it. */
+export interface ClusterSample {
+  readonly lead: LeadView;
+  readonly nodes: readonly NodeView[];
+}
+
+/** The part of a node in its cluster at one moment. */
+export interface NodeSample {
+  readonly node: OwnNode;
+  /** Undefined: the node does not lead. */
+  readonly cluster: ClusterSample | undefined;
+}
+
+/** All metrics of one moment. */
+export interface Sample {
   /** Whether the server can serve, as `/readyz` says. */
   readonly isReady: boolean;
-  readonly server: ServerMetrics;
+  readonly serving: ServingMetrics;
+  /** Undefined: a node that does not lead. */
+  readonly whole: WholeSample | undefined;
+  /** Undefined: the server is alone. */
+  readonly node: NodeSample | undefined;
 }

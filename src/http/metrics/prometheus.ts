@@ -1,40 +1,18 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { HistogramView } from "../../lib/histogram.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import { TILE_RESULTS } from "../tiles/tile-times.ts";
-import type { Sample, ServerMetrics } from "./metrics-sample.ts";
+import { nodeMetrics } from "./cluster-metrics.ts";
+import { counter, gauge, type Labels, type Metric, type Values } from "./metric.ts";
+import type { RenderMetrics, Sample, ServingMetrics, WholeSample } from "./metrics-sample.ts";
 
 /** The metrics of the process. Collection starts with the first scrape. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess, prefix: "nuthatch_" });
 
 export const METRICS_TYPE = ofProcess.contentType;
-
-type Labels = Readonly<Record<string, string>>;
-type Values = readonly (readonly [labels: Labels, value: number | bigint])[];
-
-interface Metric {
-  readonly Kind: typeof Counter | typeof Gauge;
-  readonly name: string;
-  readonly help: string;
-  readonly values: Values;
-}
-
-/** Returns the values of a metric. A number is the value of a metric without labels. */
-const valuesOf = (values: Values | number | bigint): Values => (typeof values === "object" ? values : [[{}, values]]);
-
-const counter = (name: string, help: string, values: Values | number | bigint): Metric => ({
-  Kind: Counter,
-  name,
-  help,
-  values: valuesOf(values),
-});
-const gauge = (name: string, help: string, values: Values | number | bigint): Metric => ({
-  ...counter(name, help, values),
-  Kind: Gauge,
-});
 
 /**
  * Returns the metrics of one moment as Prometheus text (0.0.4). Names end in the unit or `_total`; labels are of closed
@@ -54,13 +32,21 @@ export async function metricsText(sample: Sample): Promise<string> {
     });
     for (const [labels, value] of values) metric.inc({ ...labels }, Number(value));
   }
-  return `${await registry.metrics()}\n${histograms(sample.server)}${await ofProcess.metrics()}`;
+  return `${await registry.metrics()}\n${histograms(sample)}${await ofProcess.metrics()}`;
 }
 
 /** Returns all metrics in the order of the text. */
-const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): readonly Metric[] => [
+const metricsOf = ({ serving, whole, node, isReady }: Sample): readonly Metric[] => [
   gauge("info", "1; the version of the server is a label", [[{ version: ownVersion() }, 1]]),
   gauge("ready", "1: the server can serve, as in /readyz", isReady ? 1 : 0),
+  ...tileMetrics(serving),
+  counter("cut_off_tiles_total", "Tiles that nodes have served without a lease of their lead", serving.cutOffTiles),
+  gauge("event_listeners", "Requests that wait for events of jobs", serving.listeners),
+  ...(whole === undefined ? [] : wholeMetrics(whole)),
+  ...(node === undefined ? [] : nodeMetrics(node)),
+];
+
+const wholeMetrics = ({ jobs, usage, quota, schedules, renders }: WholeSample): readonly Metric[] => [
   ...jobMetrics(jobs),
   gauge(
     "schedule_last_success_timestamp_seconds",
@@ -70,10 +56,8 @@ const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): 
     ),
   ),
   ...webhookMetrics(jobs),
-  ...tileMetrics(server),
-  ...upstreamMetrics(server),
-  counter("cut_off_tiles_total", "Tiles that nodes have served without a lease of their lead", server.cutOffTiles),
-  gauge("event_listeners", "Requests that wait for events of jobs", server.listeners),
+  ...upstreamMetrics(renders),
+  counter("renderers_hung_total", "Renderers that were ended because they did not answer", renders.renderersHung),
   ...usageMetrics(usage, quota),
   counter(
     "ledger_corrupt_blocks_total",
@@ -93,7 +77,7 @@ const metricsOf = ({ jobs, usage, quota, schedules, server, isReady }: Sample): 
   ),
 ];
 
-const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
+const jobMetrics = (jobs: WholeSample["jobs"]): readonly Metric[] => [
   gauge(
     "jobs",
     "Jobs that have not ended",
@@ -129,7 +113,7 @@ const jobMetrics = (jobs: Sample["jobs"]): readonly Metric[] => [
   counter("job_retries_total", "Retries of renders for jobs", jobs.retries),
 ];
 
-const webhookMetrics = ({ webhooks, stateLoss }: Sample["jobs"]): readonly Metric[] => [
+const webhookMetrics = ({ webhooks, stateLoss }: WholeSample["jobs"]): readonly Metric[] => [
   counter("webhook_deliveries_total", "Deliveries to webhooks, by outcome; failed: given up", [
     [{ outcome: "delivered" }, webhooks.delivered],
     [{ outcome: "failed" }, webhooks.failed],
@@ -150,7 +134,7 @@ const TILE_SOURCES = {
   expired: "expired",
 } as const satisfies Partial<Record<keyof TileCounts, string>>;
 
-const tileMetrics = ({ tiles, memory, diskTiers, renderersHung }: ServerMetrics): readonly Metric[] => [
+const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Metric[] => [
   counter(
     "tile_requests_total",
     "Tiles requested by users, by layer and origin; the hit ratio is the hits divided by all",
@@ -172,13 +156,12 @@ const tileMetrics = ({ tiles, memory, diskTiers, renderersHung }: ServerMetrics)
     "Tiles that the store could not read and that were rendered instead",
     byLayer(tiles, "storeFaults"),
   ),
-  counter("renderers_hung_total", "Renderers that were ended because they did not answer", renderersHung),
   gauge("memory_tier_bytes", "Bytes of the tiles in memory", memory.bytes),
   gauge("memory_tier_limit_bytes", "The most bytes of tiles in memory", memory.limitBytes),
   ...(diskTiers.length === 0 ? [] : diskTierMetrics(diskTiers)),
 ];
 
-const diskTierMetrics = (tiers: ServerMetrics["diskTiers"]): readonly Metric[] => {
+const diskTierMetrics = (tiers: ServingMetrics["diskTiers"]): readonly Metric[] => {
   const byStore = (name: Exclude<keyof (typeof tiers)[number], "store">): Values =>
     tiers.map((tier) => [{ store: tier.store }, tier[name]]);
   return [
@@ -189,10 +172,10 @@ const diskTierMetrics = (tiers: ServerMetrics["diskTiers"]): readonly Metric[] =
   ];
 };
 
-const byLayer = (tiles: ServerMetrics["tiles"], name: keyof TileCounts): Values =>
+const byLayer = (tiles: ServingMetrics["tiles"], name: keyof TileCounts): Values =>
   [...tiles].map(([layer, counts]) => [{ layer }, counts[name]]);
 
-const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: ServerMetrics): readonly Metric[] => [
+const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: RenderMetrics): readonly Metric[] => [
   gauge(
     "upstream_in_flight",
     "Connections to the upstream in use",
@@ -233,7 +216,7 @@ const upstreamMetrics = ({ upstreams, servers, measures, throttledRenders }: Ser
   ),
 ];
 
-const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly Metric[] => [
+const usageMetrics = (usage: WholeSample["usage"], quota: WholeSample["quota"]): readonly Metric[] => [
   gauge(
     "usage_tiles",
     "Stored tiles",
@@ -262,11 +245,11 @@ const usageMetrics = (usage: Sample["usage"], quota: Sample["quota"]): readonly 
 ];
 
 /** Returns the text of the histograms. The library cannot export counts that it has not made itself. */
-const histograms = ({ measures, times }: ServerMetrics): string =>
+const histograms = ({ serving: { times }, whole }: Sample): string =>
   histogramText(
     "upstream_request_seconds",
     "Time that upstreams took for a picture, failures included",
-    measures.map(({ upstream, source, times: view }) => [{ upstream, source }, view]),
+    (whole?.renders.measures ?? []).map(({ upstream, source, times: view }) => [{ upstream, source }, view]),
   ) +
   histogramText(
     "tile_request_seconds",

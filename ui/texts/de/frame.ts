@@ -23,6 +23,7 @@ export const frame: Texts<typeof english> = {
   "nav.truncations": "Leerungen",
   "nav.quota": "Quota",
   "nav.upstreams": "Upstreams",
+  "nav.nodes": "Knoten",
   "nav.activity": "Aktivität",
   "nav.settings": "Einstellungen",
   "nav.docs": "Dokumentation",

@@ -21,6 +21,7 @@ export const frame = {
   "nav.truncations": "Truncations",
   "nav.quota": "Quota",
   "nav.upstreams": "Upstreams",
+  "nav.nodes": "Nodes",
   "nav.activity": "Activity",
   "nav.settings": "Settings",
   "nav.docs": "Documentation",

@@ -23,6 +23,7 @@ export const frame: Texts<typeof english> = {
   "nav.truncations": "Vaciados",
   "nav.quota": "Cuota",
   "nav.upstreams": "Servidores de origen",
+  "nav.nodes": "Nodos",
   "nav.activity": "Actividad",
   "nav.settings": "Ajustes",
   "nav.docs": "Documentación",

@@ -23,6 +23,7 @@ export const frame: Texts<typeof english> = {
   "nav.truncations": "Vidages",
   "nav.quota": "Quota",
   "nav.upstreams": "Serveurs amont",
+  "nav.nodes": "Nœuds",
   "nav.activity": "Activité",
   "nav.settings": "Paramètres",
   "nav.docs": "Documentation",

@@ -63,6 +63,8 @@ export const node = z.object({
   state: z.enum(NODE_STATES),
   since: moment,
   lag: whole.meta({ description: "ms since the lead has heard from the node" }),
+  lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
+  version: textOrNull.meta({ description: "Of the program; null: too old to tell it" }),
   work: z.object({
     tiles: whole.meta({ description: "Tiles that the node has served since it began" }),
     renders: whole.meta({ description: "Metatiles that it renders at the moment" }),
@@ -72,7 +74,19 @@ export const node = z.object({
   }),
 });
 
-export const nodes = z.object({ nodes: z.array(node) });
+export const nodes = z.object({
+  nodes: z.array(node),
+  lead: z
+    .object({
+      node: text,
+      epoch: whole.meta({ description: "Rises by one with each lead" }),
+      since: moment,
+      lease: whole.meta({ description: "ms that are left of its lease, which it renews in the database" }),
+    })
+    .nullable()
+    .meta({ description: "null: the server is no cluster, or the lead has an older version" }),
+  self: textOrNull.meta({ description: "The node that answers; null: the server is no cluster" }),
+});
 
 const numberOrNull = bigint64.nullable().meta({ description: "null: a sample of an older version lacks it" });
 
@@ -234,6 +248,7 @@ export const simulation = z.object({
 
 export const status = z.object({
   version: text,
+  node: textOrNull.meta({ description: "The node of a cluster that answers; null: the server is no cluster" }),
   ready: z.boolean(),
   reason: textOrNull,
   stateLoss: z.object({ file: text, reason: text }).nullable(),

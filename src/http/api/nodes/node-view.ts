@@ -9,12 +9,42 @@ export interface NodeView {
   readonly sinceMs: number;
   /** The time since the lead has heard from the node, ms. */
   readonly lagMs: number;
+  /** What is left of its lease, ms; null: the server is alone. Absent: the lead has an older version. */
+  readonly leaseMs?: number | null;
+  /** The version of the program; null: it is older than this field. Absent: the lead is. */
+  readonly version?: string | null;
   /** Tiles that the node has served since it began. */
   readonly tiles: number;
   /** Metatiles that it renders at the moment. */
   readonly renders: number;
   /** Metatiles that it has rendered since the lead has begun or the node has joined. */
   readonly metatiles: number;
+}
+
+/** The lead of a cluster, as it sees itself. */
+export interface LeadView {
+  readonly node: string;
+  /** Rises by one with each lead. */
+  readonly epoch: number;
+  /** The time at which it has begun to lead, ms since 1970. */
+  readonly sinceMs: number;
+  /** What is left of its lease, ms. */
+  readonly leaseMs: number;
+  /** The time since it has asked for its lease the last time with success, ms. */
+  readonly renewedMs: number;
+  /** Nodes whose connection was lost without a word, since it leads. */
+  readonly lostNodes: number;
+}
+
+/** The node of a cluster that answers, as it sees itself. It can always be asked, also without a lead. */
+export interface OwnNode {
+  readonly name: string;
+  /** Whether its lease is of a lead beside it. */
+  readonly leads: boolean;
+  /** What is left of its lease, ms; 0: it is cut off. */
+  readonly leaseLeftMs: number;
+  /** How often it has taken the lead since its start. */
+  readonly takeovers: number;
 }
 
 /**

@@ -5,15 +5,32 @@ import { administering, type Resource, type RouteOptions } from "../../resource.
 import { documentAnswer, reader } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
 import { withoutQuery } from "../query-fields.ts";
-import type { NodeView } from "./node-view.ts";
+import type { LeadView, NodeView } from "./node-view.ts";
 
 /** `nodes`: the nodes of the cluster; a server that is alone is one. */
-export const nodesResource = ({ nodes }: RouteOptions): Resource =>
-  reader(async () => documentAnswer("Nodes", { nodes: (await nodes()).map(nodeDocument) }));
+export const nodesResource = ({ nodes, lead, node }: RouteOptions): Resource =>
+  reader(async () => {
+    const [listed, led] = await Promise.all([nodes(), lead()]);
+    return documentAnswer("Nodes", {
+      nodes: listed.map(nodeDocument),
+      lead: led === undefined ? null : leadDocument(led),
+      self: node?.name ?? null,
+    });
+  });
+
+const leadDocument = ({ node, epoch, sinceMs, leaseMs }: LeadView): Documents["Nodes"]["lead"] => ({
+  node,
+  epoch,
+  since: isoTime(sinceMs),
+  lease: Math.round(leaseMs),
+});
 
 const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
-  const { name, lead, state, sinceMs, lagMs, tiles, renders, metatiles } = view;
-  return { name, lead, state, since: isoTime(sinceMs), lag: lagMs, work: { tiles, renders, metatiles } };
+  const { name, lead, state, sinceMs, lagMs, leaseMs, version, tiles, renders, metatiles } = view;
+  // The lead of a version before does not tell the two.
+  const lease = leaseMs === undefined || leaseMs === null ? null : Math.round(leaseMs);
+  const known = { lease, version: version ?? null };
+  return { name, lead, state, since: isoTime(sinceMs), lag: lagMs, ...known, work: { tiles, renders, metatiles } };
 };
 
 /** `nodes/NAME/drain`: POST takes a node out of the balancer and gives it no further renders, DELETE ends that. */

@@ -13,7 +13,7 @@ const FAILED_MS = 86_400_000;
  * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
  * `/readyz`.
  */
-export function statusResource({ operations, readiness, upstreams: upstreamsNow }: RouteOptions): Resource {
+export function statusResource({ operations, readiness, upstreams: upstreamsNow, node }: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
     const [{ jobs, stateLoss }, usage, upstreams, schedules, ...lists] = await Promise.all([
@@ -32,6 +32,7 @@ export function statusResource({ operations, readiness, upstreams: upstreamsNow 
       jobs.find((each) => each.state === name)?.count ?? 0;
     return documentAnswer("Status", {
       version,
+      node: node?.name ?? null,
       ready: state.ready,
       reason: state.ready ? null : state.reason,
       stateLoss,

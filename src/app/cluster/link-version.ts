@@ -1,0 +1,33 @@
+import { ownVersion } from "../../lib/version.ts";
+
+/**
+ * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or anything that
+ * one carries, changes so that the program before would misread it.
+ * 2: the lead tells of itself (`lead`), and nodes their leases and programs.
+ */
+export const LINK_VERSION = 2;
+
+/** The oldest version that this program uses: that of the program before it. */
+const OLDEST = LINK_VERSION - 1;
+
+/** The versions of the messages that a program knows, as it says them when it joins. */
+export interface KnownVersions {
+  /** The newest. */
+  readonly version: number;
+  /** Absent: version 1, which knows no other. */
+  readonly oldest?: number;
+  /** The version of the program; absent in version 1. */
+  readonly program?: string;
+}
+
+export const ownVersions = (): KnownVersions => ({ version: LINK_VERSION, oldest: OLDEST, program: ownVersion() });
+
+/** Returns the newest version that both know; a text: why there is none. */
+export function commonVersion(node: KnownVersions, lead = ownVersions()): number | string {
+  const common = Math.min(node.version, lead.version);
+  if (common >= Math.max(node.oldest ?? node.version, lead.oldest ?? lead.version)) return common;
+  return `its messages have version ${versionText(node)}, and those of the lead version ${versionText(lead)}: only neighbours work together`;
+}
+
+const versionText = ({ version, program }: KnownVersions): string =>
+  program === undefined ? String(version) : `${version} (Nuthatch ${program})`;

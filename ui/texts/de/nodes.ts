@@ -1,0 +1,36 @@
+import type { Texts } from "../../core/i18n.ts";
+import type { nodes as english } from "../en/nodes.ts";
+
+export const nodes: Texts<typeof english> = {
+  "nodes.alone": "Dieser Server ist allein: Seine Konfiguration hat keinen Cluster.",
+  "nodes.means":
+    "Der führende Knoten rechnet und verwaltet für alle. Jeder Knoten liefert aus und rendert, solange er eine Lease des führenden hat. Der Rückstand ist die Zeit, seit der führende vom Knoten gehört hat; Metakacheln zählen seit dem Beitritt.",
+  "nodes.node": "Knoten",
+  "nodes.self": "liefert diese Seite",
+  "nodes.leads": "Führt",
+  "nodes.state": "Zustand",
+  "nodes.state.ready": "Bereit",
+  "nodes.state.draining": "Herausgenommen",
+  "nodes.state.lost": "Verloren",
+  "nodes.since": "Beigetreten",
+  "nodes.lag": "Rückstand",
+  "nodes.lease": "Rest der Lease",
+  "nodes.tiles": "Kacheln geliefert",
+  "nodes.renders": "Rendert jetzt",
+  "nodes.metatiles": "Metakacheln gerendert",
+  "nodes.balancer": "Lastverteiler",
+  "nodes.lead": "Führender Knoten",
+  "nodes.leadsSince": "seit: {age}",
+  "nodes.epoch": "Epoche",
+  "nodes.epochMeans": "steigt mit jedem Wechsel der Führung",
+  "nodes.leadLease": "Lease der Führung",
+  "nodes.leadLeaseMeans": "wird in der Datenbank erneuert",
+  "nodes.drain": "Herausnehmen …",
+  "nodes.drain.of": "Knoten {name} herausnehmen",
+  "nodes.drain.means":
+    "Sein /readyz wird 503, damit der Lastverteiler ihm keine Anfragen mehr schickt. Er bekommt keine neuen Aufträge und gibt die Führung ab. Er liefert aus, bis er beendet wird.",
+  "nodes.drained": "Knoten {name} ist herausgenommen.",
+  "nodes.undrain": "Zurücknehmen",
+  "nodes.undrain.of": "Knoten {name} zurücknehmen",
+  "nodes.undrained": "Knoten {name} ist wieder dabei.",
+};

@@ -1,0 +1,36 @@
+import type { Texts } from "../../core/i18n.ts";
+import type { nodes as english } from "../en/nodes.ts";
+
+export const nodes: Texts<typeof english> = {
+  "nodes.alone": "Ce serveur est seul : sa configuration n’a pas de grappe.",
+  "nodes.means":
+    "Le nœud meneur compte et gère pour tous. Chaque nœud sert et rend des tuiles tant qu’il a un bail du meneur. Le retard est le temps depuis que le meneur a entendu le nœud ; les métatuiles sont comptées depuis son arrivée.",
+  "nodes.node": "Nœud",
+  "nodes.self": "sert cette page",
+  "nodes.leads": "Meneur",
+  "nodes.state": "État",
+  "nodes.state.ready": "Prêt",
+  "nodes.state.draining": "Retiré",
+  "nodes.state.lost": "Perdu",
+  "nodes.since": "Arrivée",
+  "nodes.lag": "Retard",
+  "nodes.lease": "Reste du bail",
+  "nodes.tiles": "Tuiles servies",
+  "nodes.renders": "Rendus en cours",
+  "nodes.metatiles": "Métatuiles rendues",
+  "nodes.balancer": "Répartiteur",
+  "nodes.lead": "Meneur",
+  "nodes.leadsSince": "depuis : {age}",
+  "nodes.epoch": "Époque",
+  "nodes.epochMeans": "augmente à chaque changement de meneur",
+  "nodes.leadLease": "Bail du meneur",
+  "nodes.leadLeaseMeans": "est renouvelé dans la base de données",
+  "nodes.drain": "Retirer …",
+  "nodes.drain.of": "Retirer le nœud {name}",
+  "nodes.drain.means":
+    "Son /readyz devient 503 : le répartiteur ne lui envoie plus de requêtes. Il ne reçoit plus de rendus et cède son rôle de meneur. Il sert jusqu’à ce qu’il soit arrêté.",
+  "nodes.drained": "Le nœud {name} est retiré.",
+  "nodes.undrain": "Remettre",
+  "nodes.undrain.of": "Remettre le nœud {name}",
+  "nodes.undrained": "Le nœud {name} est de retour.",
+};

@@ -1,0 +1,63 @@
+import { Empty, Loading, Page } from "../../components/parts.tsx";
+import type { Doc } from "../../core/api.ts";
+import { count, dateTime, milliseconds, relative } from "../../core/format.ts";
+import { t } from "../../core/i18n.ts";
+import { useDocument } from "../../core/resource.ts";
+import { NodeTable } from "./node-table.tsx";
+
+/** Lags and leases change without an event. */
+const READ_MS = 2_000;
+
+/** The nodes of a cluster: which one leads, how each does, and a way to take one out of the balancer. */
+export function View() {
+  const loaded = useDocument("Nodes", "nodes", { everyMs: READ_MS });
+  return (
+    <Page title={t("nav.nodes")}>
+      <Loading of={loaded}>
+        {(cluster) =>
+          cluster.self === null ? (
+            <Empty>{t("nodes.alone")}</Empty>
+          ) : (
+            <div class="nodes">
+              {cluster.lead !== null && <Lead lead={cluster.lead} />}
+              <NodeTable cluster={cluster} reload={loaded.reload} />
+              <p class="soft">{t("nodes.means")}</p>
+            </div>
+          )
+        }
+      </Loading>
+    </Page>
+  );
+}
+
+function Lead({ lead: { node, epoch, since, lease } }: { readonly lead: NonNullable<Doc<"Nodes">["lead"]> }) {
+  return (
+    <dl class="figures">
+      <div>
+        <dt>{t("nodes.lead")}</dt>
+        <dd>
+          {node}
+          <small>
+            <time dateTime={since} title={dateTime(since)}>
+              {t("nodes.leadsSince", { age: relative(since) })}
+            </time>
+          </small>
+        </dd>
+      </div>
+      <div>
+        <dt>{t("nodes.epoch")}</dt>
+        <dd>
+          {count(epoch)}
+          <small>{t("nodes.epochMeans")}</small>
+        </dd>
+      </div>
+      <div>
+        <dt>{t("nodes.leadLease")}</dt>
+        <dd>
+          {milliseconds(lease)}
+          <small>{t("nodes.leadLeaseMeans")}</small>
+        </dd>
+      </div>
+    </dl>
+  );
+}
