@@ -82,7 +82,7 @@ export function createDispatch(
 /**
  * Returns the path and the query of a request. Refuses an address that cannot be served, before a route reads its path.
  */
-function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result<Address, Answer> {
+function addressOf({ url = "/", rawHeaders, httpVersion }: IncomingMessage): Result<Address, Answer> {
   const refused = (code: ErrorCode, text: string) => refuse(httpError(code, text, { Connection: "close" }));
   const address = splitTarget(url);
   if (address === undefined)
@@ -91,9 +91,23 @@ function addressOf({ url = "/", headers, httpVersion }: IncomingMessage): Result
       `The request target begins neither with "/" nor with http:// or https://: ${shown(url)}`,
     );
   if (url.length > PATH_LIMIT) return refused("address_too_long", `The address is longer than ${PATH_LIMIT} bytes.`);
-  if (httpVersion === "1.1" && headers.host === undefined)
+  const hosts = hostLines(rawHeaders);
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
     return refused("malformed", "Host: expected one Host header");
   return ok(address);
+}
+
+/**
+ * Counts the Host lines of a request (RFC 9112, 3.2: more than one is 400). Node keeps the first and drops the others,
+ * while a proxy before this server may have routed or checked the request by another one.
+ */
+function hostLines(rawHeaders: readonly string[]): number {
+  let lines = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") lines++;
+  }
+  return lines;
 }
 
 /**

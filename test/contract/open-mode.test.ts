@@ -51,6 +51,15 @@ describe("without users the management interface is there under its own names on
   foreign("under /api it is a problem", "GET /api/v1/status", [EVIL], transcript, "application/problem+json");
   for (const host of ["127.0.0.1.evil.example", "localhost.evil.example", "evil@127.0.0.1", "10.0.0.1", "", "[::2]"])
     foreign(`Host "${host}"`, "GET /rest/seed.json", [`Host: ${host}`]);
+  // Node keeps the first line and drops the second, which a proxy before the server may have checked.
+  for (const [first, second] of [
+    ["localhost", "evil.example"],
+    ["localhost", "localhost"],
+  ])
+    transcript(
+      `a request with the Host lines ${first} and ${second} is 400`,
+      `\n> GET /rest/seed.json\n> Host: ${first}\n> hOsT: ${second}\n< 400 text/plain\n<\n< Host: expected one Host header`,
+    );
   foreign("an absolute target does not stand for Host", "GET http://localhost/rest/seed.json", [EVIL]);
   foreign("X-Forwarded-Host does not stand for Host", "GET /rest/seed.json", [EVIL, "X-Forwarded-Host: localhost"]);
   foreign(
