@@ -99,7 +99,7 @@ test("no block for a shell that is run changes the machine", () => {
 test("every block for a shell has the syntax of bash", () => {
   // One process reads all: each block is the body of a function.
   const script = inLanguage("sh", "bash").map(({ text }, n) => `block_${n}() {\n:\n${text}\n}\n`);
-  expect(script.length).toBeGreaterThan(20);
+  expect(script.length).toBeGreaterThan(15);
   const { status, stderr } = spawnSync("bash", ["-n"], { input: script.join(""), encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
 });

@@ -48,7 +48,7 @@ function makeHome(server: TestServer, name: string): string {
   const curlrc = [
     `connect-to = "localhost:8080:127.0.0.1:${server.port}"`,
     `connect-to = "127.0.0.1:8080:127.0.0.1:${server.port}"`,
-    "max-time = 60",
+    "max-time = 150",
     "no-progress-meter",
     "fail-with-body",
   ];
@@ -69,7 +69,7 @@ function run(block: CodeBlock, home: string, server: TestServer): Promise<string
   };
   return new Promise((resolve, reject) => {
     const script = `set -euo pipefail\n${block.text}`;
-    const child = execFile("bash", ["-c", script], { env, cwd: home, timeout: 120_000 }, (error, stdout, stderr) => {
+    const child = execFile("bash", ["-c", script], { env, cwd: home, timeout: 240_000 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else
         reject(
