@@ -12,25 +12,31 @@ import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } fr
 
 /*
  * Every block of YAML and JSON of the documentation is checked here, and every block for a shell has valid syntax;
- * shell-blocks.test.ts runs them. A block that cannot be checked or run has a comment right before it:
- * `<!-- not run: REASON -->`. `<!-- part of a layer -->` marks keys of a layer without the layer.
+ * shell-blocks.test.ts runs them. A comment right before a block says what is done with it:
+ * `<!-- check: configuration -->`, `<!-- part of a layer -->` (keys of a layer without the layer), `<!-- run: demo -->`
+ * (against a server with the demo layers), `<!-- run: examples -->` (against one with layers of a WMS), or
+ * `<!-- not run: REASON -->`.
  */
 const blocks = readDocuments().flatMap(codeBlocks);
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-docs-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Blocks in these languages are checked. Others are output, file formats of other programs, or drawings. */
-const CHECKED = ["sh", "bash", "yaml", "json"];
-const MARKER = /^(?:not run: .{10,}|part of a layer)$/s;
+/** What the comment before a block of a language may be. Others are output, files of other programs, or drawings. */
+const MARKERS: Readonly<Record<string, RegExp>> = {
+  sh: /^(?:run: (?:demo|examples)|not run: .{8,})$/s,
+  bash: /^(?:run: (?:demo|examples)|not run: .{8,})$/s,
+  yaml: /^(?:check: configuration|part of a layer|not run: .{8,})$/s,
+  json: /^(?:|not run: .{8,})$/s,
+};
 
 const inLanguage = (...languages: readonly string[]): readonly CodeBlock[] =>
   blocks.filter((block) => languages.includes(block.language) && reasonNotToRun(block) === undefined);
 
-test("each block that is neither run nor checked says why, and no marker is misspelt", () => {
-  const checked = blocks.filter(({ language }) => CHECKED.includes(language));
+test("each block has a comment that says how it is run or checked, or why it is not", () => {
+  const checked = blocks.filter(({ language }) => language in MARKERS);
   expect(checked.length).toBeGreaterThan(80);
-  const wrong = checked.filter(({ marker }) => marker !== "" && !MARKER.test(marker));
-  expect(wrong.map((block) => `${placeOf(block)}: ${block.marker}`)).toEqual([]);
+  const wrong = checked.filter(({ language, marker }) => MARKERS[language]?.test(marker) !== true);
+  expect(wrong.map((block) => `${placeOf(block)}: ${block.marker || "no comment"}`)).toEqual([]);
   // Another name of a language would hide a block.
   expect(blocks.filter(({ language }) => /^(?:shell|console|zsh|yml|json5)$/.test(language)).map(placeOf)).toEqual([]);
 });
@@ -69,8 +75,8 @@ const SOURCE = { type: "wms", url: "http://127.0.0.1:9000/wms" };
 /** Returns the block as a whole configuration. One without layers may name the layer `ws:roads`. */
 function wholeText({ text, marker }: CodeBlock): string {
   const part: unknown = parse(text);
-  const layer = marker === "" || !isMap(part) ? {} : part;
-  if (marker !== "") return stringify({ layers: [{ name: "example", source: SOURCE, ...layer }] });
+  const layer = isMap(part) ? part : {};
+  if (marker === "part of a layer") return stringify({ layers: [{ name: "example", source: SOURCE, ...layer }] });
   const hasLayers = /^(?:layers|include|layerDefaults):/m.test(text);
   return hasLayers ? text : `${text}\nlayers: [{ name: "ws:roads", source: ${JSON.stringify(SOURCE)} }]\n`;
 }

@@ -9,7 +9,8 @@ import { startUpstream } from "../support/upstream.ts";
 import { type CodeBlock, codeBlocks, placeOf, readDocuments, reasonNotToRun } from "./documents.ts";
 
 /*
- * Runs the blocks for a shell of each page, one after the other, against a server of their own. A command that fails,
+ * Runs the blocks for a shell of each page, one after the other, against a server of their own: with the demo layers, or
+ * with those of `configuration`, as the comment before the block says. A command that fails,
  * or a request that is refused, is a failure. Nothing in a command is changed: curl's own configuration file leads
  * localhost:8080 to the test's port, and `nuthatch` and `node bin/nuthatch.mjs` are the built program.
  */
@@ -26,7 +27,7 @@ const pages = readDocuments()
   }))
   .filter(({ blocks }) => blocks.length > 0);
 
-/** The layers that the examples name: those of the demo, and one in front of a WMS. */
+/** Layers of the demo, and some in front of a WMS. */
 const configuration = (upstream: string): string => `
 layers:
   - { name: "topp:states", source: { type: demo, dataset: states }, gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326 }] }
@@ -91,11 +92,15 @@ describe("the commands of", () => {
   test.each(pages)("$file work as they are", async ({ file, blocks }) => {
     const upstream = await startUpstream();
     onTestFinished(() => upstream.close());
-    const server = await startServer({ configuration: configuration(upstream.url) });
-    onTestFinished(() => server.close());
-    const home = makeHome(server, file);
     const failures: string[] = [];
-    for (const block of blocks) await run(block, home, server).catch((error: Error) => failures.push(error.message));
-    expect(failures, server.log().slice(-2000)).toEqual([]);
+    for (const kind of ["run: demo", "run: examples"]) {
+      const own = blocks.filter(({ marker }) => marker === kind);
+      if (own.length === 0) continue;
+      const server = await startServer(kind === "run: demo" ? {} : { configuration: configuration(upstream.url) });
+      onTestFinished(() => server.close());
+      const home = makeHome(server, `${file} ${kind}`);
+      for (const block of own) await run(block, home, server).catch((error: Error) => failures.push(error.message));
+    }
+    expect(failures).toEqual([]);
   });
 });
