@@ -70,7 +70,7 @@ LONG.push(
   "test/console/nodes.test.ts",
 );
 /** They start a browser, or run every command of the documentation. */
-LONG.push("test/docs/search.test.ts");
+LONG.push("test/docs/search.test.ts", "test/docs/shell-blocks.test.ts");
 /** They make packages, install them and run what they have. */
 LONG.push(
   ...["npm-package", "debian-package", "container-image", "compose", "helm-chart"].map(

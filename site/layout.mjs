@@ -30,7 +30,8 @@ ${outline(page.outline)}</div></body></html>
 `;
 }
 
-const isIn = (part, page) => page.address.startsWith(`${part.folder}/`);
+const isIn = (part, page) =>
+  page.address.startsWith(`${part.folder}/`) || part.pages.some(({ address }) => address === page.address);
 
 const topLink = (part, page, to) =>
   `<a href="${to(`${part.folder}/index.html`)}"${isIn(part, page) ? ' aria-current="true"' : ""}>${part.title}</a>`;

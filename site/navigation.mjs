@@ -11,8 +11,8 @@ export const PARTS = [
   { folder: "explanation", title: "Explanation", purpose: "Understand how Nuthatch works, and why." },
 ];
 
-/** Pages that are files at the root of the repository. */
-export const PROJECT = { folder: "project", title: "Project", purpose: "Changes, upgrades, security, architecture." };
+/** Pages at the top of docs/, and those that are files at the root of the repository. */
+const PROJECT = { folder: "project", title: "More", purpose: "Questions, words, comparison, changes, security." };
 export const PROJECT_FILES = ["CHANGELOG.md", "UPGRADING.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /** Returns the address of the page of a Markdown file, relative to the root of the site. */
@@ -31,7 +31,9 @@ export function readNavigation(root) {
     ...part,
     ...readFolder(root, `docs/${part.folder}`, order[part.folder] ?? []),
   }));
-  return [...parts, { ...PROJECT, pages: PROJECT_FILES.map((file) => readPage(root, file)), groups: [] }];
+  const top = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "index.md");
+  const pages = [...top.sort().map((name) => `docs/${name}`), ...PROJECT_FILES].map((file) => readPage(root, file));
+  return [...parts, { ...PROJECT, pages, groups: [] }];
 }
 
 /** Returns the pages of a folder, and a group for each of its folders. */

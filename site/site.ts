@@ -36,7 +36,9 @@ async function fetchIndex(): Promise<MiniSearch<Section>> {
     storeFields: ["address", "page", "heading", "text"],
     searchOptions: {
       boost: { heading: 6, page: 3 },
-      prefix: true,
+      // A short word would be the beginning of too many.
+      prefix: (term) => term.length > 2,
+      processTerm: (term) => (FREQUENT.has(term.toLowerCase()) ? null : term.toLowerCase()),
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
       // The changelog has every word of every subject.
       boostDocument: (_, __, stored) => (String(stored?.["address"]).startsWith("project/") ? 0.3 : 1),
@@ -45,6 +47,9 @@ async function fetchIndex(): Promise<MiniSearch<Section>> {
   index.addAll(sections);
   return index;
 }
+
+/** Words of questions that are in every section. */
+const FREQUENT = new Set("a an and are do does for how i in is it my of on or the to what when where with".split(" "));
 
 const RESULTS = 12;
 /** Characters of the excerpt before and after the first word that was found. */
