@@ -162,10 +162,12 @@ export class UpstreamLimits {
 export const sourceName = onceEach((source: SourceOptions): string => {
   if (!("url" in source)) return upstreamOf(source);
   const [url] = serversOf(source);
-  if (url === undefined) return upstreamOf(source);
-  const path = url.pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
-  return url.origin + path;
+  return url === undefined ? upstreamOf(source) : shownAddress(url);
 });
+
+/** Returns an address without credentials, query and long segments of its path, any of which may be a secret. */
+export const shownAddress = ({ origin, pathname }: Pick<URL, "origin" | "pathname">): string =>
+  origin + pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
 
 /**
  * Returns the upstream of a source: the file of an archive, else scheme, host and port of its first server, without the

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { PNG_COMPRESSIONS } from "../../../layer/layer.ts";
 import { CASE_RULES } from "../../../layer/parameter-filter.ts";
+import { FEED_OPERATIONS } from "../../../layer/update-source.ts";
 import { EXPIRATION_POLICIES, STORAGE_UNITS } from "../../../quota/quota-validation.ts";
 import { bigint64, numbers4, parameters, text, textOrNull, whole } from "./fields.ts";
 
@@ -224,6 +225,37 @@ export const layer = z.object({
     )
     .meta({ description: "Other requests for the tiles of some formats" }),
   parameters: parameterFilters,
+  requestFilters: z
+    .array(
+      z.object({
+        type: z.enum(["circle", "file", "wms"]),
+        name: text,
+        zoomStart: whole.exactOptional(),
+        zoomStop: whole.exactOptional(),
+        resample: z.boolean().exactOptional(),
+        preload: z.boolean().exactOptional(),
+        debug: z.boolean().exactOptional(),
+        directory: text.exactOptional(),
+        extension: text.exactOptional(),
+        layers: z.array(text).exactOptional(),
+        styles: z.array(text).exactOptional(),
+        timeoutSeconds: z.number().exactOptional(),
+      }),
+    )
+    .meta({ description: "Requests for tiles that they refuse get an empty tile" }),
+  updateSources: z
+    .array(
+      z.object({
+        type: z.enum(["georss"]),
+        address: text.meta({ description: "Without credentials and query" }),
+        gridSet: text,
+        pollSeconds: z.number(),
+        operation: z.enum(FEED_OPERATIONS),
+        format: text.exactOptional(),
+        threadCount: whole,
+      }),
+    )
+    .meta({ description: "Feeds that tell where the data has changed" }),
   expiry: z.object({
     cache: rules(z.int()).meta({ description: "0: never; -1: tiles are not stored" }),
     client: rules(z.union([whole, z.literal("no-cache")])).meta({ description: "0: no header" }),

@@ -10,7 +10,7 @@ import {
   subsetExtent,
 } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
-import { sourceName, upstreamIdOf } from "../../../render/upstream-limits.ts";
+import { shownAddress, sourceName, upstreamIdOf } from "../../../render/upstream-limits.ts";
 import type { LayerOrigin } from "../../resource.ts";
 import { legendAddress } from "../../tiles/wms/legend-address.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -42,6 +42,11 @@ export function layerDocument(
     pngCompression: layer.pngCompression,
     formatModifiers: layer.formatModifiers,
     parameters: layer.parameterFilters,
+    requestFilters: layer.requestFilters ?? [],
+    updateSources: (layer.updateSources ?? []).map(({ url, username: _, password: __, ...feed }) => ({
+      ...feed,
+      address: shownAddress(new URL(url)),
+    })),
     expiry: {
       cache: rulesOf(layer.expireCacheSeconds),
       client: rulesOf(layer.expireClientSeconds),

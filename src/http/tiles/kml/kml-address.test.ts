@@ -96,3 +96,23 @@ describe("a super-overlay", () => {
     for (const [target, status] of cases) expect((await protocols.request(target)).status, target).toBe(status);
   });
 });
+
+test("documents link to no tiles that the circle of a request filter refuses", async () => {
+  const round = catalogueOf(
+    [...catalogue.layers.values()].map((layer) => ({ ...layer, requestFilters: [{ type: "circle", name: "round" }] })),
+  );
+  const linked = async (all: typeof catalogue): Promise<number> => {
+    await using protocols = await startProtocols({ catalogue: () => all });
+    let links = 0;
+    for (let x = 0; x < 8; x++) {
+      const { status, body } = await protocols.request(`/service/kml/full/x${x}y0z2.png.kml`);
+      expect(status).toBe(200);
+      links += body.split("<NetworkLink>").length - 1;
+    }
+    return links;
+  };
+  const [all, some] = [await linked(catalogue), await linked(round)];
+  expect(all).toBe(32);
+  expect(some).toBeGreaterThan(0);
+  expect(some).toBeLessThan(all);
+});

@@ -9,6 +9,7 @@ import {
   type TileRect,
   tileExtent,
 } from "../../../grid/grid-set.ts";
+import { isInCircle } from "../../../layer/filter-mask.ts";
 import { coverageAt, type GridSubset } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { writeZip } from "../../../lib/zip.ts";
@@ -40,7 +41,7 @@ export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string, su
   const { layer, subset } = kml;
   return document(layer.title || layer.name, [
     region(rectExtent(subset.gridSet, first)),
-    ...tilesOf(first).map((tile) => networkLink(kml, tile, baseUrl, suffix)),
+    ...servedOf(kml, tilesOf(first)).map((tile) => networkLink(kml, tile, baseUrl, suffix)),
   ]);
 }
 
@@ -75,7 +76,9 @@ function tileDocument(
   const extent = tileExtent(kml.subset.gridSet, tile);
   return document(`${tile.z}/${tile.x}/${tile.y}`, [
     region(extent),
-    ...childrenOf(kml.subset, extent, tile.z + 1).map((child) => networkLink(kml, child, baseUrl, suffix)),
+    ...servedOf(kml, childrenOf(kml.subset, extent, tile.z + 1)).map((child) =>
+      networkLink(kml, child, baseUrl, suffix),
+    ),
     ...(picture === undefined
       ? []
       : [
@@ -91,6 +94,15 @@ function childrenOf({ gridSet, coverage }: GridSubset, extent: Extent, z: number
   const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);
   // A tile with hundreds of tiles below it gets no links: the levels are too far apart for a super-overlay.
   return rect === undefined || rectCount(rect) > MOST_LINKS ? [] : tilesOf(rect);
+}
+
+/**
+ * Returns the tiles that circles of request filters serve. The links of tiles that a raster refuses stay: the raster may
+ * have to be loaded first, and the tiles are empty.
+ */
+function servedOf({ layer, subset }: KmlLayer, tiles: readonly TileIndex[]): readonly TileIndex[] {
+  const hasCircle = layer.requestFilters?.some(({ type }) => type === "circle") === true;
+  return hasCircle ? tiles.filter((tile) => isInCircle(subset, tile)) : tiles;
 }
 
 function tilesOf({ minX, minY, maxX, maxY, z }: TileRect): TileIndex[] {
