@@ -98,7 +98,6 @@ export class Membership {
     return this.#leads && this.#lease.isValid;
   }
 
-
   /** Joins, and joins again whenever the connection is lost, until `close`. */
   async run(): Promise<void> {
     const late = setTimeout(() => this.#report?.({ kind: "waiting" }), FIRST_MS);
