@@ -130,9 +130,9 @@ describe.skipIf(commit === undefined || !hasPostgres)(`the program of ${commit?.
     await upstream?.close();
   });
 
-  test("nodes are exchanged one after the other: jobs go on, hits never stop, and truncations hold", async ({
-    onTestFinished,
-  }) => {
+  test("nodes are exchanged one after the other: jobs go on, hits never stop, and truncations hold", {
+    timeout: 900_000,
+  }, async ({ onTestFinished }) => {
     const cluster = newCluster({
       upstream: upstream.url,
       layers: [{ name: LAYER }, { name: "other" }, { name: "seeded" }],
@@ -230,6 +230,9 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
     return { channel: new Channel(new FramedPort(socket), {}), socket };
   }
 
+  const logged = (text: string): Promise<true> =>
+    until(`the log has: ${text}`, async () => lead.log().includes(text) || undefined);
+
   const hello = (versions: KnownVersions): NodeHello => ({
     ...versions,
     instance: randomUUID(),
@@ -260,7 +263,7 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
     const closed = once(socket, "close");
     newer.newerNote();
     await closed;
-    expect(lead.log()).toContain("no method newerNote on this side of the channel");
+    await logged("no method newerNote on this side of the channel");
     expect((await fetch(`${lead.url}/readyz`)).status).toBe(200);
   });
 
@@ -269,7 +272,7 @@ describe.skipIf(!hasPostgres)("a node of another version", () => {
     const closed = once(socket, "close");
     new FramedPort(socket).postMessage({ kind: "newer" } as unknown as Message);
     await closed;
-    expect(lead.log()).toContain('a message of the kind \\"newer\\" is not known');
+    await logged('a message of the kind \\"newer\\" is not known');
     expect((await fetch(`${lead.url}/readyz`)).status).toBe(200);
   });
 });
