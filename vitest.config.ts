@@ -41,6 +41,8 @@ const LONG = [
   "cluster-kills",
   "cluster-failures",
   "cluster-lead",
+  "cluster-upgrade",
+  "cluster-stores",
   "removed-layer",
   "feeds",
   "geowebcache-tiles",

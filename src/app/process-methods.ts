@@ -122,6 +122,11 @@ export interface ServingProcesses extends MemoryTiles {
   metrics(): Promise<ServingMetrics>;
   /** Returns how users' requests for tiles were answered since the last call. */
   collectTraffic(): Promise<TrafficByLayer>;
+  /**
+   * Returns why a process cannot use stores that are to be made; undefined: all can.
+   * @param mark a file that is in their directories meanwhile
+   */
+  storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined>;
   configure(configuration: Configuration): Promise<void>;
   configureLayer(update: LayerUpdate): Promise<void>;
   /** Loads rasters of a request filter again. Resolves when all processes have done so. */
@@ -247,6 +252,7 @@ export const SERVING_PROCESSES: Sendings<ServingProcesses> = {
   setAccounts: "note",
   metrics: "call",
   collectTraffic: "call",
+  storesFault: "call",
   configure: "call",
   configureLayer: "call",
   renewMasks: "call",

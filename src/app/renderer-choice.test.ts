@@ -8,6 +8,7 @@ const hostOf = (node: string): RendererHost => ({
   start: () => {
     throw new Error("not called");
   },
+  configureStores: () => undefined,
 });
 const [a, b] = [hostOf("a"), hostOf("b")];
 const of = (host: RendererHost, ...renders: readonly number[]) => renders.map((n) => ({ host, renders: n }));

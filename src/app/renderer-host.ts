@@ -1,4 +1,5 @@
 import type { Port } from "../lib/channel.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 
 /** How a renderer process has ended. */
 export type RendererEnd =
@@ -30,4 +31,6 @@ export interface RendererHost {
    * @param ended called once
    */
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess;
+  /** Replaces the stores. The renderers use them with the layers that they receive next. */
+  configureStores(stores: readonly StoreOptions[]): void;
 }

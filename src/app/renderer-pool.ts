@@ -17,7 +17,6 @@ import type {
 import type { TestOrder } from "../render/test-render.ts";
 import type { Question } from "../source/source.ts";
 import type { StoreOptions } from "../store/store-options.ts";
-import type { LocalRenderers } from "./local-renderers.ts";
 import { MapQueue } from "./map-queue.ts";
 import { PooledRenderer, type Work } from "./pooled-renderer.ts";
 import { chooseRenderer } from "./renderer-choice.ts";
@@ -27,7 +26,7 @@ const LOST: RendererResult = { kind: "lost" };
 
 export interface RendererPoolParts {
   /** The renderers on this machine. They alone compose maps and reclaim space. */
-  readonly local: RendererHost & Pick<LocalRenderers, "configureStores">;
+  readonly local: RendererHost;
   readonly layers: readonly Layer[];
   /** Returns whether users read tiles at the moment. */
   readonly usersActive: () => boolean;
@@ -70,6 +69,8 @@ export class RendererPool implements Renderers, RendererHosts {
   /** Metatiles that hosts have rendered. */
   readonly #rendered = new WeakMap<RendererHost, number>();
   #layers: readonly Layer[];
+  /** The stores of the last configuration; undefined: those with which the hosts have begun. */
+  #stores: readonly StoreOptions[] | undefined;
   #nextRender = 1;
   /** Until when renderers that cannot be reached may begin to store tiles, by the monotonic clock. */
   #unreachableUntilMs = 0;
@@ -84,6 +85,7 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   add(host: RendererHost): void {
+    if (this.#stores !== undefined) host.configureStores(this.#stores);
     this.#hosts.add(host);
   }
 
@@ -295,7 +297,8 @@ export class RendererPool implements Renderers, RendererHosts {
 
   configure(layers: readonly Layer[], stores: readonly StoreOptions[]): void {
     this.#layers = layers;
-    this.#parts.local.configureStores(stores);
+    this.#stores = stores;
+    for (const host of this.#hosts) host.configureStores(stores);
     for (const { channel } of this.#renderers) channel.note("configure", [layers]);
   }
 

@@ -21,10 +21,11 @@ import { relocatedLayers } from "./configured-stores.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 import { updateMasks } from "./mask-updates.ts";
 import { ObjectStore } from "./object-store.ts";
-import { directoryFault, prepareStores } from "./prepare-stores.ts";
+import { prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
 import { configurationChanges, mergeReloaded } from "./reloads.ts";
 import type { Core } from "./serving.ts";
+import { directoryFault } from "./store-faults.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
@@ -138,7 +139,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     },
     changeLayer: async (change) => (mayMove(change) ? undefined : changeLayer(configuration, change, process.env)),
     applyLayer,
-    prepare: (next) => prepareStores(next, configuration),
+    prepare: (next) => prepareStores(next, configuration, serving),
     store: (changes) => objectStore.store(changes),
     truncateRemoved: (layer, by) => coordinator.channel.call("truncateRemoved", layer, by),
     log,

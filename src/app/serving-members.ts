@@ -13,6 +13,7 @@ import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
 import { type Channel, localMethods, type Sendings } from "../lib/channel.ts";
 import type { UserRender } from "../render/user-renders.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import { forwardOperations } from "./operations-channel.ts";
 import {
   type HttpServerMethods,
@@ -108,6 +109,11 @@ export class ServingMembers {
         sums.set(layer, sum);
       }
     return sums;
+  }
+
+  async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
+    const faults = await this.#all((channel) => channel.call("storesFault", stores, mark));
+    return faults.find((fault) => fault !== undefined);
   }
 
   clear(layer: string): void {

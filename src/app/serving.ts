@@ -32,6 +32,7 @@ import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
+import type { StoreOptions } from "../store/store-options.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
@@ -39,6 +40,7 @@ import { refusesWithoutStore } from "./configured-stores.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 import { forwardOperations, type OperationsChannel } from "./operations-channel.ts";
 import { type ServingCalls, type ServingProcesses, type ServingState, USER_RENDERS } from "./process-methods.ts";
+import { sharedStoresFault } from "./store-faults.ts";
 
 /** The rest of the server, as `Serving` uses it: in this process, or at the other end of a channel. */
 export interface Core extends ServingCalls {
@@ -253,6 +255,10 @@ export class Serving implements ServingProcesses {
 
   async collectTraffic(): Promise<TrafficByLayer> {
     return this.#tileProtocols.traffic.collect();
+  }
+
+  storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
+    return sharedStoresFault(stores, mark);
   }
 
   clear(layer: string): void {

@@ -1,12 +1,14 @@
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
-import type { Message, Port } from "../lib/channel.ts";
+import { MESSAGE_KINDS, type Message, type Port } from "../lib/channel.ts";
 
 /** The longest message: a configuration of 10,000 layers has some 30 MB. */
 const MOST_BYTES = 256 * 2 ** 20;
 /** A peer that takes so little that this much waits for it counts as hung. */
 const MOST_WAITING = 512 * 2 ** 20;
 const LENGTH_BYTES = 4;
+/** The other side may be newer than it said. */
+const KINDS: ReadonlySet<string> = new Set(MESSAGE_KINDS);
 
 /** A port of messages over a connection: each is its length in four bytes, and the structured clone of V8. */
 export class FramedPort implements Port {
@@ -61,6 +63,10 @@ export class FramedPort implements Port {
         message = deserialize(all.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
       } catch (error) {
         this.#stream.destroy(new Error("a message cannot be read", { cause: error }));
+        return;
+      }
+      if (!KINDS.has(message.kind)) {
+        this.#stream.destroy(new Error(`a message of the kind ${JSON.stringify(message.kind)} is not known`));
         return;
       }
       this.#receive?.(message);

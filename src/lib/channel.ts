@@ -40,6 +40,9 @@ type SendingOf<F> =
     : F extends (...args: never[]) => Promise<unknown>
       ? "call"
       : "note";
+/** The kinds of messages. */
+export const MESSAGE_KINDS: readonly Message["kind"][] = ["call", "note", "cancel", "answer", "error"];
+
 /** The code of the error of a call of a method that the other side does not have. */
 export const UNKNOWN_METHOD = "unknown_method";
 

@@ -70,6 +70,9 @@ function nodeOptions(
     NUTHATCH_CLUSTER_NODE: `node-${n}`,
     NUTHATCH_CLUSTER_LISTEN: "127.0.0.1:0",
     NUTHATCH_CLUSTER_SECRET: "the-secret-of-the-tests",
+    // A busy machine is no loss of a node.
+    NUTHATCH_CLUSTER_NODE_LEASE_SECONDS: "15",
+    NUTHATCH_CLUSTER_LEAD_LEASE_SECONDS: "60",
   };
   return { ...options, dataDir, env: { ...env, ...file, ...options.env } };
 }

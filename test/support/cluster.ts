@@ -40,8 +40,17 @@ export interface TestCluster {
   readonly tiles: string;
   /** The variables of the state. */
   readonly state: Readonly<Record<string, string>>;
-  /** Starts a node; one of a name that was started before has its data directory. */
-  start(name: string, more?: string, keys?: string, env?: Readonly<Record<string, string>>): Promise<TestServer>;
+  /**
+   * Starts a node; one of a name that was started before has its data directory.
+   * @param program the path of another build of the program
+   */
+  start(
+    name: string,
+    more?: string,
+    keys?: string,
+    env?: Readonly<Record<string, string>>,
+    program?: string,
+  ): Promise<TestServer>;
   close(): Promise<void>;
 }
 
@@ -56,7 +65,7 @@ export function newCluster(options: ClusterOptions): TestCluster {
   return {
     tiles,
     state: { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: shared },
-    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES, env = {}) {
+    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES, env = {}, program?: string) {
       const link = options.link?.(name);
       const listen = `listen: "127.0.0.1:${link?.listen ?? 0}"`;
       const advertised = link === undefined ? "" : `, advertise: "127.0.0.1:${link.advertise}"`;
@@ -65,7 +74,12 @@ export function newCluster(options: ClusterOptions): TestCluster {
       const configured = options.tileSide === 256 ? wmsConfiguration : smallTiles;
       const configuration = configured(options.upstream, options.layers, sections);
       const dataDir = nodes.get(name)?.dataDir;
-      const node = await startServer({ configuration, env, ...(dataDir === undefined ? {} : { dataDir }) });
+      const node = await startServer({
+        configuration,
+        env,
+        ...(dataDir === undefined ? {} : { dataDir }),
+        ...(program === undefined ? {} : { program }),
+      });
       nodes.set(name, node);
       return node;
     },

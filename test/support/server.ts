@@ -34,7 +34,7 @@ async function startOne(options: ServerOptions): Promise<TestServer> {
     writeFileSync(file, withStore(options.configuration, dataDir));
     env["NUTHATCH_CONFIG"] = file;
   }
-  const [program = "", ...args] = [...(options.under ?? []), process.execPath, entry, "serve"];
+  const [program = "", ...args] = [...(options.under ?? []), process.execPath, options.program ?? entry, "serve"];
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   const url = await new Promise<string>((resolve, reject) => {

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly configuration?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
+  /** The path of another build of the program. */
+  readonly program?: string;
   /** A program and its arguments that run the server's command. */
   readonly under?: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { RendererHost, RendererProcess } from "../renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
 
 /** The renderers of a node that its lead has started, for the time of one connection. */
-export class HostedRenderers implements RendererHostMethods {
+export class HostedRenderers implements Omit<RendererHostMethods, "configureRenderers"> {
   readonly #local: RendererHost;
   readonly #lead: () => Pick<Channel<RendererHostMethods, RendererReportMethods>, "note"> | undefined;
   readonly #processes = new Map<number, RendererProcess>();

@@ -3,9 +3,12 @@ import { ownVersion } from "../../lib/version.ts";
 /**
  * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or anything that
  * one carries, changes so that the program before would misread it.
- * 2: the lead tells of itself (`lead`), and nodes their leases and programs.
+ * 2: the lead tells of itself (`lead`), and nodes their leases and programs; stores are made over HTTP.
  */
 export const LINK_VERSION = 2;
+
+/** From this version on nodes have stores that were made over HTTP. */
+export const STORES_VERSION = 2;
 
 /** The oldest version that this program uses: that of the program before it. */
 const OLDEST = LINK_VERSION - 1;

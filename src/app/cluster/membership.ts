@@ -10,6 +10,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { machineMs } from "../../lib/machine-clock.ts";
 import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { LocalRenderers } from "../local-renderers.ts";
 import type { StartRefusal } from "../process-methods.ts";
 import { HostedRenderers } from "./hosted-renderers.ts";
@@ -19,6 +20,7 @@ import type { LeadData } from "./lead-methods.ts";
 import { type KnownVersions, ownVersions } from "./link-version.ts";
 import type { NodeHello, NodeMethods } from "./node-methods.ts";
 import type { RendererHostMethods } from "./renderer-messages.ts";
+import type { StoreChanges } from "./store-changes.ts";
 
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
@@ -27,6 +29,8 @@ export interface MembershipParts {
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
+  /** Returns the stores of this node after changes over HTTP. */
+  readonly storesWith: (changes: StoreChanges) => readonly StoreOptions[];
   /** Resolves when the state that the lead has sent is in force. */
   readonly begun: () => Promise<void>;
   /** Returns what the process of a lead needs to begin. */
@@ -35,13 +39,10 @@ export interface MembershipParts {
 }
 
 /** The outcome of the first attempts: the node has joined, waits for something that may come, or cannot join. */
-export type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
-
+type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
 /** The pause between two attempts to find or to become the lead. */
 const PAUSE_MS = 200;
-const BEATS_PER_LEASE = 5;
-
-/** A node that has not joined within this time counts as started: it says at `/readyz` what it waits for. */
+const BEATS_PER_LEASE = 5; /** A node that has not joined within this time counts as started: it says at `/readyz` what it waits for. */
 const FIRST_MS = 5_000;
 
 /** The outcome of an attempt to join. `dead`: the lead of the row has ended, even if its lease has not. */
@@ -60,7 +61,8 @@ export class Membership {
   #isClosing = false;
   #isDraining = false;
   #leads = false;
-  #takeovers = 0;
+  /** How often this node has taken the lead. */
+  takeovers = 0;
   #leave: (() => Promise<void>) | undefined;
   #retire: (() => Promise<void>) | undefined;
   #report: ((joining: Joining) => void) | undefined;
@@ -94,11 +96,6 @@ export class Membership {
   /** Whether the lease is of the lead beside this node. */
   get leads(): boolean {
     return this.#leads && this.#lease.isValid;
-  }
-
-  /** How often this node has taken the lead. */
-  get takeovers(): number {
-    return this.#takeovers;
   }
 
   /** Joins, and joins again whenever the connection is lost, until `close`. */
@@ -153,6 +150,7 @@ export class Membership {
       startRenderer: (id, nice) => hosted.startRenderer(id, nice),
       toRenderer: (id, message) => hosted.toRenderer(id, message),
       killRenderer: (id) => hosted.killRenderer(id),
+      configureRenderers: (changes) => renderers.configureStores(this.#parts.storesWith(changes)),
     });
     let lost = "the connection has ended";
     socket.once("error", (error) => {
@@ -253,7 +251,7 @@ export class Membership {
     const taken = await this.#table.take(seen, isDead);
     if (!taken.ok || taken.value === undefined) return;
     const epoch = taken.value;
-    this.#takeovers++;
+    this.takeovers++;
     if (before !== "") log.warn("this node takes the lead", { node: cluster.node, epoch, before: name, ended: isDead });
     this.#lead = new LeadChild(
       leadData(epoch),

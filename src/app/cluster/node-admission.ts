@@ -1,4 +1,5 @@
 import type { Configuration } from "../../config/configuration.ts";
+import type { RenderOrder } from "../../render/render-order.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import { commonVersion } from "./link-version.ts";
 import type { NodeHello, Welcome } from "./node-methods.ts";
@@ -27,3 +28,7 @@ function otherStore({ stores }: NodeHello, configuration: Configuration): string
       return `its store ${JSON.stringify(id)} is at ${stores.get(id) ?? "no place"}, and that of the lead at ${own.get(id) ?? "no place"}: all nodes need the same stores`;
   return undefined;
 }
+
+/** Returns the order of a user at a node. */
+export const near = (order: RenderOrder, node: string | undefined): RenderOrder =>
+  node === undefined ? order : { ...order, near: node };

@@ -1,8 +1,10 @@
 import type { Configuration } from "../../config/configuration.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { HttpServerMethods, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";
 import type { KnownVersions } from "./link-version.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
+import { storeChanges, withStoreChanges } from "./store-changes.ts";
 
 /** The code of the error of a call that a closing lead has not begun: the next lead can carry it out. */
 export const LEAD_CLOSING = "lead_closing";
@@ -63,16 +65,31 @@ export interface NodeMethods extends MemberMethods, RendererHostMethods {
   names(storeId: string, text: string): void;
 }
 
-/** Returns the configuration of the lead without what each node has of its own, and without the secrets of that. */
-export function sharedConfiguration(configuration: Configuration): Configuration {
+/** A configuration as the lead sends it: its `stores` are those that were made over HTTP. */
+export interface SharedConfiguration extends Configuration {
+  /** The ids of all stores, in their order. Absent in version 1: those of the node's file. */
+  readonly storeIds?: readonly string[];
+}
+
+/**
+ * Returns the configuration of the lead without what each node has of its own, and without the secrets of that.
+ * @param ofFile the stores that stand in the file of the lead
+ */
+export function sharedConfiguration(
+  configuration: Configuration,
+  ofFile: readonly StoreOptions[],
+): SharedConfiguration {
   const { cluster: _, ...rest } = configuration;
-  return { ...rest, state: { type: "embedded" }, stores: [] };
+  const { ids, made } = storeChanges(configuration.stores, ofFile);
+  return { ...rest, state: { type: "embedded" }, stores: made, storeIds: ids };
 }
 
 /** Returns the configuration of a node: that of the lead, and its own place in the network and on this machine. */
-export function nodeConfiguration(shared: Configuration, own: Configuration): Configuration {
-  const { file, dataDir, state, stores, cluster } = own;
+export function nodeConfiguration(shared: SharedConfiguration, own: Configuration): Configuration {
+  const { file, dataDir, state, cluster } = own;
+  const { storeIds, stores: made, ...rest } = shared;
+  const stores = storeIds === undefined ? own.stores : withStoreChanges(own, { ids: storeIds, made });
   const { host, port, workers, memoryTierMiB } = own.server;
   const server = { ...shared.server, host, port, workers, memoryTierMiB };
-  return { ...shared, file, dataDir, state, stores, server, ...(cluster === undefined ? {} : { cluster }) };
+  return { ...rest, file, dataDir, state, stores, server, ...(cluster === undefined ? {} : { cluster }) };
 }

@@ -8,7 +8,7 @@ import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
-import type { DrainOutcome, LeadView, NodeView } from "../../http/api/nodes/node-view.ts";
+import type { LeadView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
@@ -17,16 +17,19 @@ import { codeOf } from "../../lib/error-code.ts";
 import { listenOn } from "../../lib/listen-on.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { waitOut } from "../../lib/wait-out.ts";
-import type { RenderOrder } from "../../render/render-order.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { ServingProcesses } from "../process-methods.ts";
 import type { RendererHosts } from "../renderer-pool.ts";
 import type { Core } from "../serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
-import { type Member, type NodeChannel, nodeView } from "./member.ts";
-import { admit } from "./node-admission.ts";
+import { drainMember } from "./drain-member.ts";
+import { STORES_VERSION } from "./link-version.ts";
+import { type Member, type NodeChannel, newMember, nodeViews } from "./member.ts";
+import { admit, near } from "./node-admission.ts";
 import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
+import { storeChanges } from "./store-changes.ts";
 import { StoreNames } from "./store-names.ts";
 
 export interface NodePoolParts {
@@ -64,16 +67,23 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   constructor(parts: NodePoolParts) {
     const { configuration, cluster, core } = parts;
-    super(sharedConfiguration(configuration));
+    super(sharedConfiguration(configuration, configuration.stores));
     this.#parts = parts;
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
     this.#methods = aroundMethods(
       {
         ...methods,
-        nodes: () => this.#nodes(),
+        changeObject: async (change, by) => {
+          const changed = await core.changeObject(change, by);
+          // The names of a store that was made are known now.
+          await this.#allApplied();
+          return changed;
+        },
+        nodes: () => nodeViews(this.#members, this.#parts.hosts, this.#leases, (hello) => this.#isOwn(hello)),
         lead: async () => this.#lead(),
-        drainNode: async (name, drained) => this.#drain(name, drained),
+        drainNode: async (name, drained) =>
+          drainMember({ ...parts, members: this.#members, isOwn: (hello) => this.#isOwn(hello) }, name, drained),
       },
       CALLS_OF_MEMBERS,
       (method) => this.#calls.counted(method),
@@ -96,11 +106,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       const joined = [...this.#members].map((one) => one.hello);
       const admission = admit(hello, joined, this.#parts.configuration);
       if (admission.kind !== "admitted") return admission;
-      const renderers = new NodeRenderers(hello.name, hello.renderers, channel);
-      const { isDraining } = hello;
-      member = { hello, channel, socket, renderers, isDraining, sinceMs: Date.now(), lastHeardMs: elapsedMs() };
-      this.#begin(member);
       const { version } = admission;
+      const hasMadeStores = version >= STORES_VERSION;
+      if (!hasMadeStores && this.state.configuration.stores.length > 0)
+        return { kind: "not_now", reason: "stores were made over HTTP, which its version of the messages lacks" };
+      const ofFile = this.#parts.configuration.stores;
+      const changesOf = hasMadeStores ? (stores: readonly StoreOptions[]) => storeChanges(stores, ofFile) : undefined;
+      const renderers = new NodeRenderers(hello, channel, changesOf);
+      member = newMember({ hello, version, channel, socket, renderers });
+      this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs, version };
     };
     const beat = (): number => {
@@ -110,7 +124,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       return lease.leftMs;
     };
     const retire = async (): Promise<void> => {
-      if (member !== undefined) await this.#parts.hosts.remove(member.renderers);
+      if (member === undefined) return;
+      member.isLeaving = true;
+      await this.#parts.hosts.remove(member.renderers);
     };
     const leave = (): void => {
       // A beat that is under way must not grant the lease again: every change would wait for its end.
@@ -204,6 +220,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await waitOut(() => this.#leases.unawareMs());
   }
 
+  override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
+    const old = [...this.#members].find(({ version }) => version < STORES_VERSION);
+    if (old !== undefined) return `node ${old.hello.name} has an older version, which has only the stores of its file`;
+    return super.storesFault(stores, mark);
+  }
+
   override setAccounts(accounts: Accounts): void {
     this.#changed();
     super.setAccounts(accounts);
@@ -222,7 +244,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   override async configure(configuration: Configuration): Promise<void> {
     this.#changed();
-    await super.configure(sharedConfiguration(configuration));
+    this.#names.configure(configuration.stores);
+    await super.configure(sharedConfiguration(configuration, this.#parts.configuration.stores));
     await this.#unaware();
   }
 
@@ -246,37 +269,11 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return super.ready(readiness);
   }
 
-  async #nodes(): Promise<readonly NodeView[]> {
-    const { hosts } = this.#parts;
-    const views = [...this.#members].map((member) => {
-      const isLead = this.#isOwn(member.hello);
-      const leaseMs = this.#leases.leftMs(member.hello.instance);
-      return nodeView(member, isLead, { leaseMs, ...hosts.workOf(isLead ? undefined : member.renderers) });
-    });
-    const all = await Promise.all(views);
-    return all.sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
   #lead(): LeadView {
     const { cluster, epoch, lease } = this.#parts;
     const { leftMs: leaseMs } = lease;
     const known = { node: cluster.node, epoch, sinceMs: this.#sinceMs, lostNodes: this.#lost };
     return { ...known, leaseMs, renewedMs: cluster.leadLeaseMs - leaseMs };
-  }
-
-  /** Gives a node no further renders, and lets it say so at `/readyz`; or ends that. The lead is handed over. */
-  #drain(name: string, drained: boolean): DrainOutcome {
-    const member = [...this.#members].find(({ hello }) => hello.name === name);
-    if (member === undefined) return "unknown";
-    if (member.isDraining === drained) return "done";
-    if (drained && [...this.#members].every((one) => one === member || one.isDraining)) return "last";
-    const { renderers, channel, hello } = member;
-    member.isDraining = drained;
-    if (drained) void this.#parts.hosts.remove(renderers);
-    else if (!this.#isOwn(hello) && hello.renderers > 0) this.#parts.hosts.add(renderers);
-    channel.note("drain", [drained]);
-    this.#parts.log.info(drained ? "a node is drained" : "a node is not drained any more", { node: name });
-    return "done";
   }
 
   /** Accepts nodes on the address. @throws Error when it is not available */
@@ -298,7 +295,3 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     await closed;
   }
 }
-
-/** Returns the order of a user at a node. */
-const near = (order: RenderOrder, node: string | undefined): RenderOrder =>
-  node === undefined ? order : { ...order, near: node };

@@ -1,6 +1,8 @@
 import type { Channel, Message } from "../../lib/channel.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "../renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
+import type { StoreChanges } from "./store-changes.ts";
 
 interface Remote {
   receive: ((message: Message) => void) | undefined;
@@ -15,10 +17,18 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
   readonly #remotes = new Map<number, Remote>();
   #next = 1;
 
-  constructor(node: string, most: number, channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">) {
-    this.node = node;
-    this.most = most;
+  readonly #changesOf: ((stores: readonly StoreOptions[]) => StoreChanges) | undefined;
+
+  constructor(
+    { name, renderers }: { readonly name: string; readonly renderers: number },
+    channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">,
+    /** Returns what a node is sent of its stores; absent: it has those of its file, whatever is made. */
+    changesOf?: (stores: readonly StoreOptions[]) => StoreChanges,
+  ) {
+    this.node = name;
+    this.most = renderers;
     this.#channel = channel;
+    this.#changesOf = changesOf;
   }
 
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
@@ -36,6 +46,10 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
       pid: undefined,
       kill: () => this.#channel.note("killRenderer", [id]),
     };
+  }
+
+  configureStores(stores: readonly StoreOptions[]): void {
+    if (this.#changesOf !== undefined) this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
   }
 
   fromRenderer(id: number, message: Message): void {

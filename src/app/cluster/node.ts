@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import { withLayer } from "../../config/layer-update.ts";
@@ -19,7 +17,9 @@ import { dataDirectoryFault } from "../start-faults.ts";
 import { LeadLink } from "./lead-link.ts";
 import { Membership } from "./membership.ts";
 import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";
+import { NodeNames } from "./node-names.ts";
 import type { RendererHostMethods } from "./renderer-messages.ts";
+import { withStoreChanges } from "./store-changes.ts";
 
 /** Tiles in flight at a shutdown are finished within this time. */
 const GRACE_MS = 25_000;
@@ -63,6 +63,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     },
     log,
   });
+  const names = new NodeNames();
   let applied = Promise.resolve();
   /** Applies changes of the configuration one after the other. */
   const inTurn = (work: () => Promise<void>): Promise<void> => {
@@ -71,6 +72,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   };
   const configure = async (next: Configuration): Promise<void> => {
     configuration = next;
+    names.configure(next.stores);
     await serving.configure(next);
   };
   const methods: Omit<NodeMethods, keyof RendererHostMethods> = {
@@ -82,11 +84,16 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     begin(state, eventsId) {
       inTurn(async () => {
         configuration = nodeConfiguration(state.configuration, own);
+        names.configure(configuration.stores);
         await serving.restart({ ...state, configuration }, eventsId);
       }).catch((error: unknown) => log.error("the state of the lead cannot be applied", { error: String(error) }));
     },
     drain: (drained) => membership.drain(drained),
-    names: (id, text) => replaceNames(own, id, text),
+    names(id, text) {
+      const isFirst = names.replace(configuration.stores, id, text);
+      // Until now tiles were read as if nothing had ever been truncated in the store.
+      if (isFirst) for (const { name } of configuration.layers) serving.clear(name);
+    },
   };
   const membership = new Membership({
     cluster,
@@ -94,6 +101,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
     methods,
+    storesWith: (changes) => withStoreChanges(own, changes),
     // None may store before this node has a lease.
     renderers: new LocalRenderers(
       { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
@@ -140,25 +148,5 @@ function claim({ dataDir }: Configuration): ReturnType<typeof lockTilesDirectory
     return lockTilesDirectory(dataDir);
   } catch (error) {
     throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
-  }
-}
-
-/** Replaces the local copy of the names of generations. The lead does not send them to the node that it shares it with. */
-function replaceNames({ stores }: Configuration, id: string, text: string): void {
-  const store = stores.find((one) => one.id === id);
-  if (store?.type !== "s3") return;
-  const { namesFile } = store;
-  if (readOrEmpty(namesFile) === text) return;
-  mkdirSync(dirname(namesFile), { recursive: true });
-  writeFileSync(`${namesFile}.node`, text, { mode: 0o600 });
-  renameSync(`${namesFile}.node`, namesFile);
-}
-
-function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    // There is none yet. A fault of the disk shows when the file is replaced.
-    return "";
   }
 }

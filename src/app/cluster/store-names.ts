@@ -1,13 +1,18 @@
 import { readFileSync } from "node:fs";
 import type { Configuration } from "../../config/configuration.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 
 /** The local copies of the names of generations, which the coordinator replaces with each truncation of a store in S3. */
 export class StoreNames {
-  readonly #files: readonly { readonly id: string; readonly file: string }[];
+  #files: readonly { readonly id: string; readonly file: string }[] = [];
   readonly #sent = new Map<string, string>();
 
   constructor({ stores }: Configuration) {
+    this.configure(stores);
+  }
+
+  configure(stores: readonly StoreOptions[]): void {
     this.#files = stores.flatMap((store) => (store.type === "s3" ? [{ id: store.id, file: store.namesFile }] : []));
   }
 

@@ -48,14 +48,14 @@ export interface OwnNode {
 }
 
 /**
- * `ready`: the node has a lease and serves. `draining`: it serves, but its `/readyz` is 503, and it gets no further renders. `lost`:
+ * `ready`: the node has a lease and serves. `draining`: it is drained, or ends; it serves, but its `/readyz` is 503, and it gets no further renders. `lost`:
  * it does not answer, and its lease has not ended.
  */
 export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** `alone`: the server is no cluster. `last`: all other nodes are drained. */
-export type DrainOutcome = "done" | "unknown" | "alone" | "last";
+/** `alone`: the server is no cluster. `last`: all other nodes are drained. `leaving`: the node ends. */
+export type DrainOutcome = "done" | "unknown" | "alone" | "last" | "leaving";
 
 /** Returns the number of tiles that counters of layers stand for. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {

@@ -41,6 +41,7 @@ export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string):
         const outcome = await drainNode(name, drained);
         if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
         if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
+        if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
         const view = outcome === "done" ? (await nodes()).find((one) => one.name === name) : undefined;
         return view === undefined ? refuse(unknownNode(name)) : documentAnswer("Node", nodeDocument(view));
       }),

@@ -1,0 +1,279 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { KnownVersions } from "../../src/app/cluster/link-version.ts";
+import type { LeadMethods, NodeHello } from "../../src/app/cluster/node-methods.ts";
+import { connectToNode } from "../../src/cluster/connections.ts";
+import { FramedPort } from "../../src/cluster/framed-port.ts";
+import { parseHostPort } from "../../src/config/cluster-options.ts";
+import { Channel, type Message, remoteMethods, type Sendings } from "../../src/lib/channel.ts";
+import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { hasPostgres } from "../support/postgres.ts";
+import { buildPrevious, type PreviousBuild, previousCommit } from "../support/previous-build.ts";
+import { ended, job, massTruncate, seed, type TestServer, until, usage } from "../support/server.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+
+const commit = previousCommit();
+if (commit === undefined) console.warn("SKIPPED: test/engine/cluster-upgrade.test.ts needs the history of git");
+if (!hasPostgres) console.warn("SKIPPED: test/engine/cluster-upgrade.test.ts needs Debian's package postgresql");
+
+const LAYER = "ws:roads";
+const STORED = `/xyz/other/3/2/5.png`;
+const NAMES = ["a", "b", "c"] as const;
+type Name = (typeof NAMES)[number];
+
+/** Methods that a later version could have. */
+interface Newer {
+  newerCall(): Promise<void>;
+  newerNote(): void;
+}
+const NEWER: Sendings<Newer> = { newerCall: "call", newerNote: "note" };
+
+/** A cluster of both programs, and clients that never stop. */
+class MixedCluster {
+  readonly #cluster: TestCluster;
+  readonly #before: string;
+  readonly nodes = new Map<Name, TestServer>();
+  /** How the reads of a stored tile were answered, and by which node. */
+  readonly reads = new Set<string>();
+
+  constructor(cluster: TestCluster, before: string) {
+    this.#cluster = cluster;
+    this.#before = before;
+  }
+
+  async start(name: Name, program: "before" | "now"): Promise<TestServer> {
+    const node = await this.#cluster.start(
+      name,
+      undefined,
+      undefined,
+      {},
+      program === "now" ? undefined : this.#before,
+    );
+    await isReady(node);
+    this.nodes.set(name, node);
+    return node;
+  }
+
+  get(name: Name): TestServer {
+    return this.nodes.get(name) ?? expect.fail(`node ${name} runs`);
+  }
+
+  /** Replaces the program of a node, as an upgrade does. */
+  async exchange(name: Name): Promise<void> {
+    const node = this.get(name);
+    // The balancer has taken it out.
+    this.nodes.delete(name);
+    expect(await node.kill("SIGTERM")).toBe(0);
+    await this.start(name, "now");
+  }
+
+  /** Returns the name of the node that leads, when one does. */
+  async lead(): Promise<string> {
+    return until("a node leads", async () => {
+      const [node] = this.nodes.values();
+      return node === undefined ? undefined : (await nodesOf(node).catch(() => [])).find(({ lead }) => lead)?.name;
+    });
+  }
+
+  /** Reads a stored tile from all nodes in turns. */
+  async read(over: AbortSignal): Promise<void> {
+    for (let n = 0; !over.aborted; n++) {
+      const running = [...this.nodes];
+      const [name, node] = running[n % running.length] ?? expect.fail("a node runs");
+      const response = await fetch(node.url + STORED).catch((error: unknown) => error);
+      // A node that is taken out meanwhile may close the connection.
+      if (!(response instanceof Response)) {
+        if (this.nodes.get(name) === node) this.reads.add(`${name}: ${String(response)}`);
+        continue;
+      }
+      const text = await response.text();
+      const result = response.headers.get("geowebcache-cache-result") ?? "";
+      this.reads.add(`${response.status} ${response.status === 200 ? result : text}`);
+      await sleep(5);
+    }
+  }
+
+  /** What one node has truncated, no other one serves. */
+  async truncationsHold(): Promise<void> {
+    const tile = `/xyz/${LAYER}/2/1/1.png`;
+    const result = async (node: TestServer): Promise<string | null> => {
+      const response = await fetch(node.url + tile);
+      await response.arrayBuffer();
+      return response.headers.get("geowebcache-cache-result");
+    };
+    for (const by of this.nodes.values()) {
+      for (const node of this.nodes.values()) await result(node);
+      await until("the truncation is answered", async () =>
+        (await massTruncate(by, LAYER)).status === 200 ? true : undefined,
+      );
+      const [first, ...others] = this.nodes.values();
+      if (first === undefined) expect.fail("a node runs");
+      expect(await result(first)).toBe("MISS");
+      for (const node of others) expect(await result(node)).toBe("HIT");
+    }
+  }
+}
+
+describe.skipIf(commit === undefined || !hasPostgres)(`the program of ${commit?.slice(0, 12)} beside this one`, () => {
+  let upstream: Upstream;
+  let previous: PreviousBuild;
+
+  beforeAll(async () => {
+    if (commit !== undefined) previous = buildPrevious(commit);
+    upstream = await startUpstream();
+  });
+  afterAll(async () => {
+    previous?.remove();
+    await upstream?.close();
+  });
+
+  test("nodes are exchanged one after the other: jobs go on, stored tiles are hits, and truncations hold", {
+    timeout: 900_000,
+  }, async ({ onTestFinished }) => {
+    const cluster = newCluster({
+      upstream: upstream.url,
+      layers: [{ name: LAYER }, { name: "other" }, { name: "seeded" }],
+      // Long ones: on a busy machine the next lead takes seconds to begin.
+      keys: "nodeLeaseSeconds: 10, leadLeaseSeconds: 20",
+    });
+    onTestFinished(() => cluster.close());
+    const mixed = new MixedCluster(cluster, previous.program);
+    for (const name of NAMES) await mixed.start(name, "before");
+    await (await fetch(mixed.get("a").url + STORED)).arrayBuffer();
+    upstream.behaviour = async (): Promise<"render"> => {
+      await sleep(150);
+      return "render";
+    };
+    onTestFinished(() => {
+      upstream.behaviour = () => "render";
+    });
+    const id = await seed(mixed.get("b"), "seeded", {
+      gridSetId: "EPSG:900913",
+      zoomStart: 0,
+      zoomStop: 6,
+      threadCount: 2,
+    });
+    const over = new AbortController();
+    const reading = mixed.read(over.signal);
+    try {
+      const progress: number[] = [];
+      const step = async (): Promise<void> => {
+        const [node] = mixed.nodes.values();
+        if (node === undefined) expect.fail("a node runs");
+        const stored = async () => (await job(node, id)).tiles.stored;
+        const before = progress.at(-1) ?? 0;
+        progress.push(
+          await until("the job goes on", async () => ((await stored()) > before ? await stored() : undefined)),
+        );
+        await mixed.truncationsHold();
+      };
+      await step();
+      // The first new node joins a lead of the program before: it uses the messages that both know.
+      expect(await mixed.lead()).toBe("a");
+      await mixed.exchange("a");
+      expect(["b", "c"]).toContain(await mixed.lead());
+      await step();
+      // Then it leads the others: that one which could lead is drained meanwhile.
+      const old = (await mixed.lead()) === "b" ? "c" : "b";
+      const leading = old === "b" ? "c" : "b";
+      const drained = await fetch(`${mixed.get("a").url}/api/v1/nodes/${old}/drain`, { method: "POST" });
+      expect(drained.status).toBe(200);
+      await mixed.exchange(leading);
+      expect(["a", leading]).toContain(await mixed.lead());
+      const undrained = await fetch(`${mixed.get(old).url}/api/v1/nodes/${old}/drain`, { method: "DELETE" });
+      expect(undrained.status).toBe(200);
+      await isReady(mixed.get(old));
+      await step();
+      const versions: { nodes: { name: string; version: string | null }[] } = await (
+        await fetch(`${mixed.get(old).url}/api/v1/nodes`)
+      ).json();
+      expect(versions.nodes.map(({ name }) => name)).toEqual(NAMES);
+      await mixed.exchange(old);
+      await step();
+      upstream.behaviour = () => "render";
+      const done = await ended(mixed.get("a"), id);
+      expect([done.outcome, done.tiles.total, done.tiles.stored + done.tiles.skipped]).toEqual(["done", 5461, 5461]);
+      const { layers } = await usage(mixed.get("b"));
+      expect(layers.find(({ layer }) => layer === "seeded")?.tiles).toBe(5461);
+    } finally {
+      over.abort();
+      await reading;
+    }
+    // On a busy machine the next lead may begin after the end of a lease. Nothing else is ever answered.
+    expect([...mixed.reads].filter((answer) => !/^503 .*has no lease of the lead/.test(answer))).toEqual(["200 HIT"]);
+    for (const node of mixed.nodes.values()) expect(node.log()).not.toMatch(/unhandled|no method|report.* failed/i);
+  });
+});
+
+describe.skipIf(!hasPostgres)("a node of another version", () => {
+  let cluster: TestCluster;
+  let upstream: Upstream;
+  let lead: TestServer;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    cluster = newCluster({ upstream: upstream.url });
+    lead = await cluster.start("a");
+    await isReady(lead);
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await upstream?.close();
+  });
+
+  /** Connects as a node does. */
+  async function connect(): Promise<{ readonly channel: Channel<Record<never, never>, LeadMethods>; socket: Socket }> {
+    const [, address = ""] = /"address":"([^"]+)"[^\n]*this node leads/.exec(lead.log()) ?? [];
+    const socket = await connectToNode(parseHostPort(address) ?? expect.fail(lead.log()), "a-secret-of-the-test");
+    return { channel: new Channel(new FramedPort(socket), {}), socket };
+  }
+
+  const logged = (text: string): Promise<true> =>
+    until(`the log has: ${text}`, async () => lead.log().includes(text) || undefined);
+
+  const hello = (versions: KnownVersions): NodeHello => ({
+    ...versions,
+    instance: randomUUID(),
+    name: "z",
+    stores: new Map(),
+    isDraining: false,
+    renderers: 0,
+  });
+
+  test("that the lead does not know is refused, and both versions are named", async () => {
+    const { channel, socket } = await connect();
+    const welcome = await channel.call("join", hello({ version: 90, oldest: 89, program: "9.0.0" }));
+    expect(welcome).toMatchObject({ kind: "refused" });
+    expect(welcome).toHaveProperty(
+      "reason",
+      expect.stringMatching(
+        /^its messages have version 90 \(Nuthatch 9\.0\.0\), and those of the lead version \d+ \(Nuthatch \d+\.\d+\.\d+\): only neighbours/,
+      ),
+    );
+    socket.destroy();
+  });
+
+  test("that sends a message which the lead does not know gets an error, or its connection ends", async () => {
+    const { channel, socket } = await connect();
+    // Of an interface that the lead does not have.
+    const newer = remoteMethods<Newer>(channel as unknown as Channel<Record<never, never>, Newer>, NEWER);
+    await expect(newer.newerCall()).rejects.toMatchObject({ code: "unknown_method" });
+    const closed = once(socket, "close");
+    newer.newerNote();
+    await closed;
+    await logged("no method newerNote on this side of the channel");
+    expect((await fetch(`${lead.url}/readyz`)).status).toBe(200);
+  });
+
+  test("that sends something which is no message loses its connection, and the lead goes on", async () => {
+    const { socket } = await connect();
+    const closed = once(socket, "close");
+    new FramedPort(socket).postMessage({ kind: "newer" } as unknown as Message);
+    await closed;
+    await logged('a message of the kind \\"newer\\" is not known');
+    expect((await fetch(`${lead.url}/readyz`)).status).toBe(200);
+  });
+});
