@@ -12,7 +12,6 @@ import {
   type YAMLError,
 } from "yaml";
 import type { Path } from "./problems.ts";
-import { quickYaml } from "./quick-yaml.ts";
 import { type LayerItem, type SplitText, splitLayers } from "./split-layers.ts";
 
 /** A document of YAML 1.2. */
@@ -30,7 +29,7 @@ const OPTIONS = { prettyErrors: false, merge: true, uniqueKeys: true } as const;
 
 /**
  * Parses YAML. The items of a long list of layers are parsed one by one, so that only one has its nodes in memory: those
- * of 10,000 layers take 360 MB, and a third of the time. Places in a layer are found when a message needs them. `leastLength`: of a text that is parsed in parts.
+ * of 10,000 layers take 360 MB, and a third of the time. `leastLength`: of a text that is parsed in parts.
  */
 export function parseYaml(text: string, leastLength?: number): ParsedYaml {
   const split = splitLayers(text, leastLength);
@@ -89,13 +88,11 @@ function parsedParts(text: string, { head, items, removed, inserted }: SplitText
 
 /** Returns the list of one item that a layer is. Undefined: there is an error. */
 function valuesOf(text: string, item: LayerItem): unknown {
-  const quick = quickYaml(text.slice(item.start, item.end));
-  if (quick !== undefined) return quick;
   const parsed = parseItem(text, item);
   try {
     return parsed?.toJS();
   } catch {
-    // A merge key without a map, which the whole document tells.
+    // A merge key without a map: the parse of the whole document reports it.
     return undefined;
   }
 }
