@@ -145,7 +145,7 @@ layers: []
   {
     mistake: "a national CRS without a grid set",
     yaml: grid("gridSet: EPSG:25832"),
-    says: [/^f\.yaml:4:.*\); gridSets: defines own ones \(docs\/layers\.md#grid-sets\)/],
+    says: [/^f\.yaml:4:.*\); gridSets: defines own ones \(docs\/reference\/layer-configuration\.md#grid-sets\)/],
   },
   { mistake: "a missing quote", yaml: layer('title: "Welt'), says: [/^f\.yaml:\d+:\d+: .*Missing closing "quote/] },
   {
