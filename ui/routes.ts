@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import type { TextKey } from "./core/i18n.ts";
+import { loadSettingsTexts, type TextKey } from "./core/i18n.ts";
 
 /** A view, loaded when it is shown first. `segments` are the decoded parts of the path after the view's own. */
 export interface ViewProps {
@@ -15,6 +15,11 @@ interface ViewRoute {
   readonly load: () => Promise<View>;
 }
 
+async function withSettingsTexts(view: Promise<View>): Promise<View> {
+  await loadSettingsTexts();
+  return view;
+}
+
 export const routes: readonly ViewRoute[] = [
   { name: "", load: () => import("./views/overview/view.tsx") },
   { name: "layers", load: () => import("./views/layers/view.tsx") },
@@ -25,8 +30,8 @@ export const routes: readonly ViewRoute[] = [
   { name: "upstreams", load: () => import("./views/upstreams/view.tsx") },
   { name: "nodes", load: () => import("./views/nodes/view.tsx") },
   { name: "activity", load: () => import("./views/activity/view.tsx") },
-  { name: "settings", load: () => import("./views/settings/view.tsx") },
-  { name: "edit", load: () => import("./views/edit/view.tsx") },
+  { name: "settings", load: () => withSettingsTexts(import("./views/settings/view.tsx")) },
+  { name: "edit", load: () => withSettingsTexts(import("./views/edit/view.tsx")) },
   { name: "new", load: () => import("./views/new/view.tsx") },
 ];
 

@@ -16,10 +16,10 @@ class Keyboard {
     this.#page = page;
   }
 
-  /** Presses Tab until a control has the focus. */
+  /** Presses Tab until a control has the focus. Waits until it can be used: a button that sends its request cannot. */
   async reach(role: Parameters<Page["getByRole"]>[0], name: string | RegExp): Promise<void> {
     const control = this.#page.getByRole(role, { name, ...(typeof name === "string" ? { exact: true } : {}) });
-    await control.first().waitFor();
+    await control.and(this.#page.locator(":not(:disabled):not([aria-disabled])")).first().waitFor();
     const focused = control.and(this.#page.locator(":focus"));
     for (let n = 0; n < MOST_TABS; n++) {
       if ((await focused.count()) > 0) return;

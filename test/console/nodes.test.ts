@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium || !hasPostgres)("the console's nodes, in Chromium,
     const row = (name: string) => page.getByRole("row").filter({ has: page.locator("b", { hasText: name }) });
     await row("b").getByText("answers this page").waitFor();
     await row((await nodesOf(b)).find(({ lead }) => lead)?.name ?? "")
-      .getByText("Leads")
+      .getByText(/\bLead$/)
       .waitFor();
     const served = () => row("b").locator('td[data-label="Tiles served"]');
     const before = Number(await served().textContent());

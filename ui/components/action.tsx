@@ -63,6 +63,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
     }
   };
   const begin = (): void => {
+    if (busy.value) return;
     typed.value = "";
     if (confirm === undefined) void run();
     else asking.value = true;
@@ -74,7 +75,9 @@ export function Action<T = unknown>(props: ActionProps<T>) {
         class={isSmall ? `${kind} small` : kind}
         title={title}
         aria-label={title}
-        disabled={disabled || busy.value}
+        disabled={disabled}
+        // A button that is disabled loses the focus, and the keyboard its place.
+        aria-disabled={busy.value || undefined}
         onClick={begin}
       >
         {label}

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import type { settings } from "../texts/en/settings.ts";
 import type { en } from "../texts/en.ts";
 
 /** A text with a form for one thing and a form for several (CLDR plural categories; the others use `other`). */
@@ -9,14 +10,39 @@ export interface Plural {
 type Text = string | Plural;
 export type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Plural };
 export type Catalogue = Texts<typeof en>;
-export type TextKey = keyof Catalogue;
+type SettingsTexts = Texts<typeof settings>;
+export type TextKey = keyof Catalogue | keyof SettingsTexts;
 
-/** The languages, by the name that their speakers use. Each catalogue is loaded when it is needed. */
-export const LANGUAGES: Readonly<Record<string, { readonly name: string; readonly load: () => Promise<Catalogue> }>> = {
-  en: { name: "English", load: async () => (await import("../texts/en.ts")).en },
-  de: { name: "Deutsch", load: async () => (await import("../texts/de.ts")).de },
-  fr: { name: "Français", load: async () => (await import("../texts/fr.ts")).fr },
-  es: { name: "Español", load: async () => (await import("../texts/es.ts")).es },
+interface Language {
+  /** The name that its speakers use. */
+  readonly name: string;
+  readonly load: () => Promise<Catalogue>;
+  /** The texts of the settings. */
+  readonly loadSettings: () => Promise<SettingsTexts>;
+}
+
+/** The languages. Each catalogue is loaded when it is needed. */
+export const LANGUAGES: Readonly<Record<string, Language>> = {
+  en: {
+    name: "English",
+    load: async () => (await import("../texts/en.ts")).en,
+    loadSettings: async () => (await import("../texts/en/settings.ts")).settings,
+  },
+  de: {
+    name: "Deutsch",
+    load: async () => (await import("../texts/de.ts")).de,
+    loadSettings: async () => (await import("../texts/de/settings.ts")).settings,
+  },
+  fr: {
+    name: "Français",
+    load: async () => (await import("../texts/fr.ts")).fr,
+    loadSettings: async () => (await import("../texts/fr/settings.ts")).settings,
+  },
+  es: {
+    name: "Español",
+    load: async () => (await import("../texts/es.ts")).es,
+    loadSettings: async () => (await import("../texts/es/settings.ts")).settings,
+  },
 };
 
 const STORED = "nuthatch.language";
@@ -26,6 +52,8 @@ export const locale = computed(
   () => window.navigator.languages.find((tag) => tag.split("-")[0] === language.value) ?? language.value,
 );
 const catalogue = signal<Readonly<Partial<Record<string, Text>>>>({});
+/** Whether a view has needed the texts of the settings. */
+let hasSettings = false;
 
 function preferred(): string {
   const wanted = [window.localStorage.getItem(STORED) ?? "", ...window.navigator.languages];
@@ -34,11 +62,18 @@ function preferred(): string {
 
 /** Loads the catalogue of a language, by default of the one that the reader prefers. */
 export async function loadLanguage(tag = preferred()): Promise<void> {
-  const texts = await LANGUAGES[tag]?.load();
-  if (texts === undefined) return;
-  catalogue.value = texts;
+  const chosen = LANGUAGES[tag];
+  if (chosen === undefined) return;
+  const texts = await chosen.load();
+  catalogue.value = hasSettings ? { ...texts, ...(await chosen.loadSettings()) } : texts;
   language.value = tag;
   document.documentElement.lang = tag;
+}
+
+/** Loads the texts of the settings in the language of the others. */
+export async function loadSettingsTexts(): Promise<void> {
+  hasSettings = true;
+  await loadLanguage(language.value);
 }
 
 export async function chooseLanguage(tag: string): Promise<void> {

@@ -11,7 +11,6 @@ import { nodes } from "./de/nodes.ts";
 import { overview } from "./de/overview.ts";
 import { quota } from "./de/quota.ts";
 import { schedules } from "./de/schedules.ts";
-import { settings } from "./de/settings.ts";
 import { truncations } from "./de/truncations.ts";
 import { upstreams } from "./de/upstreams.ts";
 
@@ -28,7 +27,6 @@ export const de: Catalogue = {
   ...overview,
   ...quota,
   ...schedules,
-  ...settings,
   ...truncations,
   ...upstreams,
 };

@@ -10,11 +10,13 @@ import { nodes } from "./en/nodes.ts";
 import { overview } from "./en/overview.ts";
 import { quota } from "./en/quota.ts";
 import { schedules } from "./en/schedules.ts";
-import { settings } from "./en/settings.ts";
 import { truncations } from "./en/truncations.ts";
 import { upstreams } from "./en/upstreams.ts";
 
-/** All texts in English. The texts of a view are in a file of their own; every language has the same files. */
+/**
+ * The texts in English, but for those of the settings, which few readers see. The texts of a view are in a file of their
+ * own; every language has the same files.
+ */
 export const en = {
   ...activity,
   ...coverage,
@@ -28,7 +30,6 @@ export const en = {
   ...overview,
   ...quota,
   ...schedules,
-  ...settings,
   ...truncations,
   ...upstreams,
 };

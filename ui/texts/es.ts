@@ -11,7 +11,6 @@ import { nodes } from "./es/nodes.ts";
 import { overview } from "./es/overview.ts";
 import { quota } from "./es/quota.ts";
 import { schedules } from "./es/schedules.ts";
-import { settings } from "./es/settings.ts";
 import { truncations } from "./es/truncations.ts";
 import { upstreams } from "./es/upstreams.ts";
 
@@ -28,7 +27,6 @@ export const es: Catalogue = {
   ...overview,
   ...quota,
   ...schedules,
-  ...settings,
   ...truncations,
   ...upstreams,
 };

@@ -11,7 +11,6 @@ import { nodes } from "./fr/nodes.ts";
 import { overview } from "./fr/overview.ts";
 import { quota } from "./fr/quota.ts";
 import { schedules } from "./fr/schedules.ts";
-import { settings } from "./fr/settings.ts";
 import { truncations } from "./fr/truncations.ts";
 import { upstreams } from "./fr/upstreams.ts";
 
@@ -28,7 +27,6 @@ export const fr: Catalogue = {
   ...overview,
   ...quota,
   ...schedules,
-  ...settings,
   ...truncations,
   ...upstreams,
 };

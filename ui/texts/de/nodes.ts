@@ -4,11 +4,9 @@ import type { nodes as english } from "../en/nodes.ts";
 export const nodes: Texts<typeof english> = {
   "nodes.alone": "Dieser Server ist allein: Seine Konfiguration hat keinen Cluster.",
   "nodes.means":
-    "Der führende Knoten rechnet und verwaltet für alle. Jeder Knoten liefert aus und rendert, solange er eine Lease des führenden hat. Der Rückstand ist die Zeit, seit der führende vom Knoten gehört hat; Metakacheln zählen seit dem Beitritt.",
+    "Der Rückstand ist die Zeit, seit der führende vom Knoten gehört hat. Metakacheln zählen seit dem Beitritt.",
   "nodes.node": "Knoten",
   "nodes.self": "liefert diese Seite",
-  "nodes.leads": "Führt",
-  "nodes.state": "Zustand",
   "nodes.state.ready": "Bereit",
   "nodes.state.draining": "Herausgenommen",
   "nodes.state.lost": "Verloren",
@@ -22,9 +20,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.lead": "Führender Knoten",
   "nodes.leadsSince": "seit: {age}",
   "nodes.epoch": "Epoche",
-  "nodes.epochMeans": "steigt mit jedem Wechsel der Führung",
   "nodes.leadLease": "Lease der Führung",
-  "nodes.leadLeaseMeans": "wird in der Datenbank erneuert",
   "nodes.drain": "Herausnehmen …",
   "nodes.drain.of": "Knoten {name} herausnehmen",
   "nodes.drain.means":

@@ -2,11 +2,9 @@
 export const nodes = {
   "nodes.alone": "This server is alone: its configuration has no cluster.",
   "nodes.means":
-    "The lead accounts and manages for all nodes. Each node serves and renders while it has a lease of the lead. The lag is the time since the lead has heard from a node; metatiles are counted since the node has joined.",
+    "The lag is the time since the lead has heard from a node. Metatiles are counted since the node has joined.",
   "nodes.node": "Node",
   "nodes.self": "answers this page",
-  "nodes.leads": "Leads",
-  "nodes.state": "State",
   "nodes.state.ready": "Ready",
   "nodes.state.draining": "Drained",
   "nodes.state.lost": "Lost",
@@ -20,9 +18,7 @@ export const nodes = {
   "nodes.lead": "Lead",
   "nodes.leadsSince": "since {age}",
   "nodes.epoch": "Epoch",
-  "nodes.epochMeans": "rises with each lead",
   "nodes.leadLease": "Lease of the lead",
-  "nodes.leadLeaseMeans": "is renewed in the database",
   "nodes.drain": "Drain …",
   "nodes.drain.of": "Drain node {name}",
   "nodes.drain.means":

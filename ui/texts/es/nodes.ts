@@ -4,11 +4,9 @@ import type { nodes as english } from "../en/nodes.ts";
 export const nodes: Texts<typeof english> = {
   "nodes.alone": "Este servidor está solo: su configuración no tiene clúster.",
   "nodes.means":
-    "El nodo que dirige cuenta y administra para todos. Cada nodo sirve y dibuja mientras tiene una concesión del que dirige. El retraso es el tiempo desde que este supo del nodo; las metateselas se cuentan desde que se unió.",
+    "El retraso es el tiempo desde que el que dirige supo del nodo. Las metateselas se cuentan desde que se unió.",
   "nodes.node": "Nodo",
   "nodes.self": "sirve esta página",
-  "nodes.leads": "Dirige",
-  "nodes.state": "Estado",
   "nodes.state.ready": "Listo",
   "nodes.state.draining": "Retirado",
   "nodes.state.lost": "Perdido",
@@ -22,9 +20,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.lead": "Nodo que dirige",
   "nodes.leadsSince": "desde: {age}",
   "nodes.epoch": "Época",
-  "nodes.epochMeans": "sube con cada cambio de dirección",
   "nodes.leadLease": "Concesión de la dirección",
-  "nodes.leadLeaseMeans": "se renueva en la base de datos",
   "nodes.drain": "Retirar …",
   "nodes.drain.of": "Retirar el nodo {name}",
   "nodes.drain.means":

@@ -4,11 +4,9 @@ import type { nodes as english } from "../en/nodes.ts";
 export const nodes: Texts<typeof english> = {
   "nodes.alone": "Ce serveur est seul : sa configuration n’a pas de grappe.",
   "nodes.means":
-    "Le nœud meneur compte et gère pour tous. Chaque nœud sert et rend des tuiles tant qu’il a un bail du meneur. Le retard est le temps depuis que le meneur a entendu le nœud ; les métatuiles sont comptées depuis son arrivée.",
+    "Le retard est le temps depuis que le meneur a entendu le nœud. Les métatuiles sont comptées depuis son arrivée.",
   "nodes.node": "Nœud",
   "nodes.self": "sert cette page",
-  "nodes.leads": "Meneur",
-  "nodes.state": "État",
   "nodes.state.ready": "Prêt",
   "nodes.state.draining": "Retiré",
   "nodes.state.lost": "Perdu",
@@ -22,9 +20,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.lead": "Meneur",
   "nodes.leadsSince": "depuis : {age}",
   "nodes.epoch": "Époque",
-  "nodes.epochMeans": "augmente à chaque changement de meneur",
   "nodes.leadLease": "Bail du meneur",
-  "nodes.leadLeaseMeans": "est renouvelé dans la base de données",
   "nodes.drain": "Retirer …",
   "nodes.drain.of": "Retirer le nœud {name}",
   "nodes.drain.means":

@@ -33,7 +33,7 @@ const columnsOf = ({ self, nodes }: Cluster, reload: () => void): readonly Colum
     cell: ({ name, lead, version }) => (
       <span class="node-name">
         <b>{name}</b>
-        {lead && <Chip tone="busy">{t("nodes.leads")}</Chip>}
+        {lead && <Chip tone="busy">{t("nodes.lead")}</Chip>}
         {name === self && <small>{t("nodes.self")}</small>}
         {version !== null && <small>{t("overview.version", { version })}</small>}
       </span>
@@ -41,7 +41,7 @@ const columnsOf = ({ self, nodes }: Cluster, reload: () => void): readonly Colum
   },
   {
     key: "state",
-    label: t("nodes.state"),
+    label: t("field.state"),
     cell: ({ state }) => <Chip tone={TONES[state]}>{t(`nodes.state.${state}`)}</Chip>,
   },
   {

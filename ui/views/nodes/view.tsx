@@ -46,17 +46,11 @@ function Lead({ lead: { node, epoch, since, lease } }: { readonly lead: NonNulla
       </div>
       <div>
         <dt>{t("nodes.epoch")}</dt>
-        <dd>
-          {count(epoch)}
-          <small>{t("nodes.epochMeans")}</small>
-        </dd>
+        <dd>{count(epoch)}</dd>
       </div>
       <div>
         <dt>{t("nodes.leadLease")}</dt>
-        <dd>
-          {milliseconds(lease)}
-          <small>{t("nodes.leadLeaseMeans")}</small>
-        </dd>
+        <dd>{milliseconds(lease)}</dd>
       </div>
     </dl>
   );
