@@ -77,5 +77,5 @@ if (!hasProgram) {
   console.error("nuthatch: `node bin/build.mjs` failed");
   process.exit(1);
 }
-// The server works without: /docs says how to build it.
+// The server starts without the documentation; /docs then names the command that builds it.
 if (!hasDocs) console.error("nuthatch: `npm run docs` failed; the program starts without its documentation");

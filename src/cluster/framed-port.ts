@@ -7,7 +7,7 @@ const MOST_BYTES = 256 * 2 ** 20;
 /** A peer that takes so little that this much waits for it counts as hung. */
 const MOST_WAITING = 512 * 2 ** 20;
 const LENGTH_BYTES = 4;
-/** The other side may be newer than it said. */
+/** The other side may be newer than the version that it has sent. */
 const KINDS: ReadonlySet<string> = new Set(MESSAGE_KINDS);
 
 /** A port of messages over a connection: each is its length in four bytes, and the structured clone of V8. */

@@ -54,6 +54,8 @@ export const locale = computed(
 const catalogue = signal<Readonly<Partial<Record<string, Text>>>>({});
 /** Whether a view has needed the texts of the settings. */
 let hasSettings = false;
+/** The language that was chosen last. A catalogue of another one that arrives later is not used. */
+let latest = "en";
 
 function preferred(): string {
   const wanted = [window.localStorage.getItem(STORED) ?? "", ...window.navigator.languages];
@@ -64,8 +66,11 @@ function preferred(): string {
 export async function loadLanguage(tag = preferred()): Promise<void> {
   const chosen = LANGUAGES[tag];
   if (chosen === undefined) return;
-  const texts = await chosen.load();
-  catalogue.value = hasSettings ? { ...texts, ...(await chosen.loadSettings()) } : texts;
+  latest = tag;
+  const common = await chosen.load();
+  const texts = hasSettings ? { ...common, ...(await chosen.loadSettings()) } : common;
+  if (latest !== tag) return;
+  catalogue.value = texts;
   language.value = tag;
   document.documentElement.lang = tag;
 }
@@ -73,7 +78,7 @@ export async function loadLanguage(tag = preferred()): Promise<void> {
 /** Loads the texts of the settings in the language of the others. */
 export async function loadSettingsTexts(): Promise<void> {
   hasSettings = true;
-  await loadLanguage(language.value);
+  await loadLanguage(latest);
 }
 
 export async function chooseLanguage(tag: string): Promise<void> {

@@ -11,12 +11,15 @@ export interface DrainParts {
   readonly log: Logger;
 }
 
-/** Gives a node no further renders, and lets it say so at `/readyz`; or ends that. The lead is handed over. */
+/**
+ * Begins or ends the drain of a node. A drained node gets no further renders, its `/readyz` is 503, and it hands the lead
+ * over if it has it.
+ */
 export function drainMember(parts: DrainParts, name: string, drained: boolean): DrainOutcome {
   const { members, hosts, isOwn, log } = parts;
   const member = [...members].find(({ hello }) => hello.name === name);
   if (member === undefined) return "unknown";
-  // It has been told to end, and does so whatever is wanted now.
+  // The node has received SIGTERM, and ends in any case.
   if (member.isLeaving) return drained ? "done" : "leaving";
   if (member.isDraining === drained) return "done";
   if (drained && [...members].every((one) => one === member || one.isDraining || one.isLeaving)) return "last";

@@ -117,7 +117,7 @@ export class LeadLink {
     }
   }
 
-  /** A lead of the version before cannot be asked. */
+  /** Returns the lead; undefined: it has version 1 of the messages, which lack this call. */
   async #lead(): Promise<LeadView | undefined> {
     const channel = await this.#connected();
     return this.#version < 2 ? undefined : channel.call("lead");

@@ -1,9 +1,9 @@
 import { ownVersion } from "../../lib/version.ts";
 
 /**
- * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or anything that
- * one carries, changes so that the program before would misread it.
- * 2: the lead tells of itself (`lead`), and nodes their leases and programs; stores are made over HTTP.
+ * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
+ * parameters, changes so that the program before would misread a message.
+ * 2: `lead` describes the lead, rows of nodes have their lease and their program, and stores are made over HTTP.
  */
 export const LINK_VERSION = 2;
 
@@ -13,7 +13,7 @@ export const STORES_VERSION = 2;
 /** The oldest version that this program uses: that of the program before it. */
 const OLDEST = LINK_VERSION - 1;
 
-/** The versions of the messages that a program knows, as it says them when it joins. */
+/** The versions of the messages that a program knows. A node sends them when it joins. */
 export interface KnownVersions {
   /** The newest. */
   readonly version: number;

@@ -20,7 +20,7 @@ export interface Member {
   readonly sinceMs: number;
   lastHeardMs: number;
   isDraining: boolean;
-  /** Whether it has been told to end. */
+  /** Whether the node has received SIGTERM. */
   isLeaving: boolean;
 }
 

@@ -40,9 +40,11 @@ export interface MembershipParts {
 
 /** The outcome of the first attempts: the node has joined, waits for something that may come, or cannot join. */
 type Joining = { readonly kind: "joined" | "waiting" } | StartRefusal;
+
 /** The pause between two attempts to find or to become the lead. */
 const PAUSE_MS = 200;
-const BEATS_PER_LEASE = 5; /** A node that has not joined within this time counts as started: it says at `/readyz` what it waits for. */
+const BEATS_PER_LEASE = 5;
+/** A node that has not joined within this time counts as started, and names at `/readyz` the reason for its wait. */
 const FIRST_MS = 5_000;
 
 /** The outcome of an attempt to join. `dead`: the lead of the row has ended, even if its lease has not. */
@@ -88,7 +90,7 @@ export class Membership {
     return this.#lease.isValid ? undefined : `this node has no lease of the lead: ${this.#why}`;
   }
 
-  /** What is left of the lease, in ms; 0: the node is cut off. */
+  /** The time left of the lease, in ms; 0: the node is cut off. */
   get leaseLeftMs(): number {
     return this.#lease.leftMs;
   }

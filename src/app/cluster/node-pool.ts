@@ -149,7 +149,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       },
       (method, error) => {
         log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
-        // The node has a newer version than it said: what else it means is unknown, too.
+        // The node is newer than the version that it has sent, so its other messages may be misread too.
         if (codeOf(error) === UNKNOWN_METHOD) socket.destroy();
       },
     );

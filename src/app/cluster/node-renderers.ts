@@ -22,7 +22,7 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
   constructor(
     { name, renderers }: { readonly name: string; readonly renderers: number },
     channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">,
-    /** Returns what a node is sent of its stores; absent: it has those of its file, whatever is made. */
+    /** Returns the changes of stores for the node; absent: the node has the stores of its file only. */
     changesOf?: (stores: readonly StoreOptions[]) => StoreChanges,
   ) {
     this.node = name;

@@ -4,13 +4,13 @@ import type { Configuration } from "../../config/configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 
 /**
- * What changes over HTTP have made of the stores that stand in the files of the nodes. Stores of the files are named
- * only: each node has its own file, with its own account at the store.
+ * The stores in force, as the lead sends them to the nodes. A store of the files is sent by its id only: each node has
+ * its own file, with its own account at the store.
  */
 export interface StoreChanges {
   /** The ids of all stores, the default one first. */
   readonly ids: readonly string[];
-  /** The stores that were made or changed, as they are to be. */
+  /** The stores that requests have made or changed. */
   readonly made: readonly StoreOptions[];
 }
 
@@ -20,7 +20,7 @@ export const storeChanges = (stores: readonly StoreOptions[], ofFile: readonly S
   made: stores.filter((store) => !ofFile.some((one) => isDeepStrictEqual(one, store))),
 });
 
-/** Returns the stores of a node: those of its file, and what was made of them. */
+/** Returns the stores of a node: those of its file, with the changes. */
 export function withStoreChanges(
   { stores, dataDir }: Pick<Configuration, "stores" | "dataDir">,
   { ids, made }: StoreChanges,

@@ -25,7 +25,7 @@ function docsAnswer(request: PublicRequest, name: string, isWithoutSlash: boolea
   if (!hasDocs()) return NOT_BUILT;
   const file = docsFile(name);
   if (file !== undefined) return fileAnswer(file, request);
-  // A folder without its slash, and a page without its ending.
+  // The address of a folder may lack its slash, and that of a page its `.html`.
   if (docsFile(`${name}/index.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}/`);
   if (docsFile(`${name}.html`) !== undefined) return redirect(`${request.mount}/docs/${encodeURI(name)}.html`);
   return refusalText(NOT_FOUND);

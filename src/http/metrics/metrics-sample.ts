@@ -9,7 +9,7 @@ import type { ScheduleHealth } from "../../schedule/schedule-health.ts";
 import type { LeadView, NodeView, OwnNode } from "../api/nodes/node-view.ts";
 import type { TileTimesView } from "../tiles/tile-times.ts";
 
-/** The metrics of what answers HTTP: of all processes of a server, or of one node of a cluster. */
+/** The metrics of the processes that answer HTTP: all of a server, or one node of a cluster. */
 export interface ServingMetrics {
   /** The counters of tiles, by layer. */
   readonly tiles: ReadonlyMap<string, Readonly<TileCounts>>;

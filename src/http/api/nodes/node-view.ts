@@ -9,9 +9,9 @@ export interface NodeView {
   readonly sinceMs: number;
   /** The time since the lead has heard from the node, ms. */
   readonly lagMs: number;
-  /** What is left of its lease, ms; null: the server is alone. Absent: the lead has an older version. */
+  /** The time left of its lease, ms; null: the server is alone. Absent: the lead has an older version. */
   readonly leaseMs?: number | null;
-  /** The version of the program; null: it is older than this field. Absent: the lead is. */
+  /** The version of its program; null: the program lacks this field. Absent: the program of the lead lacks it. */
   readonly version?: string | null;
   /** Tiles that the node has served since it began. */
   readonly tiles: number;
@@ -28,28 +28,28 @@ export interface LeadView {
   readonly epoch: number;
   /** The time at which it has begun to lead, ms since 1970. */
   readonly sinceMs: number;
-  /** What is left of its lease, ms. */
+  /** The time left of its lease, ms. */
   readonly leaseMs: number;
-  /** The time since it has asked for its lease the last time with success, ms. */
+  /** The time since it sent the request that has renewed its lease last, ms. */
   readonly renewedMs: number;
-  /** Nodes whose connection was lost without a word, since it leads. */
+  /** Nodes whose connection was lost, and that had not announced their end, since it leads. */
   readonly lostNodes: number;
 }
 
-/** The node of a cluster that answers, as it sees itself. It can always be asked, also without a lead. */
+/** The node of a cluster that answers, as it sees itself. It needs no lead for that. */
 export interface OwnNode {
   readonly name: string;
   /** Whether its lease is of a lead beside it. */
   readonly leads: boolean;
-  /** What is left of its lease, ms; 0: it is cut off. */
+  /** The time left of its lease, ms; 0: it is cut off. */
   readonly leaseLeftMs: number;
   /** How often it has taken the lead since its start. */
   readonly takeovers: number;
 }
 
 /**
- * `ready`: the node has a lease and serves. `draining`: it is drained, or ends; it serves, but its `/readyz` is 503, and it gets no further renders. `lost`:
- * it does not answer, and its lease has not ended.
+ * `ready`: the node has a lease and serves. `draining`: it is drained, or ends; it serves, but its `/readyz` is 503, and
+ * it gets no further renders. `lost`: it does not answer, and its lease has not ended.
  */
 export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];

@@ -27,7 +27,7 @@ const leadDocument = ({ node, epoch, sinceMs, leaseMs }: LeadView): Documents["N
 
 const nodeDocument = (view: NodeView): Documents["Nodes"]["nodes"][number] => {
   const { name, lead, state, sinceMs, lagMs, leaseMs, version, tiles, renders, metatiles } = view;
-  // The lead of a version before does not tell the two.
+  // A lead of the version before sends neither.
   const lease = leaseMs === undefined || leaseMs === null ? null : Math.round(leaseMs);
   const known = { lease, version: version ?? null };
   return { name, lead, state, since: isoTime(sinceMs), lag: lagMs, ...known, work: { tiles, renders, metatiles } };

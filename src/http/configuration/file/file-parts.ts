@@ -5,7 +5,7 @@ import { editFile } from "./edit-file.ts";
 import { type Outline, outlineOf } from "./outline.ts";
 import { CONTAINERS, type FileContent, readText } from "./read-file.ts";
 
-/** A part of the text of a file: the element of a layer, or what stands around it. */
+/** A part of the text of a file: the element of a layer, or the text between two such elements. */
 export interface FilePart {
   readonly text: string;
   /** The name of the layer; undefined: the part is no layer. */
@@ -33,7 +33,7 @@ const layerElements = (root: Outline | undefined): readonly Outline[] =>
 export const textOfParts = (parts: readonly FilePart[]): string => parts.map(({ text }) => text).join("");
 
 /**
- * Returns the parts of a file after a change of one layer. Reads that layer and what stands around the layers, and none
+ * Returns the parts of a file after a change of one layer. Reads that layer and the text between the layers, but none
  * of the other layers: reading hundreds of layers takes longer than everything else that a change does.
  */
 export function editParts(parts: readonly FilePart[], change: ObjectChange): Result<readonly FilePart[], Refusal> {
