@@ -29,6 +29,22 @@ const LEAST_SHARE = 0.25;
 /** Users count as reading tiles for this time after a read. */
 const ACTIVE_MS = 2_000;
 
+/** Builds the limits of the upstreams, which log and publish each change of an upstream's state. */
+function buildUpstreamLimits(publish: (event: ServerEvent) => void, log: Logger): UpstreamLimits {
+  const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
+    const { lastError } = health;
+    if (state === "down")
+      log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
+    else if (before === "down") log.info("an upstream is back", { upstream });
+    // Report in a later turn: by then the health has recorded the answer that changed the state.
+    setImmediate(() => {
+      const view = upstreamLimits.views().find((one) => one.upstream === upstream);
+      if (view !== undefined) publish({ kind: "upstream", upstream: view });
+    });
+  });
+  return upstreamLimits;
+}
+
 export type Rendering = ReturnType<typeof buildRendering>;
 
 /** Builds the renders, and the renderers that perform them. The first render starts a renderer. */
@@ -75,17 +91,7 @@ export function buildRendering(parts: {
     usersActive,
     now: elapsedMs,
   });
-  const upstreamLimits: UpstreamLimits = new UpstreamLimits(elapsedMs, ({ upstream, state, before, health }) => {
-    const { lastError } = health;
-    if (state === "down")
-      log.warn("an upstream is down", { upstream, class: lastError?.failure, reason: lastError?.message });
-    else if (before === "down") log.info("an upstream is back", { upstream });
-    // Report in a later turn: by then the health has recorded the answer that changed the state.
-    setImmediate(() => {
-      const view = upstreamLimits.views().find((one) => one.upstream === upstream);
-      if (view !== undefined) publish({ kind: "upstream", upstream: view });
-    });
-  });
+  const upstreamLimits = buildUpstreamLimits(publish, log);
   const failedTiles = new RepeatedLog((fields) => log.warn("tiles could not be rendered for users", fields));
   const meter = new UpstreamMeter();
   const renders = new RenderDispatcher({

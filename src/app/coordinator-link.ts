@@ -4,7 +4,7 @@ import type { ServerEvent } from "../coordinator/server-event.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { RenderControl } from "../render/render-control.ts";
-import type { CoordinatorData } from "./coordinator-thread.ts";
+import type { CoordinatorData } from "./coordinator-host.ts";
 import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "./process-methods.ts";
 
 /** The parts of the server that the coordinator calls. */
@@ -15,6 +15,9 @@ export interface CalledParts {
   readonly withObjects: ServerMethods["withObjects"];
 }
 
+/** Starts the thread of a coordinator, which loads its code and waits for a `CoordinatorLink`. */
+export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.js", import.meta.url));
+
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {
   readonly channel: Channel<ServerMethods, CoordinatorMethods>;
@@ -24,10 +27,11 @@ export class CoordinatorLink {
   #called: CalledParts | undefined;
   #closing = false;
 
-  /** Starts the thread. The process ends if the thread ends before `close`, as the server cannot work without it. */
-  constructor(data: CoordinatorData, log: Logger) {
+  /** The process ends if the thread ends before `close`, as the server cannot work without it. */
+  constructor(thread: Worker, data: CoordinatorData, log: Logger) {
     this.#log = log;
-    this.#worker = new Worker(new URL("./coordinator-thread.js", import.meta.url), { workerData: data });
+    this.#worker = thread;
+    thread.postMessage(data);
     this.channel = new Channel<ServerMethods, CoordinatorMethods>(this.#worker, {
       ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
       publish: (event) => this.#called?.publish(event),

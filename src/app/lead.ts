@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -16,6 +17,7 @@ import type { Core } from "./serving.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {
+  readonly coordinatorThread: Worker;
   readonly configuration: Configuration;
   readonly instance: string;
   /** The use of the database: by a server that is alone, or by the lead of a cluster. */
@@ -49,7 +51,7 @@ export interface NotLed {
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const { configuration, instance, use, load, log } = parts;
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
-  const coordinator = new CoordinatorLink({ configuration, instance, use }, log);
+  const coordinator = new CoordinatorLink(parts.coordinatorThread, { configuration, instance, use }, log);
   let built: ServingProcesses | undefined;
   // The processes that serve are built last, as they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { type Accounts, NO_ACCOUNTS } from "../account/account-service.ts";
 import { allUsers, type KeptUser } from "../account/user.ts";
@@ -12,6 +13,7 @@ import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
+import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import { ServerEvents } from "../http/api/events/server-events.ts";
 import type { OwnNode } from "../http/api/nodes/node-view.ts";
@@ -22,6 +24,7 @@ import { ChangeLog, refusedLogIn } from "../http/change-log.ts";
 import type { ServingMetrics } from "../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../http/readiness.ts";
 import { clientAddress } from "../http/request.ts";
+import type { Installation } from "../http/resource.ts";
 import { createHttpServer, type HttpServer } from "../http/server.ts";
 import { explainTile } from "../http/tiles/explanation.ts";
 import { TileProtocols } from "../http/tiles/tile-protocols.ts";
@@ -56,6 +59,14 @@ const USE_MS = 250;
 export interface NodeState extends OwnNode {
   /** Why the node is not ready, whatever the lead says; undefined: it can be. */
   readonly unready: Readiness | undefined;
+}
+
+interface TileParts {
+  readonly reader: TileCache;
+  readonly renders: UserRenders;
+  readonly operations: Operations;
+  /** The number of processes that answer requests. */
+  readonly workers: number;
 }
 
 /** Answers HTTP in one process: the HTTP interfaces, and the memory tier behind them. */
@@ -113,14 +124,7 @@ export class Serving implements ServingProcesses {
     const shared = node === undefined ? undefined : core;
     const authenticator = new Authenticator(configuration.users, realClock, tokenUsed, shared);
     this.#authenticator = authenticator;
-    const renders: UserRenders = {
-      ...localMethods(() => core.renders, USER_RENDERS),
-      renderForUser: (...call) => {
-        // Report earlier reads first: the coordinator may have to evict tiles for this render.
-        this.#reportReads();
-        return core.renders.renderForUser(...call);
-      },
-    };
+    const renders = this.#rendersAfterReports();
     const reader = new TileCache({
       store: stores.store,
       memory: this.#memory,
@@ -135,40 +139,7 @@ export class Serving implements ServingProcesses {
     this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry));
     this.#cutOffReader = node === undefined ? undefined : new CutOffReader(reader, () => node.leaseLeftMs === 0);
     this.#masks = new Masks({ query: (...call) => renders.queryUpstream(...call), now: elapsedMs, log });
-    const uncached = new UncachedTiles((order, gone) => core.testLayer(order, gone));
-    const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
-    this.#tileProtocols = new TileProtocols({
-      catalogue: () => this.#catalogue,
-      reader: filtered,
-      explain: (request) =>
-        explainTile(
-          {
-            inspect: (requested) => reader.inspect(requested),
-            jobs: operations.jobs,
-            evictedAt: operations.evictedAt,
-            now: Date.now,
-          },
-          request,
-        ),
-      query: (question, requester) => queryUpstream(renders, question, requester),
-      renderUncached: (request, gone) => uncached.render(request, gone),
-      maps: new MapRenderer({
-        tiles: filtered,
-        compose: (composition, gone) => core.compose(composition, gone),
-        most: Math.max(1, Math.floor(MAPS / workers)),
-      }),
-      clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
-      authorised: async (request, gone) => {
-        if (!authenticator.usersConfigured()) return true;
-        const address = clientAddress(request, this.#configuration.server);
-        const { method = "GET", url = "/", headers } = request;
-        if ((await callerOfSession(request, { authenticator, operations })) !== undefined) return true;
-        const checked = await authenticator.check(headers.authorization, address, gone);
-        if (checked.kind === "wrong" || checked.kind === "throttled")
-          this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));
-        return checked.kind === "user";
-      },
-    });
+    this.#tileProtocols = this.#buildTileProtocols({ reader, renders, operations, workers });
     this.#http = createHttpServer({
       server: () => this.#configuration.server,
       compat: () => this.#configuration.compat,
@@ -190,17 +161,7 @@ export class Serving implements ServingProcesses {
       authenticator,
       tileProtocols: this.#tileProtocols,
       readiness: () => node?.unready ?? this.#readiness,
-      installation: () => {
-        const { file: configurationFile, dataDir, stores, state } = this.#configuration;
-        return {
-          configurationFile,
-          dataDir,
-          remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
-          tiles: stores.flatMap((one) => directoryOf(one) ?? []),
-          remoteTiles: stores.flatMap((one) => (one.type === "s3" ? `s3://${one.bucket}/${one.prefix}` : [])),
-          workers,
-        };
-      },
+      installation: () => installationOf(this.#configuration, workers),
       users: () => this.#users(),
       layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
       checkConfiguration: (text) => this.#checks.check(text),
@@ -214,6 +175,62 @@ export class Serving implements ServingProcesses {
     });
     this.#useTimer = setInterval(() => this.#reportReads(), USE_MS);
     this.#useTimer.unref();
+  }
+
+  /** Returns the renders for users. Earlier reads are reported before each one: the coordinator may evict tiles for it. */
+  #rendersAfterReports(): UserRenders {
+    const { renders } = this.#core;
+    return {
+      ...localMethods(() => renders, USER_RENDERS),
+      renderForUser: (...call) => {
+        this.#reportReads();
+        return renders.renderForUser(...call);
+      },
+    };
+  }
+
+  #buildTileProtocols({ reader, renders, operations, workers }: TileParts): TileProtocols {
+    const uncached = new UncachedTiles((order, gone) => this.#core.testLayer(order, gone));
+    const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
+    return new TileProtocols({
+      catalogue: () => this.#catalogue,
+      reader: filtered,
+      explain: (request) =>
+        explainTile(
+          {
+            inspect: (requested) => reader.inspect(requested),
+            jobs: operations.jobs,
+            evictedAt: operations.evictedAt,
+            now: Date.now,
+          },
+          request,
+        ),
+      query: (question, requester) => queryUpstream(renders, question, requester),
+      renderUncached: (request, gone) => uncached.render(request, gone),
+      maps: new MapRenderer({
+        tiles: filtered,
+        compose: (composition, gone) => this.#core.compose(composition, gone),
+        most: Math.max(1, Math.floor(MAPS / workers)),
+      }),
+      clientOf: (request) => networkOf(clientAddress(request, this.#configuration.server)),
+      authorised: (request, gone) => this.#isAuthorised(request, operations, gone),
+    });
+  }
+
+  async #isAuthorised(
+    request: IncomingMessage,
+    operations: TileParts["operations"],
+    gone: AbortSignal,
+  ): Promise<boolean> {
+    const authenticator = this.#authenticator;
+    if (!authenticator.usersConfigured()) return true;
+    const address = clientAddress(request, this.#configuration.server);
+    const { method = "GET", url = "/", headers } = request;
+    if ((await callerOfSession(request, { authenticator, operations })) !== undefined) return true;
+    const checked = await authenticator.check(headers.authorization, address, gone);
+    if (checked.kind === "wrong" || checked.kind === "throttled")
+      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url }));
+    return checked.kind === "user";
   }
 
   #reportReads(): void {
@@ -339,6 +356,21 @@ export class Serving implements ServingProcesses {
     await this.#diskTiers?.close();
     this.#changes.close();
   }
+}
+
+/** Returns where the server has its files, its state and its tiles. */
+function installationOf(
+  { file: configurationFile, dataDir, stores, state }: Configuration,
+  workers: number,
+): Installation {
+  return {
+    configurationFile,
+    dataDir,
+    remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
+    tiles: stores.flatMap((one) => directoryOf(one) ?? []),
+    remoteTiles: stores.flatMap((one) => (one.type === "s3" ? `s3://${one.bucket}/${one.prefix}` : [])),
+    workers,
+  };
 }
 
 /** Returns the catalogue of a configuration. */

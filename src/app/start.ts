@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -41,13 +42,18 @@ const GRACE_MS = 25_000;
  * Builds one running server that uses its database alone.
  * @throws StartError
  */
-export async function startServer(configuration: Configuration, load: LoadConfiguration): Promise<RunningServer> {
+export async function startServer(
+  configuration: Configuration,
+  load: LoadConfiguration,
+  coordinatorThread: Worker,
+): Promise<RunningServer> {
   const log = createLogger();
   makeStoreDirectories(configuration);
   const instance = randomUUID();
   for (const warning of configuration.warnings) log.warn(warning);
   let address = "";
   const lead = await startLead({
+    coordinatorThread,
     configuration,
     instance,
     use: "server",

@@ -55,11 +55,14 @@ export function underMount(path: string, query: string, mounts: readonly string[
 /** Returns how many characters of a raw path spell a mount; undefined if the path is not under the mount. */
 function lengthOfMount(path: string, mount: string): number | undefined {
   if (path === mount || path.startsWith(`${mount}/`)) return mount.length;
-  if (!path.includes("%")) return undefined;
-  const segments = mount.split("/");
-  const raw = path.split("/", segments.length);
-  const isUnder = segments.every((segment, i) => raw[i] !== undefined && decodePercent(raw[i]) === segment);
-  return isUnder ? raw.join("/").length : undefined;
+  // As many segments of the path as the mount has. Every hit comes here: nothing is allocated before a "%" is found.
+  let end = 0;
+  for (let slash = 0; slash >= 0; slash = mount.indexOf("/", slash + 1)) {
+    end = path.indexOf("/", end + 1);
+    if (end < 0) end = path.length;
+  }
+  const encoded = path.indexOf("%");
+  return encoded >= 0 && encoded < end && decodePercent(path.slice(0, end)) === mount ? end : undefined;
 }
 
 /** The address of this server as the client sees it. */

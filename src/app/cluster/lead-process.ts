@@ -7,6 +7,7 @@ import { elapsedMs } from "../../lib/elapsed.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { machineMs } from "../../lib/machine-clock.ts";
 import { followParent } from "../child-process.ts";
+import { startCoordinatorThread } from "../coordinator-link.ts";
 import { type Lead, startLead } from "../lead.ts";
 import { loadInThread } from "../load-in-thread.ts";
 import { createLogger } from "../logger.ts";
@@ -48,6 +49,7 @@ class LeadProcess {
     const { configuration, cluster, input, instance, epoch } = this.#data;
     const log = this.#log;
     const lead = await startLead({
+      coordinatorThread: startCoordinatorThread(),
       configuration,
       instance,
       use: "lead",

@@ -58,7 +58,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         return membership.takeovers;
       },
       get unready() {
-        return unready();
+        return unready(membership, cluster);
       },
     },
     log,
@@ -112,11 +112,6 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,
   });
-  const unready = (): Readiness | undefined => {
-    const reason = membership.cutOff;
-    if (reason === undefined) return membership.isDraining ? { ready: false, reason: "draining" } : undefined;
-    return { ready: false, reason, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
-  };
   const address = await listen(serving, own);
   log.info("listening", { address, node: cluster.node, dataDir: own.dataDir });
   void membership.run();
@@ -140,6 +135,15 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       log.info("closed");
     },
   };
+}
+
+/** Returns why the node is not ready, whatever the lead says; undefined: it can be. */
+function unready(
+  { cutOff, isDraining }: Pick<Membership, "cutOff" | "isDraining">,
+  cluster: ClusterOptions,
+): Readiness | undefined {
+  if (cutOff === undefined) return isDraining ? { ready: false, reason: "draining" } : undefined;
+  return { ready: false, reason: cutOff, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
 }
 
 /** @throws StartError */

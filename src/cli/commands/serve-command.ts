@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { startCoordinatorThread } from "../../app/coordinator-link.ts";
 import type { ServiceManager } from "../../app/service-manager.ts";
 import type { RunningServer } from "../../app/start.ts";
 import type { Configuration } from "../../config/configuration.ts";
@@ -10,10 +11,14 @@ import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } 
 export function serveCommand(): Command {
   return addConfigurationFlags(new Command("serve").description("starts the server")).action(
     async (flags: ConfigurationFlags) => {
+      const thread = startCoordinatorThread();
       const configuration = await loadOrPrint(flags, { makesDefaults: true });
-      if (configuration === undefined) return;
+      if (configuration === undefined) {
+        await thread.terminate();
+        return;
+      }
       const manager = await serviceManager();
-      const starting = start(configuration, flags);
+      const starting = start(configuration, flags, thread);
       obeySignals(starting, manager);
       try {
         const server = await starting;
@@ -27,17 +32,25 @@ export function serveCommand(): Command {
   );
 }
 
-async function start(configuration: Configuration, flags: ConfigurationFlags): Promise<RunningServer> {
+/** @param thread loads its code while this process reads the configuration and loads its own code */
+async function start(
+  configuration: Configuration,
+  flags: ConfigurationFlags,
+  thread: ReturnType<typeof startCoordinatorThread>,
+): Promise<RunningServer> {
   const input = inputOf(flags);
   const { cluster } = configuration;
-  // A server that is alone loads nothing of a cluster.
-  if (cluster !== undefined)
+  if (cluster !== undefined) {
+    // The coordinator of a cluster is in the process that leads.
+    await thread.terminate();
+    // A server that is alone loads nothing of a cluster.
     return (await import("../../app/cluster/node.ts")).startNode(configuration, cluster, input);
+  }
   const [{ startServer }, { loadInThread }] = await Promise.all([
     import("../../app/start.ts"),
     import("../../app/load-in-thread.ts"),
   ]);
-  return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }));
+  return startServer(configuration, (running, more) => loadInThread({ ...input, running, ...more }), thread);
 }
 
 /** Returns systemd, if it has started this process and waits for reports. */

@@ -117,7 +117,14 @@ export class Throttle implements WrongAttempts {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    const bounds = { max: 10_000, ttl: EXPIRY_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
+    // With `max` instead, each cache would allocate space for all its entries at once.
+    const bounds = {
+      maxSize: 10_000,
+      sizeCalculation: () => 1,
+      ttl: EXPIRY_MS,
+      ttlResolution: 0,
+      perf: { now: () => clock.now() },
+    };
     this.#addresses = new LRUCache(bounds);
     this.#attempts = new LRUCache(bounds);
     this.#names = new LRUCache(bounds);

@@ -42,10 +42,13 @@ const undecodable = (what: string, raw: string): { readonly ok: false; readonly 
   refuse({ code: "malformed", message: `${what} cannot be decoded: ${shown(raw)}` });
 
 /** The first segments that `routeOf` knows. */
-const TILE_SEGMENTS: ReadonlySet<string | undefined> = new Set(["service", "xyz", "quadkey", "tilejson", "ogc"]);
+const TILE_SEGMENTS: ReadonlySet<string> = new Set(["service", "xyz", "quadkey", "tilejson", "ogc"]);
 
 /** Returns whether a raw path belongs to the tile protocols, which may also refuse it. */
-export const isTilePath = (path: string): boolean => TILE_SEGMENTS.has(path.split("/", 2)[1]);
+export function isTilePath(path: string): boolean {
+  const end = path.indexOf("/", 1);
+  return TILE_SEGMENTS.has(path.slice(1, end < 0 ? undefined : end));
+}
 
 /**
  * Returns the protocol of a path. This check does not depend on method, layer or query: the 404 of a path takes

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Configuration } from "../config/configuration.ts";
+import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
+import type { ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
+import { layerContent } from "../gwc/layer-content.ts";
+import { catalogueOf, changedGridSets, changedLayers } from "../layer/catalogue.ts";
+import { gridSetTag, layerTag } from "../layer/configuration-tag.ts";
+import type { Logger } from "../lib/logger.ts";
+import { storeTag } from "../store/store-configuration.ts";
+import type { Rendering } from "./build-rendering.ts";
+import { relocatedLayers } from "./configured-stores.ts";
+import type { CoordinatorLink } from "./coordinator-link.ts";
+import type { ServingProcesses } from "./process-methods.ts";
+import { mergeReloaded } from "./reloads.ts";
+
+/** The parts of a server to which a configuration is applied. */
+export interface ConfiguredParts {
+  readonly coordinator: CoordinatorLink;
+  readonly rendering: Rendering;
+  readonly serving: Pick<ServingProcesses, "configure" | "configureLayer" | "publish">;
+  readonly log: Logger;
+}
+
+/** Holds the configuration of a running server, and applies another one to the parts of the server. */
+export class ConfigurationInForce {
+  readonly #parts: ConfiguredParts;
+  #current: Configuration;
+
+  /** `serving` is called only after the constructor has returned. */
+  constructor(initial: Configuration, parts: ConfiguredParts) {
+    this.#current = initial;
+    this.#parts = parts;
+  }
+
+  get current(): Configuration {
+    return this.#current;
+  }
+
+  /** Applies a configuration to the parts, except the coordinator. Returns the keys whose change needs a restart. */
+  async applyHere(next: Configuration): Promise<readonly string[]> {
+    const { rendering, serving } = this.#parts;
+    const { merged, ignored } = mergeReloaded(next, this.#current);
+    this.#current = merged;
+    rendering.renders.configure(merged.layers);
+    rendering.renderers.configure(merged.layers, merged.stores);
+    await serving.configure(merged);
+    return ignored;
+  }
+
+  /** Applies a configuration to all parts. Returns the keys whose change needs a restart. */
+  async apply(next: Configuration): Promise<readonly string[]> {
+    const { coordinator, serving, log } = this.#parts;
+    const before = this.#current;
+    const removed = next.layers.length === 0 ? before.layers.length : 0;
+    const { ignored, abortedJobs } = await this.#withMoves(mergeReloaded(next, before).merged, async () => ({
+      ignored: await this.applyHere(next),
+      ...(await coordinator.channel.call("configure", this.#current)),
+    }));
+    const merged = this.#current;
+    if (!isDeepStrictEqual(merged, before)) serving.publish({ kind: "configuration", layers: merged.layers.length });
+    if (removed > 0) log.warn("the reload has removed all layers", { layers: removed, abortedJobs });
+    return ignored;
+  }
+
+  /** Applies the change of one layer to all parts. */
+  async applyLayer(update: LayerUpdate): Promise<void> {
+    const { coordinator, rendering, serving } = this.#parts;
+    this.#current = withLayer(this.#current, update);
+    const { layers } = this.#current;
+    rendering.renders.configure(layers);
+    rendering.renderers.configureLayer(layers, update.name, update.made?.layer);
+    await serving.configureLayer(update);
+    await coordinator.channel.call("configureLayer", update);
+    serving.publish({ kind: "configuration", layers: layers.length });
+  }
+
+  /** Returns whether a change may move tiles of a layer to another store, which needs a copy before. */
+  mayMove({ name, document }: ObjectChange): boolean {
+    if (this.#current.stores.length < 2 || document === undefined) return false;
+    const { store } = layerContent(document);
+    const before = this.#current.layers.find((layer) => layer.name === name);
+    return before === undefined || before.store !== store;
+  }
+
+  /** Returns the tag of an object; null: there is none. */
+  tagOf({ kind, name }: Pick<ObjectChange, "kind" | "name">): string | null {
+    const { layers, gridSets, stores } = this.#current;
+    const layer = kind === "layer" ? layers.find((one) => one.name === name) : undefined;
+    const gridSet = kind === "gridSet" ? gridSets.find(({ id }) => id === name) : undefined;
+    const store = kind === "store" ? stores.find(({ id }) => id === name) : undefined;
+    return (layer && layerTag(layer)) ?? (gridSet && gridSetTag(gridSet)) ?? (store && storeTag(store)) ?? null;
+  }
+
+  /** Returns the effect that a checked change would have. */
+  effectOf(next: Configuration | LayerUpdate): ObjectEffect {
+    const { layers: before } = this.#current;
+    const whole = "made" in next ? withLayer(this.#current, next) : next;
+    const { layers: after } = whole;
+    return {
+      layers: [...new Set([...changedLayers(before, after), ...changedLayers(after, before)])],
+      moved: changedGridSets(catalogueOf(before), catalogueOf(after)),
+      relocated: relocatedLayers(this.#current, whole),
+    };
+  }
+
+  /** Runs the work of a reload. Layers that move to another store are copied to the end before. */
+  async #withMoves<T>(next: Configuration, work: () => Promise<T>): Promise<T> {
+    if (next.stores.length < 2) return work();
+    const { channel } = this.#parts.coordinator;
+    await channel.call("moving", next);
+    try {
+      return await work();
+    } finally {
+      channel.note("moved", []);
+    }
+  }
+}
