@@ -27,6 +27,10 @@ const isSendingEvents = (socket: Socket): boolean => eventStreams.get(socket)?.s
 
 /** Ends a response with a body. Writes a large body in parts, each when the client has read the one before. */
 export function endInParts(response: ServerResponse, bytes: Uint8Array): void {
+  if (bytes.byteLength <= PART_BYTES) {
+    response.end(bytes);
+    return;
+  }
   let from = 0;
   const next = (): void => {
     while (bytes.byteLength - from > PART_BYTES) {
