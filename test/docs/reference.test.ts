@@ -19,6 +19,12 @@ test("the generated pages of the reference are as `npm run reference` writes the
   }
 });
 
+test("every key of the configuration has a meaning", () => {
+  const rows = read("docs/reference/configuration-keys.md").split("\n");
+  expect(rows.length).toBeGreaterThan(200);
+  expect(rows.filter((row) => /\|\s+\|$/.test(row))).toEqual([]);
+});
+
 test("docs/reference/monitoring.md has every metric of the server, and no other", () => {
   const documented = read("docs/reference/monitoring.md");
   const source = read("src/http/metrics/prometheus.ts");

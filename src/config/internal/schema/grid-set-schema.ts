@@ -29,7 +29,7 @@ const crs = either("a text or a whole number from 1 to 999999", [anyText, whole(
 
 export const GridSetSchema = map({
   id: optional(text).describe("The name of the grid set; a built-in one of that name is replaced."),
-  title: optional(anyText),
+  title: optional(anyText).describe("The title in capabilities."),
   tileMatrixSet: optional(text).describe("A file with an OGC TileMatrixSet 2.0 document."),
   srs: optional(crs).describe("The CRS, as EPSG:NUMBER."),
   extent: optional(extent).describe("minx, miny, maxx, maxy in units of the CRS."),
@@ -37,7 +37,7 @@ export const GridSetSchema = map({
   scaleDenominators: optional(someOf(anyNumber)).describe("Scale denominators, one for each level."),
   levels: optional(whole(1, 64)).describe("The number of levels, each of half the resolution of the one above; 18."),
   scaleNames: optional(list(text)).describe("The names of the levels."),
-  metersPerUnit: optional(number({ above: 0 })),
+  metersPerUnit: optional(number({ above: 0 })).describe("The length of a unit of the CRS in metres; that of EPSG."),
   pixelSize: optional(number({ above: 0 })).describe("The size of a pixel in metres; 0.00028."),
   tileSize: optional(pair(whole(1, 4096))).describe("Width and height of a tile in pixels; 256, 256."),
   alignTopLeft: optional(flag).describe("Rows are aligned with the top of the extent."),

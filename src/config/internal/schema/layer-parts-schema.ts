@@ -32,11 +32,14 @@ const publicUrl = text
 export const LegendSchema = map({
   style: anyText.default("").describe("The style that the legend is for."),
   width: side.describe("In pixels; 20 is the default of map servers and GWC."),
-  height: side,
-  format: text.refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type")).default("image/png"),
+  height: side.describe("In pixels."),
+  format: text
+    .refine((format) => /^[\w.+-]+\/[\w.+-]+$/.test(format), unlessUnfit("a MIME type"))
+    .default("image/png")
+    .describe("The format of the picture."),
   url: optional(publicUrl).describe("The address of a picture; a source of type wms has legends itself."),
-  minScaleDenominator: optional(number({ least: 0 })),
-  maxScaleDenominator: optional(number({ above: 0 })),
+  minScaleDenominator: optional(number({ least: 0 })).describe("The scale denominator from which on the legend holds."),
+  maxScaleDenominator: optional(number({ above: 0 })).describe("The scale denominator below which the legend holds."),
 }).superRefine(({ minScaleDenominator = 0, maxScaleDenominator = Number.POSITIVE_INFINITY }, context) => {
   if (minScaleDenominator >= maxScaleDenominator)
     wrong(context, [], "minScaleDenominator is not below maxScaleDenominator");
@@ -45,7 +48,7 @@ export const LegendSchema = map({
 export const MetadataUrlSchema = map({
   type: text.describe("The standard of the document, such as ISO19115:2003."),
   format: mimeType.describe("The MIME type of the document."),
-  url: publicUrl,
+  url: publicUrl.describe("The address of the document."),
 });
 
 export const FormatModifierSchema = map({
@@ -53,10 +56,10 @@ export const FormatModifierSchema = map({
     .transform((given) => formatOf(given)?.mimeType ?? given)
     .describe("The format of the tiles, one of the layer's."),
   requestFormat: optional(mimeType).describe("The format that is requested instead."),
-  transparent: optional(flag),
-  bgColor: optional(colour),
-  palette: optional(text),
-  jpegQuality: optional(whole(1, 100)),
+  transparent: optional(flag).describe("The parameter TRANSPARENT of these requests."),
+  bgColor: optional(colour).describe("The parameter BGCOLOR of these requests, such as 0xFFFFFF."),
+  palette: optional(text).describe("The parameter PALETTE of these requests."),
+  jpegQuality: optional(whole(1, 100)).describe("The quality of the tiles of a JPEG format."),
 });
 
 /** Checks that each legend is for a style of its own, and has a picture. */

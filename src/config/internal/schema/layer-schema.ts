@@ -54,7 +54,12 @@ const MAX_INT = 2 ** 31 - 1;
 const expiry = <T>(least: number, read: (seconds: number) => T) =>
   either(`a whole number from ${least} to ${MAX_SECONDS} or a list (each a map of minZoom, seconds)`, [
     whole(least, MAX_SECONDS),
-    someOf(map({ minZoom: whole(0, 255), seconds: whole(least, MAX_SECONDS) })),
+    someOf(
+      map({
+        minZoom: whole(0, 255).describe("The first level of the rule."),
+        seconds: whole(least, MAX_SECONDS).describe("The time, from this level up to the next rule."),
+      }),
+    ),
   ]).transform((document, context): ByZoom<T> => {
     if (typeof document === "number") return atEveryZoom(read(document));
     const [first, ...others] = document.map(({ minZoom, seconds }) => ({ minZoom, value: read(seconds) }));
@@ -89,39 +94,62 @@ const GridSubsetSchema = map({
 });
 
 /** The key of a filter. Requests name it in any case. */
-const filterKey = text.transform((given, context) => {
-  const key = given.trim().toUpperCase();
-  if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) expected(context, [], "the name of a parameter");
-  return key;
-});
+const filterKey = text
+  .transform((given, context) => {
+    const key = given.trim().toUpperCase();
+    if (!/^[^\s&=?#\p{Cc}]+$/u.test(key)) expected(context, [], "the name of a parameter");
+    return key;
+  })
+  .describe("The name of the request parameter, in any case.");
 const normalize = optional(oneOf(CASE_RULES)).describe("The case to which values are brought.");
+const DEFAULT = "The value of a request without the parameter.";
+const VALUES = "The values that tiles are made for.";
+const THRESHOLD = "How far a requested number may be from the value that is used for it.";
+const textDefault = anyText.default("").describe(DEFAULT);
 /** The default of a filter of numbers. A default in quotes keeps its exact text. */
 const numberDefault = (type: "float" | "integer") =>
   either("a number or a text", [z.number(), z.string()])
     .transform((value) => (typeof value === "number" ? numberText(type, value) : value))
-    .prefault("");
+    .prefault("")
+    .describe(DEFAULT);
 /** Checks that the default of a filter of numbers is one of its values. */
 const hasLegalDefault = (filter: NumberFilter, context: z.RefinementCtx): void => {
   if (filter.default !== "" && legalValue(filter, filter.default) === undefined)
     expected(context, ["default"], legalValuesText(filter));
 };
 const ParameterFilterSchema = kinds([
-  map({ type: z.literal("string"), key: filterKey, default: anyText.default(""), values: list(anyText), normalize }),
-  map({ type: z.literal("regex"), key: filterKey, default: anyText.default(""), regex: anyText, normalize }),
   map({
-    type: z.literal("float"),
+    type: z.literal("string").describe("One of some texts."),
+    key: filterKey,
+    default: textDefault,
+    values: list(anyText).describe("The values that requests may have, beside the default."),
+    normalize,
+  }),
+  map({
+    type: z.literal("regex").describe("A text that matches a regular expression."),
+    key: filterKey,
+    default: textDefault,
+    regex: anyText.describe("The regular expression of RE2 that the whole value matches."),
+    normalize,
+  }),
+  map({
+    type: z.literal("float").describe("The nearest of some numbers."),
     key: filterKey,
     default: numberDefault("float"),
-    values: list(number({ least: -MAX_FLOAT, most: MAX_FLOAT })).default([]),
+    values: list(number({ least: -MAX_FLOAT, most: MAX_FLOAT }))
+      .default([])
+      .describe(VALUES),
     // GWC's thresholds for a filter that gives none.
-    threshold: number({ above: 0 }).default(1e-6),
+    threshold: number({ above: 0 }).default(1e-6).describe(THRESHOLD),
   }).superRefine(hasLegalDefault),
   map({
-    type: z.literal("integer"),
+    type: z.literal("integer").describe("The nearest of some whole numbers."),
     key: filterKey,
     default: numberDefault("integer"),
-    values: list(whole(-MAX_INT - 1, MAX_INT)).default([]),
-    threshold: whole(1, MAX_INT).default(1),
+    values: list(whole(-MAX_INT - 1, MAX_INT))
+      .default([])
+      .describe(VALUES),
+    threshold: whole(1, MAX_INT).default(1).describe(THRESHOLD),
   }).superRefine(hasLegalDefault),
 ]);
 const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters, context) => {
@@ -152,7 +180,7 @@ export const LayerSchema = map({
   enabled: flag.default(true).describe("Serve its tiles. A layer that is not enabled keeps them, and can be seeded."),
   advertised: flag.default(true).describe("Have the layer in capabilities. Its tiles are served in any case."),
   title: optional(anyText).describe("The name of the layer."),
-  description: anyText.default(""),
+  description: anyText.default("").describe("The description in capabilities."),
   keywords: list(text).default([]).describe("For the capabilities."),
   metadataUrls: list(MetadataUrlSchema).default([]).describe("Documents that describe the data, for the capabilities."),
   source: SourceSchema.describe("Where missing tiles come from."),
@@ -169,9 +197,11 @@ export const LayerSchema = map({
   requestFilters: optional(RequestFiltersSchema).describe("Requests for tiles without data get an empty tile."),
   updateSources: optional(UpdateSourcesSchema).describe("Feeds that tell where the data has changed."),
   cacheBypassAllowed: optional(flag).describe("Answer cached=false of /service/gmaps, mgmaps and ve."),
-  legends: list(LegendSchema).default([]),
-  jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality),
-  pngCompression: oneOf(PNG_COMPRESSIONS).default(DEFAULT_ENCODING.pngCompression),
+  legends: list(LegendSchema).default([]).describe("The legends of the styles, for the capabilities."),
+  jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality).describe("The quality of JPEG tiles."),
+  pngCompression: oneOf(PNG_COMPRESSIONS)
+    .default(DEFAULT_ENCODING.pngCompression)
+    .describe("Small tiles, or little time for each."),
   formatModifiers: list(FormatModifierSchema)
     .default([])
     .describe("Other requests for tiles of some formats; only for a source of type wms."),
@@ -185,7 +215,7 @@ export const LayerSchema = map({
     .default(0)
     .describe("The time for which a failure of the upstream is answered again."),
   seedGuard: optional(SeedGuardSchema).describe("Pauses a job whose tiles look wrong."),
-  jobs: LayerJobsSchema.prefault({}),
+  jobs: LayerJobsSchema.prefault({}).describe("How the jobs of the layer share the server with others."),
   expireClientSeconds: expiry(-2, clientExpiry)
     .prefault(7200)
     .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),

@@ -12,6 +12,8 @@ import {
 } from "../../../quota/quota-validation.ts";
 import { either, expected, extent, flag, list, map, number, oneOf, optional, text, whole, wrong } from "./fields.ts";
 
+const VALUE = "The size, in units.";
+const UNITS = "The units of the size.";
 const units = oneOf(STORAGE_UNITS);
 const amount = "a number from 0 on or a text";
 const value = either(amount, [z.number().min(0, amount), z.string()]).transform((given, context) => {
@@ -43,22 +45,34 @@ export const DiskQuotaSchema = map({
     .describe(
       "What quotas count: the blocks that tiles take on the disk, or the bytes of their content. A request does not change it.",
     ),
-  enabled: flag.default(DEFAULT_QUOTA.enabled),
-  cacheCleanUpFrequency: whole(1).default(DEFAULT_QUOTA.cacheCleanUpFrequency),
-  cacheCleanUpUnits: oneOf(CLEAN_UP_UNITS).default(DEFAULT_QUOTA.cacheCleanUpUnits),
-  maxConcurrentCleanUps: whole(1).default(DEFAULT_QUOTA.maxConcurrentCleanUps),
-  globalExpirationPolicyName: oneOf(EXPIRATION_POLICIES).default(DEFAULT_QUOTA.globalExpirationPolicyName),
+  enabled: flag.default(DEFAULT_QUOTA.enabled).describe("Keep the quotas."),
+  cacheCleanUpFrequency: whole(1)
+    .default(DEFAULT_QUOTA.cacheCleanUpFrequency)
+    .describe("The time between two clean-ups, in cacheCleanUpUnits."),
+  cacheCleanUpUnits: oneOf(CLEAN_UP_UNITS)
+    .default(DEFAULT_QUOTA.cacheCleanUpUnits)
+    .describe("The units of cacheCleanUpFrequency."),
+  maxConcurrentCleanUps: whole(1)
+    .default(DEFAULT_QUOTA.maxConcurrentCleanUps)
+    .describe("The number of layers that are cleaned up at the same time."),
+  globalExpirationPolicyName: oneOf(EXPIRATION_POLICIES)
+    .default(DEFAULT_QUOTA.globalExpirationPolicyName)
+    .describe("Which tiles of layers without a quota go first: those least frequently or least recently used."),
   globalQuota: sizeOr(
     map({
-      value: value.prefault(DEFAULT_QUOTA.globalQuota.value),
-      units: units.default(DEFAULT_QUOTA.globalQuota.units),
+      value: value.prefault(DEFAULT_QUOTA.globalQuota.value).describe(VALUE),
+      units: units.default(DEFAULT_QUOTA.globalQuota.units).describe(UNITS),
     }),
-  ).prefault({}),
+  )
+    .prefault({})
+    .describe("The space for the tiles of all layers, such as 20GiB."),
   layerQuotas: list(
     map({
-      layer: text,
-      expirationPolicyName: oneOf(EXPIRATION_POLICIES),
-      quota: sizeOr(map({ value, units })),
+      layer: text.describe("The name of the layer."),
+      expirationPolicyName: oneOf(EXPIRATION_POLICIES).describe("Which tiles of the layer go first."),
+      quota: sizeOr(map({ value: value.describe(VALUE), units: units.describe(UNITS) })).describe(
+        "The space for the tiles of the layer.",
+      ),
     }),
   )
     .superRefine((quotas, context) => {
@@ -66,7 +80,8 @@ export const DiskQuotaSchema = map({
         if (quotas.findIndex((other) => other.layer === layer) < i)
           wrong(context, [i, "layer"], `${JSON.stringify(layer)} has two quotas`);
     })
-    .default([]),
+    .default([])
+    .describe("Quotas of single layers."),
 });
 
 const level = optional(whole(0, 63));
@@ -78,11 +93,23 @@ export const EvictionSchema = map({
   ),
   minFreeMiB: optional(number({ least: 0 })).describe("Store nothing while the disk has less free space."),
   minFreeInodes: optional(whole(0)).describe("Store nothing while the disk has room for fewer files."),
-  pins: list(map({ layer: text, gridSet: optional(text), extent: optional(extent), zoomStart: level, zoomStop: level }))
+  pins: list(
+    map({
+      layer: text.describe("The name of the layer."),
+      gridSet: optional(text).describe("The id of the grid set; all."),
+      extent: optional(extent).describe("minx, miny, maxx, maxy in units of the grid set; everywhere."),
+      zoomStart: level.describe("The first level; 0."),
+      zoomStop: level.describe("The last level; the last of the grid set."),
+    }),
+  )
     .default([])
     .describe("Tiles that clean-ups do not delete."),
   floors: list(
-    map({ layer: text, value, units }).transform(({ layer, ...size }) => ({ layer, bytes: quotaBytes(size) })),
+    map({
+      layer: text.describe("The name of the layer."),
+      value: value.describe(VALUE),
+      units: units.describe(UNITS),
+    }).transform(({ layer, ...size }) => ({ layer, bytes: quotaBytes(size) })),
   )
     .default([])
     .describe("Sizes below which clean-ups do not reduce a layer."),

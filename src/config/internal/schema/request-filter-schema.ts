@@ -16,10 +16,12 @@ import {
 } from "./fields.ts";
 
 /** The name is a part of the names of files. */
-const filterName = text.refine(
-  (name) => !hasControlCharacter(name) && !/[/\\]/.test(name) && name.trim() === name,
-  unlessUnfit("a name without slashes and control characters"),
-);
+const filterName = text
+  .refine(
+    (name) => !hasControlCharacter(name) && !/[/\\]/.test(name) && name.trim() === name,
+    unlessUnfit("a name without slashes and control characters"),
+  )
+  .describe("The name of the filter.");
 
 const raster = {
   name: filterName,
@@ -31,19 +33,24 @@ const raster = {
 } as const;
 
 const RequestFilterSchema = kinds([
-  map({ type: z.literal("circle"), name: filterName }),
   map({
-    type: z.literal("file"),
-    ...raster,
-    directory: text.describe("The directory of the files NAME_GRIDSET_LEVEL.EXTENSION."),
-    extension: text.refine((given) => /^\w+$/.test(given), unlessUnfit("an extension without a dot")),
+    type: z.literal("circle").describe("Serves the tiles in a circle around the middle of each level's coverage."),
+    name: filterName,
   }),
   map({
-    type: z.literal("wms"),
+    type: z.literal("file").describe("Serves the tiles where rasters from files have data."),
+    ...raster,
+    directory: text.describe("The directory of the files NAME_GRIDSET_LEVEL.EXTENSION."),
+    extension: text
+      .refine((given) => /^\w+$/.test(given), unlessUnfit("an extension without a dot"))
+      .describe("The extension of the files."),
+  }),
+  map({
+    type: z.literal("wms").describe("Serves the tiles where rasters from the source have data."),
     ...raster,
     layers: optional(someOf(text)).describe("The layers of the rasters; those of the source."),
-    styles: optional(list(z.string("a text"))),
-    timeoutSeconds: whole(1, 3600).default(120),
+    styles: optional(list(z.string("a text"))).describe("The styles of the rasters."),
+    timeoutSeconds: whole(1, 3600).default(120).describe("The time for one raster."),
   }),
 ]);
 

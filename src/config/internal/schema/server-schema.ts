@@ -75,7 +75,9 @@ export const ServerSchema = map({
 const Roles = someOf(oneOf(ROLES));
 
 export const UserSchema = map({
-  name: text.refine(isUserName, "at most 100 characters, no colon, no control character"),
+  name: text
+    .refine(isUserName, "at most 100 characters, no colon, no control character")
+    .describe("The name to log in with."),
   passwordHash: optional(text).describe("The password as `nuthatch user hash` prints it."),
   password: optional(text).describe("The plain password, hashed at start; causes a warning."),
   roles: Roles.describe("The rights of the user."),

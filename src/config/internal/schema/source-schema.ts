@@ -50,8 +50,10 @@ const upstream = {
     .record(z.string(), vendorParameter, "a map")
     .default({})
     .describe("Further parameters of each request. They may be secrets and are not shown."),
-  username: optional(anyText.refine((name) => !name.includes(":"), sentence("expected a name without a colon"))),
-  password: optional(anyText),
+  username: optional(
+    anyText.refine((name) => !name.includes(":"), sentence("expected a name without a colon")),
+  ).describe("The name for HTTP Basic authentication."),
+  password: optional(anyText).describe("The password for HTTP Basic authentication. It is not shown."),
   allowPrivateRedirects: optional(flag).describe("Follow redirects to this machine and into private networks."),
   proxy: optional(
     text.refine(
@@ -132,11 +134,11 @@ const WMS_PARAMETERS = [
 ];
 
 const WmsSourceSchema = map({
-  type: z.literal("wms"),
-  version: oneOf(["1.1.1", "1.3.0"]).default("1.1.1"),
+  type: z.literal("wms").describe("A WMS."),
+  version: oneOf(["1.1.1", "1.3.0"]).default("1.1.1").describe("The version of WMS in requests."),
   layers: optional(someOf(text)).describe("The layers of the upstream; the name of the layer."),
   styles: list(anyText).default([]).describe("At most one style for each layer."),
-  transparent: flag.default(true),
+  transparent: flag.default(true).describe("Request maps with a transparent background."),
   queryLayers: optional(someOf(text)).describe("The layers of GetFeatureInfo; `layers`."),
   bgColor: optional(colour).describe("The colour behind the map, such as 0xFFFFFF."),
   palette: optional(text).describe("The parameter PALETTE of each request."),
@@ -154,7 +156,7 @@ const WmsSourceSchema = map({
 const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "q", "s"];
 
 const XyzSourceSchema = map({
-  type: z.literal("xyz"),
+  type: z.literal("xyz").describe("Tiles by level, column and row, or by quadkey."),
   subdomains: someOf(text).default([]).describe("The values of {s} in an address."),
   ...upstream,
 }).superRefine((source, context) => {
@@ -177,10 +179,10 @@ const WMTS_PLACEHOLDERS = ["TileMatrix", "TileRow", "TileCol", "TileMatrixSet", 
 const WMTS_PARAMETERS = ["SERVICE", "REQUEST", "VERSION", ...WMTS_PLACEHOLDERS.map((name) => name.toUpperCase())];
 
 const WmtsSourceSchema = map({
-  type: z.literal("wmts"),
+  type: z.literal("wmts").describe("A WMTS."),
   layer: optional(text).describe("The layer of the upstream; the name of the layer."),
-  style: anyText.default(""),
-  tileMatrixSet: text.default(""),
+  style: anyText.default("").describe("The style of the upstream; its default style."),
+  tileMatrixSet: text.default("").describe("The tile matrix set of the upstream with the tiles of the grid set."),
   tileMatrixPrefix: optional(anyText).describe("The text before the number of a level."),
   tileMatrices: optional(someOf(text)).describe("The names of the levels."),
   format: optional(text).describe("The format to request; that of the tile."),
@@ -208,10 +210,10 @@ const WmtsSourceSchema = map({
 const EXPORT_PARAMETERS = ["BBOX", "BBOXSR", "IMAGESR", "SIZE", "FORMAT", "TRANSPARENT", "LAYERS", "F"];
 
 const ArcgisSourceSchema = map({
-  type: z.literal("arcgis"),
+  type: z.literal("arcgis").describe("A map service of ArcGIS."),
   mode: oneOf(["export", "tile"]).default("export").describe("Render maps, or read the tiles of a cached service."),
   layers: optional(someOf(whole(0, 1_000_000))).describe("The layers to render; only for mode export."),
-  transparent: optional(flag).describe("Only for mode export; true."),
+  transparent: optional(flag).describe("Request maps with a transparent background; only for mode export; true."),
   ...upstream,
 }).superRefine((source, context) => {
   const lackOf = (address: string): string | undefined => {
@@ -226,16 +228,23 @@ const ArcgisSourceSchema = map({
 });
 
 const archive = { file: text.describe("The path of the archive."), ...connectionLimits };
-const MbtilesSourceSchema = map({ type: z.literal("mbtiles"), ...archive }).superRefine(checkConnections);
-const PmtilesSourceSchema = map({ type: z.literal("pmtiles"), ...archive }).superRefine(checkConnections);
+const MbtilesSourceSchema = map({ type: z.literal("mbtiles").describe("An MBTiles archive."), ...archive }).superRefine(
+  checkConnections,
+);
+const PmtilesSourceSchema = map({ type: z.literal("pmtiles").describe("A PMTiles archive."), ...archive }).superRefine(
+  checkConnections,
+);
 
 const DemoSourceSchema = map({
-  type: z.literal("demo"),
-  dataset: oneOf(["states", "world"]),
+  type: z.literal("demo").describe("Maps that the server draws itself."),
+  dataset: oneOf(["states", "world"]).describe("The data of the maps."),
   ...connectionLimits,
 }).superRefine(checkConnections);
 
-const NoSourceSchema = map({ type: z.literal("none"), ...connectionLimits }).superRefine(checkConnections);
+const NoSourceSchema = map({
+  type: z.literal("none").describe("No source: only stored tiles are served."),
+  ...connectionLimits,
+}).superRefine(checkConnections);
 
 export const SourceSchema = kinds([
   WmsSourceSchema,

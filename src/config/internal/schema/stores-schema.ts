@@ -10,7 +10,7 @@ const id = text
 const path = text.describe("The directory of the tiles. A relative path starts in the working directory.");
 
 const s3 = map({
-  type: z.literal("s3"),
+  type: z.literal("s3").describe("A bucket of an S3-compatible service."),
   id,
   endpoint: optional(
     text
@@ -20,7 +20,7 @@ const s3 = map({
       )
       .describe("The address of the service. Absent: AWS, in the region."),
   ),
-  region: text.default("us-east-1"),
+  region: text.default("us-east-1").describe("The region of the bucket."),
   bucket: text
     .refine((value) => /^[\w.-]{1,255}$/.test(value), unlessUnfit("the name of a bucket"))
     .describe("The bucket must exist."),
@@ -56,12 +56,12 @@ const s3 = map({
 
 export const StoreItemSchema = kinds([
   map({
-    type: z.literal("file"),
+    type: z.literal("file").describe("A file for each tile."),
     id,
     path,
     layout: oneOf(FILE_LAYOUTS).default("gwc").describe("The directories and names of the files."),
   }),
-  map({ type: z.literal("compact"), id, path }),
+  map({ type: z.literal("compact").describe("A file for many tiles."), id, path }),
   s3,
 ]);
 

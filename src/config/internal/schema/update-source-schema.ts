@@ -7,7 +7,7 @@ const DAY_SECONDS = 86_400;
 
 const UpdateSourceSchema = kinds([
   map({
-    type: z.literal("georss"),
+    type: z.literal("georss").describe("A GeoRSS feed."),
     url: text
       .refine((url) => httpUrl(url) !== undefined, unlessUnfit("an address with http:// or https://"))
       .describe("The address of the feed; {lastUpdate} in it is the time of the last entry."),
@@ -18,8 +18,8 @@ const UpdateSourceSchema = kinds([
     operation: oneOf(FEED_OPERATIONS).default("truncate").describe("What follows the truncation of the changed tiles."),
     format: optional(mimeType).describe("The format whose tiles are truncated; all."),
     threadCount: whole(1, MOST_THREADS).default(1).describe("The tasks of each seed."),
-    username: optional(text),
-    password: optional(text),
+    username: optional(text).describe("The name for HTTP Basic authentication."),
+    password: optional(text).describe("The password for HTTP Basic authentication. It is not shown."),
   }),
 ]);
 
