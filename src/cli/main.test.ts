@@ -21,7 +21,7 @@ test("config check ends with 0, also for warnings, with 78 for a bad file, and w
   const good = file("good.yaml", 'layers: [{ name: a, source: { type: wms, url: "http://u/" } }]\n');
   const fine = await run(["config", "check", "--config", good]);
   expect(fine).toMatchObject({ code: 0, stderr: "" });
-  expect(fine.stdout).toMatch(/good\.yaml is valid: 1 layers/);
+  expect(fine.stdout).toMatch(/good\.yaml is valid: 1 layer/);
   const bad = file("bad.yaml", "server: { prot: 1 }\njobs: 1\n");
   const wrong = await run(["config", "check"], { NUTHATCH_CONFIG: bad });
   expect(wrong).toMatchObject({ code: 78, stdout: "" });
@@ -30,7 +30,7 @@ test("config check ends with 0, also for warnings, with 78 for a bad file, and w
   expect(await run(["serve", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
   const doubtful = file("doubtful.yaml", 'layers: [{ name: a/b, source: { type: wms, url: "http://u/" } }]\n');
   const warned = await run(["config", "check", "--config", doubtful]);
-  expect(warned).toMatchObject({ code: 0, stdout: expect.stringMatching(/doubtful\.yaml is valid: 1 layers/) });
+  expect(warned).toMatchObject({ code: 0, stdout: expect.stringMatching(/doubtful\.yaml is valid: 1 layer/) });
   expect(warned.stderr).toMatch(/^warning: doubtful\.yaml:1:18: layers\[0\]\.name: "a\/b" has a slash: .*\n$/);
   writeFileSync(join(directory, "latin1.yaml"), Buffer.from("layers: [] # \u00e4\n", "latin1"));
   expect(await run(["config", "check", "--config", "latin1.yaml"])).toMatchObject({
@@ -43,7 +43,7 @@ test("config check ends with 0, also for warnings, with 78 for a bad file, and w
   expect(await run(["config", "check", "--config", dead])).toMatchObject({ code: 0, stderr: "" });
   expect(await run(["config", "check", "--online", "--config", dead])).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/is valid: 1 layers.*\nerror: a \(http:\/\/127\.0\.0\.1:9\): .*start the map server/),
+    stdout: expect.stringMatching(/is valid: 1 layer.*\nerror: a \(http:\/\/127\.0\.0\.1:9\): .*start the map server/),
   });
   expect(await run(["config", "check", "--online", "--config", bad])).toMatchObject({ code: 78, stdout: "" });
 });

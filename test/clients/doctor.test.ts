@@ -180,7 +180,7 @@ describe("an upstream that cannot be used", () => {
     }
     const check = await run(["config", "check", "--online", "--config", config]);
     expect(check).toMatchObject({ code: 1, stderr: "" });
-    expect(check.stdout).toMatch(/is valid: 1 layers.*\nerror: ws:a .*status 404/);
+    expect(check.stdout).toMatch(/is valid: 1 layer.*\nerror: ws:a .*status 404/);
     expect(await run(["config", "check", "--config", config])).toMatchObject({ code: 0 });
     expect(await run(["doctor", "--config", config, "ws:b"])).toMatchObject({
       code: 2,

@@ -11,6 +11,8 @@ interface CheckFlags extends ConfigurationFlags {
   readonly online?: boolean;
 }
 
+const counted = ({ length }: readonly unknown[], what: string): string => `${length} ${what}${length === 1 ? "" : "s"}`;
+
 /** `nuthatch config …`: checks a configuration, prints it with all its defaults, or prints its JSON Schema. */
 export function configCommand(): Command {
   const check = addConfigurationFlags(
@@ -22,7 +24,7 @@ export function configCommand(): Command {
       if (configuration === undefined) return;
       const { layers, users, file, server } = configuration;
       process.stdout.write(
-        `${file ?? "The demo configuration"} is valid: ${layers.length} layers, ${users.length} users, http://${server.host}:${server.port}\n`,
+        `${file ?? "The demo configuration"} is valid: ${counted(layers, "layer")}, ${counted(users, "user")}, http://${server.host}:${server.port}\n`,
       );
       if (online === true) await printOnlineCheck(layers);
     });

@@ -121,12 +121,14 @@ export function showJob(job: Answer<"Job">): string {
     ["ended", byText(job.endedAt, job.abortedBy)],
   ]);
   const problems = errors.map((error) => `${error.count} tiles failed, ${error.class}: ${error.message}\n`);
+  // A seed of all levels of a small area has many levels without a tile.
+  const rows = zooms.filter(({ tiles: at }) => BigInt(at.total) > 0n);
   const table = textTable(
     ["zoom", "tiles", ...kinds, "bytes"],
-    zooms.map(({ z, tiles: at, bytes }) => [
+    rows.map(({ z, tiles: at, bytes }) => [
       ...[z, at.total, ...kinds.map((kind) => at[kind] ?? 0)].map(String),
       bytesText(bytes),
     ]),
   );
-  return `${facts}${problems.join("")}${zooms.length === 0 ? "" : `\n${table}`}`;
+  return `${facts}${problems.join("")}${rows.length === 0 ? "" : `\n${table}`}`;
 }
