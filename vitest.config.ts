@@ -21,6 +21,7 @@ const LONG = [
   "backup",
   "burst",
   "configured-objects",
+  "configuration-kills",
   "copied-tiles",
   "exchange",
   "faults",
