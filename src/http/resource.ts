@@ -126,6 +126,8 @@ export interface ConfiguredParts {
   readonly isWritable: boolean;
   /** The directory of GeoWebCache whose file is the configuration; undefined: there is none. */
   readonly geowebcache?: { readonly directory: string };
+  /** The node of a cluster that this server is; undefined: it is alone. */
+  readonly cluster?: { readonly node: string };
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
   /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */

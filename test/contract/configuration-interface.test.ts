@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { severalNodes } from "../support/balanced.ts";
 import { S3_OF_ALL } from "../support/s3-env.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
@@ -137,7 +138,7 @@ describe("reading", () => {
     expect((await ask("/rest")).text).toContain("Resources available from here:");
     expect(await ask("/rest/web/gwc.css")).toMatchObject({ status: 200 });
     const settings = await ask("/rest/global.xml");
-    expect(settings.text).toContain(`<identifier>${server.dataDir}</identifier>`);
+    expect(settings.text).toContain(`<identifier>${severalNodes ? "cluster" : server.dataDir}</identifier>`);
     expect((await put("/rest/global.xml", settings.text)).status).toBe(200);
     const location = await put("/rest/global", "<global><location>/etc</location></global>");
     expect(location).toMatchObject({ status: 400, type: "text/plain" });

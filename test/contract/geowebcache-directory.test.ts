@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { severalNodes } from "../support/balanced.ts";
 import { realisticFile } from "../support/geowebcache-file.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startServer, type TestServer, until, usage } from "../support/server.ts";
@@ -48,7 +49,8 @@ async function ask(
 const put = (path: string, body: string, type = "text/xml") => ask(path, { method: "PUT", body, type });
 const remove = (path: string) => ask(path, { method: "DELETE" });
 
-describe("GeoWebCache's default files", () => {
+// A directory of GeoWebCache is the configuration of one server.
+describe.skipIf(severalNodes)("GeoWebCache's default files", () => {
   beforeAll(async () => {
     directory = join(mkdtempSync(join(tmpdir(), "nuthatch-gwc-")), "made");
     server = await start();
@@ -173,7 +175,7 @@ describe("GeoWebCache's default files", () => {
   });
 });
 
-describe("a realistic file", () => {
+describe.skipIf(severalNodes)("a realistic file", () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
     writeFileSync(file(directory), realisticFile(join(directory, "stores"), upstream.url));
@@ -300,27 +302,30 @@ describe("a realistic file", () => {
   });
 });
 
-test("tiles that GeoWebCache has stored are hits at once, and are counted in the background", async () => {
-  directory = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
-  const layer = `<wmsLayer><name>a:b</name><wmsUrl><string>${upstream.url}</string></wmsUrl></wmsLayer>`;
-  writeFileSync(
-    file(directory),
-    `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0"><layers>${layer}</layers></gwcConfiguration>`,
-  );
-  const tiles = join(directory, "a_b", "EPSG_900913_03", "0_0");
-  mkdirSync(tiles, { recursive: true });
-  const picture = await (
-    await fetch(`${upstream.url}?REQUEST=GetMap&WIDTH=256&HEIGHT=256&FORMAT=image/png&BBOX=0,0,1,1`)
-  ).arrayBuffer();
-  for (const name of ["01_02", "01_03", "02_02"]) writeFileSync(join(tiles, `${name}.png`), Buffer.from(picture));
-  const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
-  server = await startServer({ env: { NUTHATCH_GEOWEBCACHE: directory }, dataDir });
-  try {
-    const tile = await fetch(`${server.url}/service/tms/1.0.0/a:b@EPSG:900913@png/3/1/2.png`);
-    expect([tile.status, tile.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
-    await until("they are counted", async () => ((await usage(server)).total.tiles === 3 ? true : undefined));
-  } finally {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
-});
+test.skipIf(severalNodes)(
+  "tiles that GeoWebCache has stored are hits at once, and are counted in the background",
+  async () => {
+    directory = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
+    const layer = `<wmsLayer><name>a:b</name><wmsUrl><string>${upstream.url}</string></wmsUrl></wmsLayer>`;
+    writeFileSync(
+      file(directory),
+      `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0"><layers>${layer}</layers></gwcConfiguration>`,
+    );
+    const tiles = join(directory, "a_b", "EPSG_900913_03", "0_0");
+    mkdirSync(tiles, { recursive: true });
+    const picture = await (
+      await fetch(`${upstream.url}?REQUEST=GetMap&WIDTH=256&HEIGHT=256&FORMAT=image/png&BBOX=0,0,1,1`)
+    ).arrayBuffer();
+    for (const name of ["01_02", "01_03", "02_02"]) writeFileSync(join(tiles, `${name}.png`), Buffer.from(picture));
+    const dataDir = mkdtempSync(join(tmpdir(), "nuthatch-test-"));
+    server = await startServer({ env: { NUTHATCH_GEOWEBCACHE: directory }, dataDir });
+    try {
+      const tile = await fetch(`${server.url}/service/tms/1.0.0/a:b@EPSG:900913@png/3/1/2.png`);
+      expect([tile.status, tile.headers.get("geowebcache-cache-result")]).toEqual([200, "HIT"]);
+      await until("they are counted", async () => ((await usage(server)).total.tiles === 3 ? true : undefined));
+    } finally {
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { severalNodes } from "../support/balanced.ts";
 import { schemaOf, sharedPostgres } from "../support/postgres.ts";
 import { startServer, type TestServer, until } from "../support/server.ts";
 import { inPostgres } from "../support/test-database.ts";
@@ -52,7 +53,8 @@ async function made(user: string, role: string): Promise<{ readonly id: number; 
 
 /** Returns what the state has of tokens. */
 function storedState(dataDir: string): string {
-  if (inPostgres) return sharedPostgres().sql(`SELECT t::text FROM ${schemaOf(dataDir)}.api_token AS t`);
+  if (inPostgres || severalNodes)
+    return sharedPostgres().sql(`SELECT t::text FROM ${schemaOf(dataDir)}.api_token AS t`);
   return ["state.db", "state.db-wal"].map((file) => readFileSync(join(dataDir, file), "latin1")).join("");
 }
 

@@ -6,6 +6,9 @@ import { setTimeout } from "node:timers/promises";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
 import type { ServerOptions, TestServer } from "./test-server.ts";
 
+/** The tests run on several nodes. Tests of what only one server has are skipped then. */
+export const severalNodes = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1") > 1;
+
 const READY_MS = 60_000;
 const READY_POLL_MS = 50;
 
@@ -20,7 +23,9 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   // All nodes read one file.
   const file = join(dataDir, "nuthatch.yaml");
-  if (options.configuration !== undefined) writeFileSync(file, options.configuration);
+  // In a cluster more nodes do what more workers do.
+  if (options.configuration !== undefined)
+    writeFileSync(file, options.configuration.replace(/\bworkers: \d+/g, "workers: 1"));
   const started: TestServer[] = [];
   for (let n = 0; n < nodes; n++)
     started.push(

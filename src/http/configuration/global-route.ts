@@ -42,7 +42,7 @@ export function globalRoute(parts: GlobalParts): Route {
 
 /** Returns the settings that were put over HTTP, with the facts of this server (version, identifier, location). */
 function globalDocument({ configured }: GlobalParts): RootedDocument {
-  const { file, dataDir, geowebcache, objects, serviceInformation, compat } = configured();
+  const { file, dataDir, geowebcache, cluster, objects, serviceInformation, compat } = configured();
   const standard = map([
     ["serviceInformation", serviceNode(serviceInformation)],
     ["runtimeStatsEnabled", true],
@@ -51,8 +51,9 @@ function globalDocument({ configured }: GlobalParts): RootedDocument {
   ]);
   const own = map([
     ["version", VERSION],
-    ["identifier", geowebcache?.directory ?? dataDir],
-    ["location", file ?? ""],
+    // The same on all nodes of a cluster, so that each takes back what another gave.
+    ["identifier", cluster === undefined ? (geowebcache?.directory ?? dataDir) : "cluster"],
+    ["location", cluster === undefined ? (file ?? "") : ""],
   ]);
   const put: MapNode = map(settingsOf(objects)?.fields.filter(([name]) => !HIDDEN.has(name)) ?? []);
   return mergedSettings(mergedSettings(standard, put).node, own);
