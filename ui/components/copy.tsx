@@ -10,6 +10,21 @@ export function CopyButton({ text, subject }: { readonly text: string; readonly 
   );
 }
 
+/** Shows texts by their names, each with a button that copies it. */
+export const CopyList = ({ entries }: { readonly entries: readonly (readonly [name: string, text: string])[] }) => (
+  <dl class="commands">
+    {entries.map(([name, text]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <code>{text}</code>
+          <CopyButton text={text} subject={name} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+);
+
 async function copy(text: string): Promise<void> {
   try {
     await window.navigator.clipboard.writeText(text);

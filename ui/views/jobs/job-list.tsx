@@ -14,7 +14,7 @@ import { rowsOf } from "./job-rows.ts";
 import { JobTable } from "./job-table.tsx";
 import { KillMenu } from "./kill-menu.tsx";
 import { KindChips } from "./kind-chips.tsx";
-import { FILTERS, isFullPage, jobsPath } from "./list-query.ts";
+import { FILTERS, jobsPath } from "./list-query.ts";
 
 /** The list of all jobs. */
 export function JobList() {
@@ -72,7 +72,7 @@ function Found({ data, layer, reload }: FoundProps) {
     <>
       <BulkBar jobs={data.jobs} selected={selected} onDone={reload} />
       <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
-      <Pages path={place.value.path} lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
+      <Pages rows={data.jobs} />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { Select } from "../../components/choice.tsx";
 import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -21,17 +22,13 @@ export function UseTab({ layer, usage }: TabProps) {
       <Panel
         title={t("layers.requests")}
         actions={
-          <select
-            aria-label={t("layers.window")}
+          <Select
+            label={t("layers.window")}
             value={window}
-            onChange={(event) => setQuery({ window: event.currentTarget.value })}
-          >
-            {WINDOWS.map((one) => (
-              <option key={one} value={one}>
-                {t(`layers.window.${one}`)}
-              </option>
-            ))}
-          </select>
+            values={WINDOWS}
+            textOf={(one) => t(`layers.window.${one}`)}
+            onChoose={(chosen) => setQuery({ window: chosen })}
+          />
         }
       >
         <Loading of={stats}>{(data) => <Requests stats={data} />}</Loading>
