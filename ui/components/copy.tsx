@@ -1,4 +1,5 @@
 import { t } from "../core/i18n.ts";
+import { Fact } from "./facts.tsx";
 import { toast } from "./toast.tsx";
 
 /** A button that copies a text. `subject` says what, for screen readers. */
@@ -15,11 +16,10 @@ export const CopyList = ({ entries }: { readonly entries: readonly (readonly [na
   <dl class="commands">
     {entries.map(([name, text]) => (
       <div key={name}>
-        <dt>{name}</dt>
-        <dd>
+        <Fact name={name}>
           <code>{text}</code>
           <CopyButton text={text} subject={name} />
-        </dd>
+        </Fact>
       </div>
     ))}
   </dl>

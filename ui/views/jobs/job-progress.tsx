@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { JobMeter } from "../../components/job-parts.tsx";
 import { Loading, Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
@@ -14,11 +15,10 @@ export function JobProgress({ job }: { readonly job: Job }) {
       <dl class="figures">
         {figuresOf(job).map(({ name, value, more }) => (
           <div key={name}>
-            <dt>{name}</dt>
-            <dd>
+            <Fact name={name}>
               {value}
               {more !== undefined && <small>{more}</small>}
-            </dd>
+            </Fact>
           </div>
         ))}
       </dl>

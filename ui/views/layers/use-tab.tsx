@@ -1,4 +1,5 @@
 import { Select } from "../../components/choice.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -60,8 +61,7 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
       <dl class="figures">
         {figures.map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
+            <Fact name={name}>{value}</Fact>
           </div>
         ))}
       </dl>

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Chip, Panel, ProblemBox } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
@@ -35,31 +36,24 @@ function Numbers({ estimate, type }: { readonly estimate: Estimate; readonly typ
       </p>
       <dl class="facts number">
         {!isTruncate && (
-          <>
-            <dt>{t("newJob.tiles")}</dt>
-            <dd>
-              {count(tiles)}
-              {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
-            </dd>
-          </>
+          <Fact name={t("newJob.tiles")}>
+            {count(tiles)}
+            {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
+          </Fact>
         )}
-        <dt>{isTruncate ? t("newJob.freed") : t("newJob.size")}</dt>
-        <dd>
+        <Fact name={isTruncate ? t("newJob.freed") : t("newJob.size")}>
           {size === null
             ? t("newJob.atLeast", { size: bytes(bytesOnDisk) })
             : t("newJob.sizes", { size: bytes(size), onDisk: bytes(bytesOnDisk) })}
-        </dd>
+        </Fact>
         {!isTruncate && (
-          <>
-            <dt>{t("newJob.time")}</dt>
-            <dd>
-              {seconds === null
-                ? t("newJob.timeUnknown")
-                : tilesPerSecond === null
-                  ? duration(seconds)
-                  : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
-            </dd>
-          </>
+          <Fact name={t("newJob.time")}>
+            {seconds === null
+              ? t("newJob.timeUnknown")
+              : tilesPerSecond === null
+                ? duration(seconds)
+                : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
+          </Fact>
         )}
       </dl>
       {!isTruncate && <Fits estimate={estimate} />}

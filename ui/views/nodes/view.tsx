@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { count, dateTime, milliseconds, relative } from "../../core/format.ts";
@@ -34,23 +35,20 @@ function Lead({ lead: { node, epoch, since, lease } }: { readonly lead: NonNulla
   return (
     <dl class="figures">
       <div>
-        <dt>{t("nodes.lead")}</dt>
-        <dd>
+        <Fact name={t("nodes.lead")}>
           {node}
           <small>
             <time dateTime={since} title={dateTime(since)}>
               {t("nodes.leadsSince", { age: relative(since) })}
             </time>
           </small>
-        </dd>
+        </Fact>
       </div>
       <div>
-        <dt>{t("nodes.epoch")}</dt>
-        <dd>{count(epoch)}</dd>
+        <Fact name={t("nodes.epoch")}>{count(epoch)}</Fact>
       </div>
       <div>
-        <dt>{t("nodes.leadLease")}</dt>
-        <dd>{milliseconds(lease)}</dd>
+        <Fact name={t("nodes.leadLease")}>{milliseconds(lease)}</Fact>
       </div>
     </dl>
   );

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -35,10 +36,9 @@ function Numbers({ stats: { total, series } }: { readonly stats: Doc<"Stats"> })
       <dl class="figures">
         {figures.map(({ name, value, to }) => (
           <div key={name}>
-            <dt>{name}</dt>
-            <dd>
+            <Fact name={name}>
               <Link to={to}>{value}</Link>
-            </dd>
+            </Fact>
           </div>
         ))}
       </dl>

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
@@ -33,23 +34,19 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
         )}
         <dl class="figures">
           <div>
-            <dt>{t("quota.onDisk")}</dt>
-            <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
+            <Fact name={t("quota.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Fact>
           </div>
           <div>
-            <dt>{t("quota.content")}</dt>
-            <dd>{figure(bytes(total.bytes), complete)}</dd>
+            <Fact name={t("quota.content")}>{figure(bytes(total.bytes), complete)}</Fact>
           </div>
           <div>
-            <dt>{t("quota.evicted")}</dt>
-            <dd>
+            <Fact name={t("quota.evicted")}>
               {count(enforcement.evictedTiles)}
               <small>{bytes(enforcement.evictedBytes)}</small>
-            </dd>
+            </Fact>
           </div>
           <div>
-            <dt>{t("quota.notStored")}</dt>
-            <dd>{count(enforcement.notStored)}</dd>
+            <Fact name={t("quota.notStored")}>{count(enforcement.notStored)}</Fact>
           </div>
         </dl>
       </Panel>

@@ -1,4 +1,5 @@
 import { Fragment } from "preact";
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Page, Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
@@ -126,8 +127,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
       <dl class="facts">
         {facts.map(([field, value]) => (
           <Fragment key={field}>
-            <dt>{field}</dt>
-            <dd>{value}</dd>
+            <Fact name={field}>{value}</Fact>
           </Fragment>
         ))}
       </dl>

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Loading, Meter, Panel } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -71,11 +72,10 @@ const Figures = ({ figures }: { readonly figures: readonly Figure[] }) => (
   <dl class="figures">
     {figures.map(([label, value, below]) => (
       <div key={label}>
-        <dt>{label}</dt>
-        <dd>
+        <Fact name={label}>
           {value}
           {below !== undefined && <small>{below}</small>}
-        </dd>
+        </Fact>
       </div>
     ))}
   </dl>

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
@@ -49,31 +50,26 @@ function Totals({ usage }: { readonly usage: Usage }) {
     <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
       <dl class="figures">
         <div>
-          <dt>{t("storage.tiles")}</dt>
-          <dd>{figure(count(total.tiles), complete)}</dd>
+          <Fact name={t("storage.tiles")}>{figure(count(total.tiles), complete)}</Fact>
         </div>
         <div>
-          <dt>{t("storage.bytes")}</dt>
-          <dd>{figure(bytes(total.bytes), complete)}</dd>
+          <Fact name={t("storage.bytes")}>{figure(bytes(total.bytes), complete)}</Fact>
         </div>
         <div>
-          <dt>{t("storage.onDisk")}</dt>
-          <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
+          <Fact name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Fact>
         </div>
         <div>
-          <dt>{t("storage.disk")}</dt>
-          <dd>
+          <Fact name={t("storage.disk")}>
             <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
             <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
-          </dd>
+          </Fact>
         </div>
         {freeInodes !== null && totalInodes !== null && (
           <div>
-            <dt>{t("storage.inodes")}</dt>
-            <dd>
+            <Fact name={t("storage.inodes")}>
               <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
               <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
-            </dd>
+            </Fact>
           </div>
         )}
       </dl>
