@@ -18,7 +18,7 @@ export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">
         onChoose={(gridSet) => setQuery({ gridSet, at: undefined, z: undefined, tile: undefined })}
       />
       <Choice
-        label={t("map.format")}
+        label={t("field.format")}
         value={format}
         values={layer.formats}
         onChoose={(chosen) => setQuery({ format: chosen })}

@@ -22,7 +22,7 @@ export function View() {
   const entries = [...(isLive ? newer : []), ...(loaded.data?.activity ?? [])];
   return (
     <Page
-      title={t("activity.title")}
+      title={t("nav.activity")}
       actions={
         <>
           {isFirst && (

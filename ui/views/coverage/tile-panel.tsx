@@ -95,7 +95,7 @@ function Facts({ explanation, layer, hasFailed }: FactsProps) {
   const isBad = isFailing || (hasFailed && state === "missing");
   return (
     <dl class="facts">
-      <Fact name={t("coverage.state")}>
+      <Fact name={t("field.state")}>
         <Chip tone={isBad ? "bad" : TONES[state]}>{isBad ? t("coverage.failed") : t(`coverage.is.${state}`)}</Chip>{" "}
         {drawing && <Chip tone="busy">{t("coverage.drawing")}</Chip>}
       </Fact>
@@ -106,7 +106,7 @@ function Facts({ explanation, layer, hasFailed }: FactsProps) {
         </Fact>
       )}
       {store !== null && store.bytes !== null && (
-        <Fact name={t("coverage.size")}>
+        <Fact name={t("field.size")}>
           {bytes(store.bytes)}
           {inMemory && ` · ${t("coverage.inMemory")}`}
         </Fact>

@@ -27,7 +27,7 @@ export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: F
         {t("explain")}
       </button>
       {shown.value !== undefined && (
-        <Dialog title={t("explain.title", { tile: name })} onClose={() => (shown.value = undefined)}>
+        <Dialog title={t("coverage.tile", { tile: name })} onClose={() => (shown.value = undefined)}>
           {shown.value instanceof Problem ? (
             <ProblemBox problem={shown.value} />
           ) : (
@@ -52,9 +52,9 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
             <code>{store.key}</code>
           </Fact>
         )}
-        {store !== null && store.bytes !== null && <Fact name={t("explain.size")}>{bytes(store.bytes)}</Fact>}
+        {store !== null && store.bytes !== null && <Fact name={t("field.size")}>{bytes(store.bytes)}</Fact>}
         {store !== null && store.modifiedAt !== null && (
-          <Fact name={t("explain.written")}>
+          <Fact name={t("coverage.written")}>
             {dateTime(store.modifiedAt)} ({duration(store.ageSeconds ?? 0)})
           </Fact>
         )}

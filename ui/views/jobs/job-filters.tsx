@@ -51,7 +51,7 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
       ) : (
         <ChoiceFilter
           name="since"
-          label={t("filter.made")}
+          label={t("field.made")}
           resets={RESETS}
           none={t("filter.anyTime")}
           values={[...AGES, localTime(new Date(Date.now() - 86_400_000))]}

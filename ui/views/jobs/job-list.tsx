@@ -20,7 +20,7 @@ import { FILTERS, jobsPath } from "./list-query.ts";
 export function JobList() {
   const loaded = useJobs(undefined);
   return (
-    <Page title={t("jobs.title")} actions={<KillMenu onDone={loaded.reload} />}>
+    <Page title={t("nav.jobs")} actions={<KillMenu onDone={loaded.reload} />}>
       <Jobs loaded={loaded} />
     </Page>
   );

@@ -79,7 +79,7 @@ function Levels({ job: { id, tiles } }: { readonly job: Job }) {
           <caption class="hidden">{t("job.levels")}</caption>
           <thead>
             <tr>
-              <th scope="col">{t("job.level")}</th>
+              <th scope="col">{t("field.level")}</th>
               <th scope="col">{t("field.progress")}</th>
               <th scope="col" class="number">
                 {t("field.tiles")}

@@ -26,7 +26,7 @@ export function AddressesTab({ layer }: TabProps) {
           onChoose={(chosen) => setQuery({ gridSet: chosen })}
         />
         <Choice
-          label={t("layers.format")}
+          label={t("field.format")}
           value={format}
           values={layer.formats}
           onChoose={(chosen) => setQuery({ format: chosen })}

@@ -41,14 +41,14 @@ export const ConfigurationTab = ({ layer }: TabProps) => (
       </Panel>
     </div>
     {layer.parameters.length > 0 && (
-      <Panel title={t("layers.parameters")}>
+      <Panel title={t("field.parameters")}>
         <Table
-          caption={t("layers.parameters")}
+          caption={t("field.parameters")}
           rows={layer.parameters}
           rowKey={({ key }) => key}
           columns={[
             { key: "key", label: t("layers.parameter"), cell: ({ key }) => <code>{key}</code> },
-            { key: "type", label: t("layers.type"), cell: ({ type }) => type },
+            { key: "type", label: t("field.type"), cell: ({ type }) => type },
             { key: "default", label: t("layers.default"), cell: (one) => <code>{one.default}</code> },
             {
               key: "values",
@@ -84,7 +84,7 @@ const sourceFacts = ({ source, sourceKind, upstream }: Doc<"Layer">): readonly N
   [t("layers.address"), source.address],
   ...(source.layers.length === 0 ? [] : [[t("nav.layers"), source.layers.join(", ")] as const]),
   [t("layers.upstream"), <Link to={pathOf("upstreams", upstream)}>{upstream}</Link>],
-  [t("layers.connections"), source.connections],
+  [t("upstreams.connections"), source.connections],
   [t("layers.jobConnections"), source.jobConnections ?? t("layers.asConnections")],
   ...(source.timeoutSeconds === null ? [] : [[t("layers.timeout"), duration(source.timeoutSeconds)] as const]),
 ];

@@ -21,7 +21,7 @@ export const GridSetsTab = ({ layer }: TabProps) => (
           <Fact name={t("layers.tileSize")}>
             {t("layers.pixels", { width: subset.tileSize[0], height: subset.tileSize[1] })}
           </Fact>
-          <Fact name={t("layers.levels")}>{`${subset.zoomStart} – ${subset.zoomStop}`}</Fact>
+          <Fact name={t("field.zooms")}>{`${subset.zoomStart} – ${subset.zoomStop}`}</Fact>
           <Fact name={t("layers.origin")}>
             {subset.alignTopLeft ? t("layers.origin.top") : t("layers.origin.bottom")}
           </Fact>
@@ -42,8 +42,8 @@ export const GridSetsTab = ({ layer }: TabProps) => (
 );
 
 const columns = (): readonly Column<Level>[] => [
-  { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
-  { key: "name", label: t("layers.levelName"), isMinor: true, cell: ({ name }) => name },
+  { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
+  { key: "name", label: t("field.name"), isMinor: true, cell: ({ name }) => name },
   {
     key: "resolution",
     label: t("layers.resolution"),
@@ -56,7 +56,7 @@ const columns = (): readonly Column<Level>[] => [
     isNumber: true,
     cell: ({ scaleDenominator }) => `1 : ${decimal(scaleDenominator, scaleDenominator < 1000 ? 2 : 0)}`,
   },
-  { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+  { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
   {
     key: "matrix",
     label: t("layers.matrix"),

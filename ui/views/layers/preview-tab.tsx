@@ -49,7 +49,7 @@ export function PreviewTab({ layer }: TabProps) {
           onChoose={(gridSet) => setQuery({ gridSet, at: undefined, tile: undefined })}
         />
         <Choice
-          label={t("layers.format")}
+          label={t("field.format")}
           value={format}
           values={layer.formats}
           onChoose={(chosen) => setQuery({ format: chosen })}

@@ -47,7 +47,7 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
   const time = (ms: number | null): string => (ms === null ? "–" : milliseconds(ms));
   const figures = [
     [t("layers.requests"), count(requests)],
-    [t("layers.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
+    [t("field.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
     [t("layers.hits"), count(hits)],
     [t("layers.misses"), count(misses)],
     [t("layers.failed"), count(failed)],
@@ -97,9 +97,9 @@ function Stored({ usage, layer }: { readonly usage: Doc<"Usage">; readonly layer
         rowKey={({ key }) => key}
         columns={[
           { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
-          { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
-          { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-          { key: "size", label: t("layers.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
+          { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
+          { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+          { key: "size", label: t("field.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
           {
             key: "disk",
             label: t("layers.disk"),

@@ -33,7 +33,7 @@ export function How({ draft }: { readonly draft: Draft }) {
             <QueryField name="rateLimit" text="rateLimit" isNumber />
             <QueryField name="threadCount" text="threads" isNumber />
             <Choice
-              label={t("newJob.order")}
+              label={t("field.order")}
               value={query.get("order") ?? "by-zoom"}
               values={ORDERS}
               textOf={(order) => t(order === "hot" ? "newJob.order.hot" : "newJob.order.byZoom")}
@@ -63,7 +63,7 @@ function Window({ value }: { readonly value: RunWindow | undefined }) {
     <div class="fields">
       <TextField label={t("newJob.windowFrom")} type="time" value={now.from} onInput={(from) => take({ from })} />
       <TextField label={t("newJob.windowTo")} type="time" value={now.to} onInput={(to) => take({ to })} />
-      <CommittedField label={t("newJob.timeZone")} value={now.timeZone} onCommit={(timeZone) => take({ timeZone })} />
+      <CommittedField label={t("field.timeZone")} value={now.timeZone} onCommit={(timeZone) => take({ timeZone })} />
     </div>
   );
 }

@@ -14,7 +14,7 @@ export function Levels({ subset, draft }: { readonly subset: GridSubset; readonl
   };
   return (
     <fieldset class="step">
-      <legend>{t("newJob.levels")}</legend>
+      <legend>{t("field.zooms")}</legend>
       <div class="fields">
         <Choice
           {...levels}

@@ -28,7 +28,7 @@ export function LayerField({ name }: { readonly name: string | undefined }) {
   }, [text, found.data]);
   return (
     <TextField
-      label={t("newJob.layer")}
+      label={t("field.layer")}
       placeholder={t("newJob.layer.hint")}
       autocomplete="off"
       offered={layers}

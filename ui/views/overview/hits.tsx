@@ -25,7 +25,7 @@ export function Hits() {
 function Numbers({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }) {
   const { hitRatio, requests, misses, failed, latency } = total;
   const figures = [
-    { name: t("overview.hitRatio"), value: hitRatio === null ? "—" : percent(hitRatio, 1), to: "/layers" },
+    { name: t("field.hitRatio"), value: hitRatio === null ? "—" : percent(hitRatio, 1), to: "/layers" },
     { name: t("overview.p95"), value: latency.p95 === null ? "—" : milliseconds(latency.p95), to: "/layers" },
     { name: t("overview.requests"), value: count(requests), to: "/layers" },
     { name: t("overview.misses"), value: count(misses), to: "/layers" },

@@ -45,7 +45,7 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
       <Checkbox label={t("quota.enabled")} isChecked={enabled} onChange={(isOn) => change({ enabled: isOn })} />
       <div class="fields">
         <TextField
-          label={t("quota.size")}
+          label={t("field.size")}
           error={problem?.message}
           inputMode="decimal"
           value={globalQuota.value}

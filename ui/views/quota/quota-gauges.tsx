@@ -56,7 +56,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
           columns={[
             {
               key: "layer",
-              label: t("quota.layer"),
+              label: t("field.layer"),
               cell: ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>,
             },
             {
@@ -73,7 +73,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
             },
             {
               key: "share",
-              label: t("quota.share"),
+              label: t("field.share"),
               cell: (row) => <LayerShare usage={usage} row={row} used={used} />,
             },
           ]}

@@ -114,7 +114,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
   const { type = "seed", layer, layers: _layers, ...others } = job;
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [t("schedules.cron"), <code>{cron}</code>],
-    [t("schedules.timeZone"), timeZone],
+    [t("field.timeZone"), timeZone],
     [t("schedules.window"), window === null ? t("schedules.always") : `${window.start}–${window.end}`],
     [t("schedules.missed"), t(`schedules.missed.${missed}`)],
     [t("field.type"), tMaybe(`type.${type}`)],

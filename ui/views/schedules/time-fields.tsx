@@ -22,7 +22,7 @@ export function TimeFields({ draft, change, errors, isNew }: FieldsProps & { rea
       <div class="fields">
         {isNew && (
           <TextField
-            label={t("schedules.name")}
+            label={t("field.name")}
             error={errorOf(errors, "name")}
             required
             maxLength={100}
@@ -40,7 +40,7 @@ export function TimeFields({ draft, change, errors, isNew }: FieldsProps & { rea
           onInput={(cron) => change({ cron })}
         />
         <TextField
-          label={t("schedules.timeZone")}
+          label={t("field.timeZone")}
           hint={t("schedules.zoneHint")}
           error={errorOf(errors, "timeZone")}
           offered={ZONES}

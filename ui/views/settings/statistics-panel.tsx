@@ -57,7 +57,7 @@ function figuresOf({ startedAt, requests: all, peak }: Server): readonly Figure[
   return [
     [t("statistics.started"), relative(startedAt), dateTime(startedAt)],
     [t("statistics.requests"), count(requests)],
-    [t("statistics.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1)],
+    [t("field.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1)],
     [t("statistics.hits"), count(hits)],
     [t("statistics.misses"), count(misses)],
     [t("statistics.failed"), count(failed)],

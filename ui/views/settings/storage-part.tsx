@@ -50,10 +50,10 @@ function Totals({ usage }: { readonly usage: Usage }) {
     <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
       <dl class="figures">
         <div>
-          <Fact name={t("storage.tiles")}>{figure(count(total.tiles), complete)}</Fact>
+          <Fact name={t("field.tiles")}>{figure(count(total.tiles), complete)}</Fact>
         </div>
         <div>
-          <Fact name={t("storage.bytes")}>{figure(bytes(total.bytes), complete)}</Fact>
+          <Fact name={t("field.size")}>{figure(bytes(total.bytes), complete)}</Fact>
         </div>
         <div>
           <Fact name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Fact>
@@ -95,8 +95,8 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
         </>
       ),
     },
-    { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
-    { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
+    { key: "tiles", label: t("field.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
+    { key: "bytes", label: t("field.size"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
     {
       key: "disk",
       label: t("storage.onDisk"),
@@ -105,9 +105,9 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
     },
     {
       key: "share",
-      label: t("storage.share"),
+      label: t("field.share"),
       cell: (layer) =>
-        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("storage.share")} />,
+        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("field.share")} />,
     },
   ];
   return (

@@ -63,7 +63,7 @@ function TokenForm({ onClose, onMade }: TokenFormProps) {
     >
       <div class="fields">
         <TextField
-          label={t("settings.name")}
+          label={t("field.name")}
           hint={t("tokens.nameHint")}
           required
           autocomplete="off"

@@ -48,7 +48,7 @@ function AddForm({ onClose, onDone }: FormProps) {
     >
       <div class="fields">
         <TextField
-          label={t("settings.name")}
+          label={t("field.name")}
           required
           autocomplete="off"
           maxLength={100}

@@ -22,7 +22,7 @@ export function ScopeFields({ choice, change }: ScopeProps) {
   return (
     <>
       <Choice
-        label={t("truncations.layer")}
+        label={t("field.layer")}
         isRequired
         value={layer}
         values={["", ...layers.map((one) => one.layer)]}
