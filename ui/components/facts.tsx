@@ -14,6 +14,13 @@ export const Fact = ({ name, title, children }: FactProps) => (
   </>
 );
 
+/** A name with its value, in a `dl` element of the class "figures". */
+export const Figure = (props: FactProps) => (
+  <div>
+    <Fact {...props} />
+  </div>
+);
+
 export type NamedValue = readonly [name: string, value: ComponentChildren];
 
 /** A list of names with their values. */
@@ -23,6 +30,20 @@ export const Facts = ({ facts }: { readonly facts: readonly NamedValue[] }) => (
       <Fact key={name} name={name}>
         {value}
       </Fact>
+    ))}
+  </dl>
+);
+
+export type NamedFigure = readonly [name: string, value: ComponentChildren, more?: ComponentChildren];
+
+/** Figures side by side, some with a small text below. */
+export const Figures = ({ figures }: { readonly figures: readonly NamedFigure[] }) => (
+  <dl class="figures">
+    {figures.map(([name, value, more]) => (
+      <Figure key={name} name={name}>
+        {value}
+        {more !== undefined && <small>{more}</small>}
+      </Figure>
     ))}
   </dl>
 );

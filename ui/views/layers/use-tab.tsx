@@ -1,5 +1,5 @@
 import { Select } from "../../components/choice.tsx";
-import { Fact } from "../../components/facts.tsx";
+import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -45,7 +45,7 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
   const { requests, hits, misses, failed, hitRatio, latency } = total;
   if (requests === 0) return <Empty>{t("layers.noRequests")}</Empty>;
   const time = (ms: number | null): string => (ms === null ? "–" : milliseconds(ms));
-  const figures = [
+  const figures: readonly NamedFigure[] = [
     [t("layers.requests"), count(requests)],
     [t("field.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
     [t("layers.hits"), count(hits)],
@@ -58,13 +58,7 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
   ];
   return (
     <>
-      <dl class="figures">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <Fact name={name}>{value}</Fact>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figures} />
       <Sparkline values={series.map((one) => one.requests)} label={t("layers.requestsOverTime")} />
     </>
   );

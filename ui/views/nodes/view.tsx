@@ -1,4 +1,4 @@
-import { Fact } from "../../components/facts.tsx";
+import { Figure } from "../../components/facts.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { count, dateTime, milliseconds, relative } from "../../core/format.ts";
@@ -34,22 +34,16 @@ export function View() {
 function Lead({ lead: { node, epoch, since, lease } }: { readonly lead: NonNullable<Doc<"Nodes">["lead"]> }) {
   return (
     <dl class="figures">
-      <div>
-        <Fact name={t("nodes.lead")}>
-          {node}
-          <small>
-            <time dateTime={since} title={dateTime(since)}>
-              {t("nodes.leadsSince", { age: relative(since) })}
-            </time>
-          </small>
-        </Fact>
-      </div>
-      <div>
-        <Fact name={t("nodes.epoch")}>{count(epoch)}</Fact>
-      </div>
-      <div>
-        <Fact name={t("nodes.leadLease")}>{milliseconds(lease)}</Fact>
-      </div>
+      <Figure name={t("nodes.lead")}>
+        {node}
+        <small>
+          <time dateTime={since} title={dateTime(since)}>
+            {t("nodes.leadsSince", { age: relative(since) })}
+          </time>
+        </small>
+      </Figure>
+      <Figure name={t("nodes.epoch")}>{count(epoch)}</Figure>
+      <Figure name={t("nodes.leadLease")}>{milliseconds(lease)}</Figure>
     </dl>
   );
 }

@@ -1,4 +1,4 @@
-import { Fact } from "../../components/facts.tsx";
+import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
@@ -32,23 +32,14 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
             <p>{t("quota.used", { used: usedText, size: bytes(quota) })}</p>
           </>
         )}
-        <dl class="figures">
-          <div>
-            <Fact name={t("quota.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Fact>
-          </div>
-          <div>
-            <Fact name={t("quota.content")}>{figure(bytes(total.bytes), complete)}</Fact>
-          </div>
-          <div>
-            <Fact name={t("quota.evicted")}>
-              {count(enforcement.evictedTiles)}
-              <small>{bytes(enforcement.evictedBytes)}</small>
-            </Fact>
-          </div>
-          <div>
-            <Fact name={t("quota.notStored")}>{count(enforcement.notStored)}</Fact>
-          </div>
-        </dl>
+        <Figures
+          figures={[
+            [t("quota.onDisk"), figure(bytes(bytesOnDisk), complete)],
+            [t("quota.content"), figure(bytes(total.bytes), complete)],
+            [t("quota.evicted"), count(enforcement.evictedTiles), bytes(enforcement.evictedBytes)],
+            [t("quota.notStored"), count(enforcement.notStored)],
+          ]}
+        />
       </Panel>
       <Panel title={t("quota.layers")}>
         <Table<LayerUsage>

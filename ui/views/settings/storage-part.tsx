@@ -1,4 +1,4 @@
-import { Fact } from "../../components/facts.tsx";
+import { Figure } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
@@ -49,28 +49,18 @@ function Totals({ usage }: { readonly usage: Usage }) {
   return (
     <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
       <dl class="figures">
-        <div>
-          <Fact name={t("field.tiles")}>{figure(count(total.tiles), complete)}</Fact>
-        </div>
-        <div>
-          <Fact name={t("field.size")}>{figure(bytes(total.bytes), complete)}</Fact>
-        </div>
-        <div>
-          <Fact name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Fact>
-        </div>
-        <div>
-          <Fact name={t("storage.disk")}>
-            <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
-            <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
-          </Fact>
-        </div>
+        <Figure name={t("field.tiles")}>{figure(count(total.tiles), complete)}</Figure>
+        <Figure name={t("field.size")}>{figure(bytes(total.bytes), complete)}</Figure>
+        <Figure name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Figure>
+        <Figure name={t("storage.disk")}>
+          <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
+          <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
+        </Figure>
         {freeInodes !== null && totalInodes !== null && (
-          <div>
-            <Fact name={t("storage.inodes")}>
-              <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
-              <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
-            </Fact>
-          </div>
+          <Figure name={t("storage.inodes")}>
+            <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
+            <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
+          </Figure>
         )}
       </dl>
       {adoption.pyramidsLeft > 0 && (

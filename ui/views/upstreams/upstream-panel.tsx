@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Action } from "../../components/action.tsx";
-import { Fact } from "../../components/facts.tsx";
+import { Fact, Figure } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { UpstreamState } from "../../components/upstream-state.tsx";
@@ -80,34 +80,26 @@ function Figures({ upstream: { connections, waiting, latency } }: { readonly ups
   const { inUse, allowed, configured } = connections;
   return (
     <dl class="figures">
-      <div>
-        <Fact name={t("upstreams.connections")}>
-          {t("upstreams.inUse", { inUse, allowed })}
-          {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
-        </Fact>
-      </div>
-      <div>
-        <Fact name={t("upstreams.waiting.users")}>{count(waiting.users)}</Fact>
-      </div>
-      <div>
-        <Fact name={t("upstreams.waiting.jobs")}>{count(waiting.jobs)}</Fact>
-      </div>
-      <div>
-        <Fact name={t("upstreams.latency")}>
-          {latency === null ? (
-            "–"
-          ) : (
-            <>
-              {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
-            </>
-          )}
-          <small>
-            {latency === null
-              ? t("upstreams.noLatency")
-              : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
-          </small>
-        </Fact>
-      </div>
+      <Figure name={t("upstreams.connections")}>
+        {t("upstreams.inUse", { inUse, allowed })}
+        {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
+      </Figure>
+      <Figure name={t("upstreams.waiting.users")}>{count(waiting.users)}</Figure>
+      <Figure name={t("upstreams.waiting.jobs")}>{count(waiting.jobs)}</Figure>
+      <Figure name={t("upstreams.latency")}>
+        {latency === null ? (
+          "–"
+        ) : (
+          <>
+            {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
+          </>
+        )}
+        <small>
+          {latency === null
+            ? t("upstreams.noLatency")
+            : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
+        </small>
+      </Figure>
     </dl>
   );
 }
