@@ -6,6 +6,7 @@ import { may, type Right } from "../core/session.ts";
 import { Commands } from "./commands.tsx";
 import { Dialog } from "./dialog.tsx";
 import { type ToastAction, toast } from "./toast.tsx";
+import { TypedConfirmation } from "./typed-confirmation.tsx";
 
 interface ActionProps<T> {
   readonly label: string;
@@ -88,12 +89,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
       {confirm !== undefined && asking.value && (
         <Dialog title={confirm.title} onClose={() => (asking.value = false)}>
           <div class="body">{confirm.body}</div>
-          {confirm.typed !== undefined && (
-            <label class="field">
-              <span>{t("confirm.type", { text: confirm.typed })}</span>
-              <input value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
-            </label>
-          )}
+          {confirm.typed !== undefined && <TypedConfirmation text={confirm.typed} typed={typed} />}
           <Commands request={props.shown ?? request} command={command} subject={label} isOpen />
           <div class="buttons">
             <button type="button" class="quiet" onClick={() => (asking.value = false)}>

@@ -7,6 +7,7 @@ import { may } from "../core/session.ts";
 import { CommandLines } from "./commands.tsx";
 import { Dialog } from "./dialog.tsx";
 import { toast } from "./toast.tsx";
+import { TypedConfirmation } from "./typed-confirmation.tsx";
 
 /** Several requests of one kind, with what the confirmation says about them. */
 export interface BulkRequests {
@@ -72,12 +73,7 @@ export function BulkAction({ label, kind = "quiet", disabled = false, prepare, o
       {shown !== undefined && (
         <Dialog title={shown.title} onClose={close}>
           <div class="body">{shown.body}</div>
-          {shown.typed !== undefined && (
-            <label class="field">
-              <span>{t("confirm.type", { text: shown.typed })}</span>
-              <input value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
-            </label>
-          )}
+          {shown.typed !== undefined && <TypedConfirmation text={shown.typed} typed={typed} />}
           {shown.requests.length > 0 && (
             <CommandLines curl={shown.requests.map(curlOf).join("\n")} command={shown.command} />
           )}

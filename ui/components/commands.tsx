@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ApiRequest } from "../core/api.ts";
 import { curlOf } from "../core/command.ts";
 import { t } from "../core/i18n.ts";
-import { CopyButton } from "./copy.tsx";
+import { CopyList } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 
 interface CommandsProps {
@@ -43,22 +43,6 @@ function CommandList({ request, command }: Pick<CommandsProps, "request" | "comm
 }
 
 /** Shows curl commands and command lines of `nuthatch` that do the same. */
-export function CommandLines({ curl, command }: { readonly curl: string; readonly command?: string | undefined }) {
-  const lines = [
-    { name: "curl", text: curl },
-    ...(command === undefined ? [] : [{ name: t("commands.line"), text: command }]),
-  ];
-  return (
-    <dl class="commands">
-      {lines.map(({ name, text }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <code>{text}</code>
-            <CopyButton text={text} subject={name} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
+export const CommandLines = ({ curl, command }: { readonly curl: string; readonly command?: string | undefined }) => (
+  <CopyList entries={[["curl", curl], ...(command === undefined ? [] : [[t("commands.line"), command] as const])]} />
+);

@@ -1,4 +1,5 @@
 import { t } from "../core/i18n.ts";
+import { Fact } from "./facts.tsx";
 import { toast } from "./toast.tsx";
 
 /** A button that copies a text. `subject` says what, for screen readers. */
@@ -9,6 +10,20 @@ export function CopyButton({ text, subject }: { readonly text: string; readonly 
     </button>
   );
 }
+
+/** Shows texts by their names, each with a button that copies it. */
+export const CopyList = ({ entries }: { readonly entries: readonly (readonly [name: string, text: string])[] }) => (
+  <dl class="commands">
+    {entries.map(([name, text]) => (
+      <div key={name}>
+        <Fact name={name}>
+          <code>{text}</code>
+          <CopyButton text={text} subject={name} />
+        </Fact>
+      </div>
+    ))}
+  </dl>
+);
 
 async function copy(text: string): Promise<void> {
   try {

@@ -1,7 +1,8 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../core/i18n.ts";
 import { place, setQuery } from "../core/router.ts";
-import { Field } from "./parts.tsx";
+import { Choice } from "./choice.tsx";
+import { TextField } from "./text-field.tsx";
 
 const TYPING_MS = 350;
 
@@ -30,51 +31,60 @@ export function TextFilter({ name, label, resets = [], list, type = "search", is
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setText(given), [given]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const listId = `values-${name}`;
   const follow = (value: string): void => {
     setText(value);
     clearTimeout(timer.current);
     if (!isExact) timer.current = setTimeout(() => change(name, value, resets), TYPING_MS);
   };
   return (
-    <Field label={label}>
-      {({ id }) => (
-        <>
-          <input
-            id={id}
-            type={type}
-            value={text}
-            list={list === undefined ? undefined : listId}
-            onInput={({ currentTarget }) => follow(currentTarget.value)}
-            onChange={({ currentTarget }) => change(name, currentTarget.value, resets)}
-          />
-          {list !== undefined && (
-            <datalist id={listId}>
-              {list.map((one) => (
-                <option key={one} value={one} />
-              ))}
-            </datalist>
-          )}
-        </>
-      )}
-    </Field>
+    <TextField
+      label={label}
+      type={type}
+      value={text}
+      offered={list}
+      onInput={follow}
+      onChange={({ currentTarget }) => change(name, currentTarget.value, resets)}
+    />
   );
 }
 
+interface ChoiceFilterProps<T> extends FilterProps {
+  readonly values: readonly T[];
+  readonly textOf?: (value: T) => string;
+  /** The text of the first choice, which is no filter. */
+  readonly none?: string;
+}
+
 /** A choice that stands in the address. The first choice has the value "". */
-export function ChoiceFilter(props: FilterProps & { readonly children: ComponentChildren }) {
-  const { name, label, resets = [], children } = props;
+export function ChoiceFilter<T extends string>(props: ChoiceFilterProps<T>) {
+  const { name, label, resets = [], values, textOf = String, none = t("filter.any") } = props;
   return (
-    <Field label={label}>
-      {({ id }) => (
-        <select
-          id={id}
-          value={place.value.query.get(name) ?? ""}
-          onChange={({ currentTarget: { value } }) => change(name, value, resets)}
-        >
-          {children}
-        </select>
-      )}
-    </Field>
+    <Choice<T | "">
+      label={label}
+      value={place.value.query.get(name) ?? ""}
+      values={["", ...values]}
+      textOf={(value) => (value === "" ? none : textOf(value))}
+      onChoose={(value) => change(name, value, resets)}
+    />
+  );
+}
+
+/** A button that removes all filters, while there is one. */
+export function ClearFilters({
+  names,
+  resets,
+}: {
+  readonly names: readonly string[];
+  readonly resets: readonly string[];
+}) {
+  if (!names.some((name) => place.value.query.has(name))) return null;
+  return (
+    <button
+      type="button"
+      class="quiet"
+      onClick={() => setQuery(Object.fromEntries([...names, ...resets].map((name) => [name, undefined])))}
+    >
+      {t("filter.clear")}
+    </button>
   );
 }

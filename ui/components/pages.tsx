@@ -2,28 +2,31 @@ import { t } from "../core/i18n.ts";
 import { place } from "../core/router.ts";
 import { Link } from "./link.tsx";
 
-interface PagesProps {
-  /** The path of the view. */
-  readonly path: string;
-  readonly lastId: number | undefined;
-  /** False: the list has ended, and there are no older rows. */
-  readonly isFull: boolean;
-}
+/** The most rows of a page. */
+const PAGE_ROWS = 100;
+
+/** Returns the query of a page of a list: the filters of the address, and the id after which the page begins. */
+export const pageQuery = (filters: readonly string[], query: URLSearchParams) => ({
+  ...Object.fromEntries(filters.map((name) => [name, query.get(name) ?? undefined])),
+  after: query.get("after") ?? undefined,
+  limit: PAGE_ROWS,
+});
 
 /** Links to the newest and to the older rows of a list. The id after which a page begins stands in the address. */
-export function Pages({ path, lastId, isFull }: PagesProps) {
-  const { query } = place.value;
+export function Pages({ rows }: { readonly rows: readonly { readonly id: number }[] }) {
+  const { path, query } = place.value;
   const to = (after: string | undefined): string => {
     const next = new URLSearchParams(query);
     next.delete("after");
     if (after !== undefined) next.set("after", after);
     return `${path}${next.size === 0 ? "" : `?${next}`}`;
   };
-  if (!query.has("after") && !isFull) return null;
+  const last = rows.length < PAGE_ROWS ? undefined : rows.at(-1);
+  if (!query.has("after") && last === undefined) return null;
   return (
     <nav class="pages" aria-label={t("pages")}>
       {query.has("after") && <Link to={to(undefined)}>{t("pages.newest")}</Link>}
-      {isFull && lastId !== undefined && <Link to={to(String(lastId))}>{t("pages.older")}</Link>}
+      {last !== undefined && <Link to={to(String(last.id))}>{t("pages.older")}</Link>}
     </nav>
   );
 }

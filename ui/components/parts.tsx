@@ -145,10 +145,14 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
   );
 }
 
-interface FieldProps {
+/** The texts of a labelled control. An error is shown in place of the hint. */
+export interface FieldTexts {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly error?: string | undefined;
+}
+
+interface FieldProps extends FieldTexts {
   /** Gets the id of the control, and the id of the texts that describe it. */
   readonly children: (ids: { readonly id: string; readonly describedBy: string | undefined }) => ComponentChildren;
 }

@@ -18,7 +18,12 @@ const QUIET_MS = 350;
  * Sends a body that changes nothing on the server, such as that of an estimate, after each of its changes, and returns
  * the answer. `body` is JSON; undefined: nothing is sent.
  */
-export function usePosted<N extends keyof Documents>(_name: N, path: string, body: string | undefined): Posted<Doc<N>> {
+export function usePosted<N extends keyof Documents>(
+  _name: N,
+  path: string,
+  body: string | undefined,
+  method: "POST" | "PATCH" = "POST",
+): Posted<Doc<N>> {
   const [{ of, ...answer }, setState] = useState<Omit<Posted<Doc<N>>, "isOld"> & { readonly of: string | undefined }>({
     data: undefined,
     problem: undefined,
@@ -30,7 +35,7 @@ export function usePosted<N extends keyof Documents>(_name: N, path: string, bod
     const abort = new AbortController();
     const { signal } = abort;
     const timer = setTimeout(() => {
-      send<Doc<N>>({ method: "POST", path, body }, signal).then(
+      send<Doc<N>>({ method, path, body }, signal).then(
         (data) => setState({ data, problem: undefined, of: body }),
         (error: unknown) => signal.aborted || setState({ data: undefined, problem: asProblem(error), of: body }),
       );
@@ -39,6 +44,6 @@ export function usePosted<N extends keyof Documents>(_name: N, path: string, bod
       clearTimeout(timer);
       abort.abort();
     };
-  }, [path, body, resync]);
+  }, [method, path, body, resync]);
   return { ...answer, isOld: of !== body };
 }

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Dialog } from "../components/dialog.tsx";
+import { Radios } from "../components/radios.tsx";
 import { chooseLanguage, LANGUAGES, language, t } from "../core/i18n.ts";
 import { session, signOut } from "../core/session.ts";
 import { chooseTheme, type Theme, theme } from "../core/theme.ts";
@@ -42,15 +43,14 @@ export function AccountMenu() {
               ))}
             </select>
           </div>
-          <fieldset class="field">
-            <legend>{t("theme")}</legend>
-            {THEMES.map((one) => (
-              <label key={one} class="choice">
-                <input type="radio" name="theme" checked={theme.value === one} onChange={() => chooseTheme(one)} />
-                {t(`theme.${one}`)}
-              </label>
-            ))}
-          </fieldset>
+          <Radios
+            label={t("theme")}
+            name="theme"
+            value={theme.value}
+            values={THEMES}
+            textOf={(one) => t(`theme.${one}`)}
+            onChoose={chooseTheme}
+          />
           {account.kind === "user" && (
             <div class="buttons">
               <button type="button" class="quiet" onClick={() => void signOut()}>

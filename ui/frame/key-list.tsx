@@ -5,7 +5,7 @@ import { shortcuts } from "../core/keys.ts";
 /** Lists the keys that work in the view. */
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title={t("keys.title")} onClose={onClose}>
+    <Dialog title={t("keys")} onClose={onClose}>
       <table class="keys">
         <tbody>
           {shortcuts.value.map(({ keys, label }) => (

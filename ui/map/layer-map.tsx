@@ -1,12 +1,13 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Checkbox } from "../components/checkbox.tsx";
 import { ProblemBox } from "../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
 import { jsonText } from "../core/json.ts";
 import { place, setQuery } from "../core/router.ts";
 import { theme } from "../core/theme.ts";
-import { findSubset, tileTemplate } from "./grid.ts";
+import { findSubset, type GridSubset, tileTemplate } from "./grid.ts";
 import { MapBar } from "./map-bar.tsx";
 import type { MapPosition, MapSurface } from "./map-surface.ts";
 
@@ -43,44 +44,13 @@ interface LayerMapProps {
 export function LayerMap(props: LayerMapProps) {
   const { layer, gridSet, format, parameters = {}, storedOnly = false, withoutPictures = false, label } = props;
   const target = useRef<HTMLDivElement>(null);
-  const [surface, setSurface] = useState<MapSurface>();
-  const [problem, setProblem] = useState<Problem>();
-  const [failedTiles, setFailedTiles] = useState(0);
   const subset = findSubset(layer, gridSet);
+  const { surface, problem, failedTiles, setFailedTiles } = useOpenMap(target, subset, props);
   const { query } = place.value;
   const isStoredOnly = storedOnly || query.get("stored") === "1";
   const hasBorders = query.get("borders") === "1";
   const template = withoutPictures || !format.startsWith("image/") ? undefined : tileTemplate(layer, gridSet, format);
   const values = JSON.stringify(parameters);
-
-  useEffect(() => {
-    const element = target.current;
-    if (element === null || subset === undefined) return undefined;
-    let close = (): void => {};
-    let isGone = false;
-    import("./open-map.ts").then(
-      ({ openMap }) => {
-        if (isGone) return;
-        const opened = openMap(element, subset, parsePlace(query.get("at")));
-        const stops = [
-          keepPlace(opened),
-          opened.onTileError(() => setFailedTiles((n) => n + 1)),
-          props.onOpen?.(opened),
-        ];
-        setSurface(opened);
-        close = () => {
-          for (const stop of stops) stop?.();
-          opened.close();
-        };
-      },
-      (error: unknown) => setProblem(asProblem(error)),
-    );
-    return () => {
-      isGone = true;
-      setSurface(undefined);
-      close();
-    };
-  }, [layer.name, subset && jsonText(subset)]);
 
   useEffect(() => {
     setFailedTiles(0);
@@ -101,51 +71,91 @@ export function LayerMap(props: LayerMapProps) {
       <div class="map-frame">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the map */}
         <div ref={target} class="map-target" tabIndex={0} role="application" aria-label={label} title={t("map.keys")} />
-        <div class="map-buttons">
-          <button type="button" class="quiet" aria-label={t("map.zoomIn")} onClick={() => surface?.zoom(1)}>
-            +
-          </button>
-          <button type="button" class="quiet" aria-label={t("map.zoomOut")} onClick={() => surface?.zoom(-1)}>
-            −
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-label={t("map.fit")}
-            title={t("map.fit")}
-            onClick={() => surface?.fit(subset.bounds)}
-          >
-            ⤢
-          </button>
-        </div>
+        <MapButtons surface={surface} subset={subset} />
         {!format.startsWith("image/") && !withoutPictures && <p class="map-note">{t("map.noPictures", { format })}</p>}
       </div>
       {problem !== undefined && <ProblemBox problem={problem} />}
       <MapBar surface={surface} subset={subset} failedTiles={failedTiles} />
       <div class="map-switches">
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={hasBorders}
-            onChange={() => setQuery({ borders: hasBorders ? undefined : "1" })}
-          />
-          {t("map.borders")}
-        </label>
+        <Checkbox
+          label={t("map.borders")}
+          isChecked={hasBorders}
+          onChange={(isOn) => setQuery({ borders: isOn ? "1" : undefined })}
+        />
         {!storedOnly && (
-          <label class="choice" title={t("map.storedOnly.why")}>
-            <input
-              type="checkbox"
-              checked={isStoredOnly}
-              onChange={() => setQuery({ stored: isStoredOnly ? undefined : "1" })}
-            />
-            {t("map.storedOnly")}
-          </label>
+          <Checkbox
+            label={t("map.storedOnly")}
+            title={t("map.storedOnly.why")}
+            isChecked={isStoredOnly}
+            onChange={(isOn) => setQuery({ stored: isOn ? "1" : undefined })}
+          />
         )}
         {props.children}
       </div>
     </div>
   );
 }
+
+/** Opens the map in an element, and again after a change of the layer or its grid set. */
+function useOpenMap(
+  target: RefObject<HTMLDivElement | null>,
+  subset: GridSubset | undefined,
+  { layer, onOpen }: Pick<LayerMapProps, "layer" | "onOpen">,
+) {
+  const [surface, setSurface] = useState<MapSurface>();
+  const [problem, setProblem] = useState<Problem>();
+  const [failedTiles, setFailedTiles] = useState(0);
+  useEffect(() => {
+    const element = target.current;
+    if (element === null || subset === undefined) return undefined;
+    let close = (): void => {};
+    let isGone = false;
+    import("./open-map.ts").then(
+      ({ openMap }) => {
+        if (isGone) return;
+        const opened = openMap(element, subset, parsePlace(place.value.query.get("at")));
+        const stops = [keepPlace(opened), opened.onTileError(() => setFailedTiles((n) => n + 1)), onOpen?.(opened)];
+        setSurface(opened);
+        close = () => {
+          for (const stop of stops) stop?.();
+          opened.close();
+        };
+      },
+      (error: unknown) => setProblem(asProblem(error)),
+    );
+    return () => {
+      isGone = true;
+      setSurface(undefined);
+      close();
+    };
+  }, [layer.name, subset && jsonText(subset)]);
+  return { surface, problem, failedTiles, setFailedTiles };
+}
+
+interface MapButtonsProps {
+  readonly surface: MapSurface | undefined;
+  readonly subset: GridSubset;
+}
+
+const MapButtons = ({ surface, subset }: MapButtonsProps) => (
+  <div class="map-buttons">
+    <button type="button" class="quiet" aria-label={t("map.zoomIn")} onClick={() => surface?.zoom(1)}>
+      +
+    </button>
+    <button type="button" class="quiet" aria-label={t("map.zoomOut")} onClick={() => surface?.zoom(-1)}>
+      −
+    </button>
+    <button
+      type="button"
+      class="quiet"
+      aria-label={t("map.fit")}
+      title={t("map.fit")}
+      onClick={() => surface?.fit(subset.bounds)}
+    >
+      ⤢
+    </button>
+  </div>
+);
 
 /** Writes the place of the map into the address after each move but the first. */
 function keepPlace(surface: MapSurface): () => void {

@@ -35,7 +35,7 @@ export function MapBar({ surface, subset, failedTiles }: MapBarProps) {
       </span>
       <span>
         {pointer?.tile !== undefined &&
-          t("map.tile", { tile: `${pointer.tile.z}/${pointer.tile.x}/${pointer.tile.y}` })}
+          t("coverage.tile", { tile: `${pointer.tile.z}/${pointer.tile.x}/${pointer.tile.y}` })}
       </span>
       <span role="status" class={failedTiles > 0 ? "bad-text" : undefined}>
         {failedTiles > 0 && t("map.failedTiles", { count: failedTiles })}

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { CommittedInput } from "../components/committed-input.tsx";
-import { Field } from "../components/parts.tsx";
+import { CommittedField } from "../components/committed-field.tsx";
 import { t } from "../core/i18n.ts";
 import { type GridSubset, isOffered, type TileAddress } from "./grid.ts";
 
@@ -28,16 +27,13 @@ export function TileField({ subset, tile, onChoose }: TileFieldProps) {
     if (text.trim() === "" || isKnown) onChoose(found);
   };
   return (
-    <Field label={t("coverage.tileField")} hint={t("coverage.tileField.hint")} error={error.value}>
-      {({ id, describedBy }) => (
-        <CommittedInput
-          id={id}
-          describedBy={describedBy}
-          value={tile === undefined ? "" : tileName(tile)}
-          placeholder="z/x/y"
-          onCommit={take}
-        />
-      )}
-    </Field>
+    <CommittedField
+      label={t("coverage.tileField")}
+      hint={t("coverage.tileField.hint")}
+      error={error.value}
+      value={tile === undefined ? "" : tileName(tile)}
+      placeholder="z/x/y"
+      onCommit={take}
+    />
   );
 }

@@ -1,5 +1,5 @@
-import { CommittedInput } from "../components/committed-input.tsx";
-import { Field } from "../components/parts.tsx";
+import { Choice } from "../components/choice.tsx";
+import { CommittedField } from "../components/committed-field.tsx";
 import type { Doc } from "../core/api.ts";
 import { t } from "../core/i18n.ts";
 import { setQuery } from "../core/router.ts";
@@ -18,48 +18,26 @@ export function TileSetChoice({ layer, tileSet }: { readonly layer: Doc<"Layer">
         onChoose={(gridSet) => setQuery({ gridSet, at: undefined, z: undefined, tile: undefined })}
       />
       <Choice
-        label={t("map.format")}
+        label={t("field.format")}
         value={format}
         values={layer.formats}
         onChoose={(chosen) => setQuery({ format: chosen })}
       />
-      {layer.parameters.map(({ key, default: standard, values = [] }) => (
-        <Choice
-          key={key}
-          label={key}
-          value={parameters[key] ?? standard}
-          values={values.length === 0 ? undefined : [...new Set([standard, ...values.map(String)])]}
-          onChoose={(value) => setQuery({ parameters: parametersWith(layer, tileSet, key, value) })}
-        />
-      ))}
-    </div>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  /** undefined: any text. */
-  readonly values: readonly string[] | undefined;
-  readonly onChoose: (value: string) => void;
-}
-
-function Choice({ label, value, values, onChoose }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      {({ id }) =>
-        values === undefined ? (
-          <CommittedInput id={id} value={value} onCommit={onChoose} />
+      {layer.parameters.map(({ key, default: standard, values = [] }) => {
+        const field = { label: key, value: parameters[key] ?? standard };
+        const take = (value: string): void => setQuery({ parameters: parametersWith(layer, tileSet, key, value) });
+        return values.length === 0 ? (
+          <CommittedField key={key} {...field} onCommit={take} />
         ) : (
-          <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-            {values.map((one) => (
-              <option key={one} value={one}>
-                {one === "" ? t("map.defaultValue") : one}
-              </option>
-            ))}
-          </select>
-        )
-      }
-    </Field>
+          <Choice
+            key={key}
+            {...field}
+            values={[...new Set([standard, ...values.map(String)])]}
+            textOf={(one) => one || t("map.defaultValue")}
+            onChoose={take}
+          />
+        );
+      })}
+    </div>
   );
 }

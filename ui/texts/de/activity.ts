@@ -2,7 +2,6 @@ import type { Texts } from "../../core/i18n.ts";
 import type { activity as english } from "../en/activity.ts";
 
 export const activity: Texts<typeof english> = {
-  "activity.title": "Aktivität",
   "activity.pause": "Liste anhalten",
   "activity.resume": "Wieder folgen",
   "activity.download": "Als JSON herunterladen",

@@ -50,7 +50,6 @@ export const frame: Texts<typeof english> = {
   "theme.light": "Hell",
   "theme.dark": "Dunkel",
   keys: "Tasten",
-  "keys.title": "Tasten",
   "keys.then": "dann",
   notFound: "Diese Ansicht gibt es nicht.",
   fault: "Diese Ansicht ist fehlgeschlagen",

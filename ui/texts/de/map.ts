@@ -5,10 +5,8 @@ export const map: Texts<typeof english> = {
   "map.noGridSet": "Der Layer hat kein Kachelschema {gridSet}.",
   "map.noPictures": "Kacheln im Format {format} sind keine Bilder: Die Karte zeigt ihre Grenzen und Zustände.",
   "map.gridSet": "Kachelschema",
-  "map.format": "Format",
   "map.defaultValue": "(Vorgabe)",
   "map.job": "Job {id} auf der Karte",
-  "map.levelChoice": "Zoomstufe",
   "map.keys": "Die Pfeiltasten verschieben die Karte, + und − ändern den Maßstab.",
   "map.zoomIn": "Vergrößern",
   "map.zoomOut": "Verkleinern",
@@ -17,7 +15,6 @@ export const map: Texts<typeof english> = {
   "map.storedOnly": "Nur Gespeichertes",
   "map.storedOnly.why": "Das Betrachten der Karte löst kein Rendern aus.",
   "map.level": "Zoomstufe {z}",
-  "map.tile": "Kachel {tile}",
   "map.failedTiles": {
     one: "{count} Kachel konnte nicht geladen werden",
     other: "{count} Kacheln konnten nicht geladen werden",

@@ -2,11 +2,9 @@ import type { Texts } from "../../core/i18n.ts";
 import type { schedules as english } from "../en/schedules.ts";
 
 export const schedules: Texts<typeof english> = {
-  "schedules.title": "Zeitpläne",
   "schedules.new": "Neuer Zeitplan",
   "schedules.none": "Es gibt noch keinen Zeitplan. Ein Zeitplan legt dieselben Jobs immer wieder an, etwa jede Nacht.",
   "schedules.makeFirst": "Den ersten anlegen",
-  "schedules.name": "Name",
   "schedules.when": "Wann",
   "schedules.what": "Was er tut",
   "schedules.next": "Nächster Lauf",
@@ -61,7 +59,6 @@ export const schedules: Texts<typeof english> = {
   "schedules.clockChange": "{hours} h, Zeitumstellung",
   "schedules.cron": "Zeiten (cron)",
   "schedules.cronHint": "Minute, Stunde, Tag, Monat, Wochentag; oder @hourly, @daily, @weekly, @monthly",
-  "schedules.timeZone": "Zeitzone",
   "schedules.zoneHint": "Zum Beispiel Europe/Zurich",
   "schedules.window": "Arbeitet nur in diesen Stunden",
   "schedules.windowFrom": "Arbeitet nur von",

@@ -10,7 +10,6 @@ export const settings: Texts<typeof english> = {
   "settings.stores": "Speicher",
   "settings.storage": "Speicher",
   "settings.about": "Über",
-  "settings.name": "Name",
   "settings.role": "Rolle",
   "settings.role.viewer": "Betrachter",
   "settings.role.operator": "Operator",
@@ -18,7 +17,6 @@ export const settings: Texts<typeof english> = {
   "settings.role.viewer.may": "Liest alles und ändert nichts",
   "settings.role.operator.may": "Seedet und leert auch, verwaltet Jobs und Zeitpläne",
   "settings.role.admin.may": "Verwaltet auch Konten, Quota und Konfiguration",
-  "users.title": "Konten",
   "users.note":
     "Konten der Konfiguration, der htpasswd-Datei und der Umgebung werden dort geändert, Konten der Datenbank hier.",
   "users.open": "Dieser Server hat keine Konten: Jeder auf diesem Rechner darf alles.",
@@ -58,7 +56,6 @@ export const settings: Texts<typeof english> = {
   "password.change": "Passwort ändern",
   "password.changed": "Ihr Passwort wurde geändert.",
   "password.sessions": "Alle Ihre Sitzungen in anderen Browsern enden. API-Tokens bleiben gültig.",
-  "tokens.title": "API-Tokens",
   "tokens.what":
     "Ein Skript sendet ein Token anstelle von Name und Passwort. Ein Token hat nie mehr Rechte als sein Konto und lässt sich einzeln widerrufen.",
   "tokens.open": "API-Tokens gehören zu Konten. Dieser Server hat keine Konten, also brauchen Skripte kein Token.",
@@ -118,8 +115,6 @@ export const settings: Texts<typeof english> = {
   "problems.show": "Diese Stelle im Text zeigen",
   "problems.message": "Problem",
   "storage.totals": "Kacheln auf der Platte",
-  "storage.tiles": "Kacheln",
-  "storage.bytes": "Größe",
   "storage.onDisk": "Auf der Platte",
   "storage.disk": "Platte belegt",
   "storage.inodes": "Inodes belegt",
@@ -130,7 +125,6 @@ export const settings: Texts<typeof english> = {
     other: "{count} Kachelsätze werden noch gezählt; bisher {tiles} Kacheln.",
   },
   "storage.byLayer": "Nach Layer",
-  "storage.share": "Anteil",
   "verification.title": "Überprüfung",
   "verification.what":
     "Vergleicht die Aufzeichnungen des Servers mit den Kacheln im Speicher. Der Server antwortet währenddessen weiter.",
@@ -179,7 +173,6 @@ export const settings: Texts<typeof english> = {
   "statistics.title": "Statistik",
   "statistics.started": "Gestartet",
   "statistics.requests": "Anfragen nach Kacheln",
-  "statistics.hitRatio": "Trefferquote",
   "statistics.hits": "Treffer",
   "statistics.misses": "Gerendert",
   "statistics.failed": "Fehler",

@@ -1,6 +1,5 @@
 /** The texts of the activity: changes with their accounts, and refused requests. */
 export const activity = {
-  "activity.title": "Activity",
   "activity.pause": "Pause the live list",
   "activity.resume": "Follow again",
   "activity.download": "Download as JSON",

@@ -48,7 +48,6 @@ export const frame = {
   "theme.light": "Light",
   "theme.dark": "Dark",
   keys: "Keys",
-  "keys.title": "Keys",
   "keys.then": "then",
   notFound: "There is no such view.",
   fault: "This view failed",

@@ -3,10 +3,8 @@ export const map = {
   "map.noGridSet": "The layer has no grid set {gridSet}.",
   "map.noPictures": "{format} tiles are no pictures: the map shows their borders and states.",
   "map.gridSet": "Grid set",
-  "map.format": "Format",
   "map.defaultValue": "(default)",
   "map.job": "Job {id} on the map",
-  "map.levelChoice": "Level",
   "map.keys": "The arrow keys move the map, + and − zoom.",
   "map.zoomIn": "Zoom in",
   "map.zoomOut": "Zoom out",
@@ -15,6 +13,5 @@ export const map = {
   "map.storedOnly": "Only what is stored",
   "map.storedOnly.why": "Looking at the map renders nothing.",
   "map.level": "Level {z}",
-  "map.tile": "Tile {tile}",
   "map.failedTiles": { one: "{count} tile could not be loaded", other: "{count} tiles could not be loaded" },
 };

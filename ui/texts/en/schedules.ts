@@ -1,11 +1,9 @@
 /** The schedules: their list, the page of one, and its form. */
 export const schedules = {
-  "schedules.title": "Schedules",
   "schedules.new": "New schedule",
   "schedules.none":
     "No schedule has been made yet. A schedule makes the same jobs again and again, such as each night.",
   "schedules.makeFirst": "Make the first one",
-  "schedules.name": "Name",
   "schedules.when": "When",
   "schedules.what": "What it does",
   "schedules.next": "Next run",
@@ -56,7 +54,6 @@ export const schedules = {
   "schedules.clockChange": "{hours} h, clocks change",
   "schedules.cron": "Times (cron)",
   "schedules.cronHint": "Minute, hour, day, month, weekday; or @hourly, @daily, @weekly, @monthly",
-  "schedules.timeZone": "Time zone",
   "schedules.zoneHint": "Such as Europe/Zurich",
   "schedules.window": "Works only in these hours",
   "schedules.windowFrom": "Works only from",

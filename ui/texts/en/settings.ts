@@ -8,7 +8,6 @@ export const settings = {
   "settings.stores": "Stores",
   "settings.storage": "Storage",
   "settings.about": "About",
-  "settings.name": "Name",
   "settings.role": "Role",
   "settings.role.viewer": "Viewer",
   "settings.role.operator": "Operator",
@@ -16,7 +15,6 @@ export const settings = {
   "settings.role.viewer.may": "Reads everything and changes nothing",
   "settings.role.operator.may": "Also seeds, truncates, and manages jobs and schedules",
   "settings.role.admin.may": "Also manages users, the quota and the configuration",
-  "users.title": "Users",
   "users.note":
     "Users of the configuration, of the htpasswd file and of the environment are changed there. Those of the database are changed here.",
   "users.open": "This server has no users: everybody on this machine may do everything.",
@@ -55,7 +53,6 @@ export const settings = {
   "password.change": "Change password",
   "password.changed": "Your password was changed.",
   "password.sessions": "All your sessions in other browsers end. API tokens stay valid.",
-  "tokens.title": "API tokens",
   "tokens.what":
     "A script sends a token in place of a name and a password. A token never has more rights than its user, and can be revoked by itself.",
   "tokens.open": "API tokens belong to users. This server has no users, so scripts need none.",
@@ -112,8 +109,6 @@ export const settings = {
   "problems.show": "Show this place in the text",
   "problems.message": "Problem",
   "storage.totals": "Tiles on the disk",
-  "storage.tiles": "Tiles",
-  "storage.bytes": "Size",
   "storage.onDisk": "On disk",
   "storage.disk": "Disk in use",
   "storage.inodes": "Inodes in use",
@@ -124,7 +119,6 @@ export const settings = {
     other: "{count} tile sets are still being counted; {tiles} tiles so far.",
   },
   "storage.byLayer": "By layer",
-  "storage.share": "Share",
   "verification.title": "Verification",
   "verification.what":
     "Compares the records of the server with the tiles in the store. The server keeps serving meanwhile.",
@@ -172,7 +166,6 @@ export const settings = {
   "statistics.title": "Statistics",
   "statistics.started": "Started",
   "statistics.requests": "Requests for tiles",
-  "statistics.hitRatio": "Hit ratio",
   "statistics.hits": "Hits",
   "statistics.misses": "Rendered",
   "statistics.failed": "Errors",

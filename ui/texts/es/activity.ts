@@ -2,7 +2,6 @@ import type { Texts } from "../../core/i18n.ts";
 import type { activity as english } from "../en/activity.ts";
 
 export const activity: Texts<typeof english> = {
-  "activity.title": "Actividad",
   "activity.pause": "Detener la lista",
   "activity.resume": "Seguir de nuevo",
   "activity.download": "Descargar como JSON",

@@ -50,7 +50,6 @@ export const frame: Texts<typeof english> = {
   "theme.light": "Claro",
   "theme.dark": "Oscuro",
   keys: "Teclas",
-  "keys.title": "Teclas",
   "keys.then": "después",
   notFound: "Esta vista no existe.",
   fault: "Esta vista ha fallado",

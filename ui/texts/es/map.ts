@@ -5,10 +5,8 @@ export const map: Texts<typeof english> = {
   "map.noGridSet": "La capa no tiene la cuadrícula {gridSet}.",
   "map.noPictures": "Las teselas {format} no son imágenes: el mapa muestra sus límites y estados.",
   "map.gridSet": "Cuadrícula",
-  "map.format": "Formato",
   "map.defaultValue": "(predeterminado)",
   "map.job": "Trabajo {id} en el mapa",
-  "map.levelChoice": "Nivel",
   "map.keys": "Las flechas mueven el mapa; + y − cambian la escala.",
   "map.zoomIn": "Acercar",
   "map.zoomOut": "Alejar",
@@ -17,7 +15,6 @@ export const map: Texts<typeof english> = {
   "map.storedOnly": "Solo lo almacenado",
   "map.storedOnly.why": "Mirar el mapa no genera ninguna tesela.",
   "map.level": "Nivel {z}",
-  "map.tile": "Tesela {tile}",
   "map.failedTiles": {
     one: "No se pudo cargar {count} tesela",
     other: "No se pudieron cargar {count} teselas",

@@ -2,12 +2,10 @@ import type { Texts } from "../../core/i18n.ts";
 import type { schedules as english } from "../en/schedules.ts";
 
 export const schedules: Texts<typeof english> = {
-  "schedules.title": "Programaciones",
   "schedules.new": "Nueva programación",
   "schedules.none":
     "Aún no hay ninguna programación. Una programación crea los mismos trabajos una y otra vez, por ejemplo cada noche.",
   "schedules.makeFirst": "Crear la primera",
-  "schedules.name": "Nombre",
   "schedules.when": "Cuándo",
   "schedules.what": "Qué hace",
   "schedules.next": "Próxima ejecución",
@@ -62,7 +60,6 @@ export const schedules: Texts<typeof english> = {
   "schedules.clockChange": "{hours} h, cambio de hora",
   "schedules.cron": "Horario (cron)",
   "schedules.cronHint": "Minuto, hora, día, mes, día de la semana; o @hourly, @daily, @weekly, @monthly",
-  "schedules.timeZone": "Zona horaria",
   "schedules.zoneHint": "Por ejemplo, Europe/Zurich",
   "schedules.window": "Trabaja solo en estas horas",
   "schedules.windowFrom": "Trabaja solo desde",

@@ -10,7 +10,6 @@ export const settings: Texts<typeof english> = {
   "settings.stores": "Almacenes",
   "settings.storage": "Almacenamiento",
   "settings.about": "Acerca de",
-  "settings.name": "Nombre",
   "settings.role": "Rol",
   "settings.role.viewer": "Lector",
   "settings.role.operator": "Operador",
@@ -18,7 +17,6 @@ export const settings: Texts<typeof english> = {
   "settings.role.viewer.may": "Lee todo y no cambia nada",
   "settings.role.operator.may": "También genera y vacía teselas, y gestiona trabajos y programaciones",
   "settings.role.admin.may": "También gestiona usuarios, la cuota y la configuración",
-  "users.title": "Usuarios",
   "users.note":
     "Los usuarios de la configuración, del archivo htpasswd y del entorno se cambian allí; los de la base de datos, aquí.",
   "users.open": "Este servidor no tiene usuarios: cualquiera en esta máquina puede hacerlo todo.",
@@ -58,7 +56,6 @@ export const settings: Texts<typeof english> = {
   "password.change": "Cambiar contraseña",
   "password.changed": "Se ha cambiado su contraseña.",
   "password.sessions": "Terminan todas sus sesiones en otros navegadores. Los tokens de API siguen siendo válidos.",
-  "tokens.title": "Tokens de API",
   "tokens.what":
     "Un script envía un token en lugar de un nombre y una contraseña. Un token nunca tiene más derechos que su usuario y se puede revocar por separado.",
   "tokens.open":
@@ -117,8 +114,6 @@ export const settings: Texts<typeof english> = {
   "problems.show": "Mostrar este lugar en el texto",
   "problems.message": "Problema",
   "storage.totals": "Teselas en el disco",
-  "storage.tiles": "Teselas",
-  "storage.bytes": "Tamaño",
   "storage.onDisk": "En disco",
   "storage.disk": "Disco en uso",
   "storage.inodes": "Inodos en uso",
@@ -129,7 +124,6 @@ export const settings: Texts<typeof english> = {
     other: "Todavía se están contando {count} conjuntos de teselas; {tiles} teselas hasta ahora.",
   },
   "storage.byLayer": "Por capa",
-  "storage.share": "Parte",
   "verification.title": "Verificación",
   "verification.what":
     "Compara los registros del servidor con las teselas almacenadas. El servidor sigue respondiendo mientras tanto.",
@@ -178,7 +172,6 @@ export const settings: Texts<typeof english> = {
   "statistics.title": "Estadísticas",
   "statistics.started": "Inicio",
   "statistics.requests": "Peticiones de teselas",
-  "statistics.hitRatio": "Tasa de aciertos",
   "statistics.hits": "Aciertos",
   "statistics.misses": "Generadas",
   "statistics.failed": "Errores",

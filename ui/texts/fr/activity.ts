@@ -2,7 +2,6 @@ import type { Texts } from "../../core/i18n.ts";
 import type { activity as english } from "../en/activity.ts";
 
 export const activity: Texts<typeof english> = {
-  "activity.title": "Activité",
   "activity.pause": "Figer la liste",
   "activity.resume": "Suivre de nouveau",
   "activity.download": "Télécharger en JSON",

@@ -50,7 +50,6 @@ export const frame: Texts<typeof english> = {
   "theme.light": "Clair",
   "theme.dark": "Sombre",
   keys: "Touches",
-  "keys.title": "Touches",
   "keys.then": "puis",
   notFound: "Cette vue n’existe pas.",
   fault: "Cette vue a échoué",

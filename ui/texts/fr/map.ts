@@ -5,10 +5,8 @@ export const map: Texts<typeof english> = {
   "map.noGridSet": "La couche n’a pas de grille {gridSet}.",
   "map.noPictures": "Les tuiles {format} ne sont pas des images : la carte montre leurs limites et leurs états.",
   "map.gridSet": "Grille",
-  "map.format": "Format",
   "map.defaultValue": "(par défaut)",
   "map.job": "Tâche {id} sur la carte",
-  "map.levelChoice": "Niveau",
   "map.keys": "Les flèches déplacent la carte, + et − changent l’échelle.",
   "map.zoomIn": "Zoomer",
   "map.zoomOut": "Dézoomer",
@@ -17,7 +15,6 @@ export const map: Texts<typeof english> = {
   "map.storedOnly": "Tuiles stockées seulement",
   "map.storedOnly.why": "Consulter la carte ne déclenche aucun rendu.",
   "map.level": "Niveau {z}",
-  "map.tile": "Tuile {tile}",
   "map.failedTiles": {
     one: "{count} tuile n’a pas pu être chargée",
     other: "{count} tuiles n’ont pas pu être chargées",

@@ -2,12 +2,10 @@ import type { Texts } from "../../core/i18n.ts";
 import type { schedules as english } from "../en/schedules.ts";
 
 export const schedules: Texts<typeof english> = {
-  "schedules.title": "Planifications",
   "schedules.new": "Nouvelle planification",
   "schedules.none":
     "Aucune planification pour l’instant. Une planification crée les mêmes tâches à répétition, par exemple chaque nuit.",
   "schedules.makeFirst": "Créer la première",
-  "schedules.name": "Nom",
   "schedules.when": "Quand",
   "schedules.what": "Ce qu’elle fait",
   "schedules.next": "Prochaine exécution",
@@ -62,7 +60,6 @@ export const schedules: Texts<typeof english> = {
   "schedules.clockChange": "{hours} h, changement d’heure",
   "schedules.cron": "Horaires (cron)",
   "schedules.cronHint": "Minute, heure, jour, mois, jour de semaine ; ou @hourly, @daily, @weekly, @monthly",
-  "schedules.timeZone": "Fuseau horaire",
   "schedules.zoneHint": "Par exemple Europe/Zurich",
   "schedules.window": "Ne travaille qu’à ces heures",
   "schedules.windowFrom": "Ne travaille que de",

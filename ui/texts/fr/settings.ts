@@ -10,7 +10,6 @@ export const settings: Texts<typeof english> = {
   "settings.stores": "Stockages",
   "settings.storage": "Stockage",
   "settings.about": "À propos",
-  "settings.name": "Nom",
   "settings.role": "Rôle",
   "settings.role.viewer": "Lecteur",
   "settings.role.operator": "Opérateur",
@@ -18,7 +17,6 @@ export const settings: Texts<typeof english> = {
   "settings.role.viewer.may": "Lit tout et ne modifie rien",
   "settings.role.operator.may": "Peut aussi générer et vider les tuiles, gérer les tâches et les planifications",
   "settings.role.admin.may": "Gère aussi les utilisateurs, le quota et la configuration",
-  "users.title": "Utilisateurs",
   "users.note":
     "Les utilisateurs de la configuration, du fichier htpasswd et de l’environnement se modifient là-bas ; ceux de la base de données, ici.",
   "users.open": "Ce serveur n’a pas d’utilisateurs : toute personne sur cette machine peut tout faire.",
@@ -60,7 +58,6 @@ export const settings: Texts<typeof english> = {
   "password.change": "Changer le mot de passe",
   "password.changed": "Votre mot de passe a été changé.",
   "password.sessions": "Toutes vos sessions dans d’autres navigateurs prennent fin. Les jetons d’API restent valables.",
-  "tokens.title": "Jetons d’API",
   "tokens.what":
     "Un script envoie un jeton au lieu d’un nom et d’un mot de passe. Un jeton n’a jamais plus de droits que son utilisateur et peut être révoqué seul.",
   "tokens.open":
@@ -119,8 +116,6 @@ export const settings: Texts<typeof english> = {
   "problems.show": "Montrer cet endroit dans le texte",
   "problems.message": "Problème",
   "storage.totals": "Tuiles sur le disque",
-  "storage.tiles": "Tuiles",
-  "storage.bytes": "Taille",
   "storage.onDisk": "Sur disque",
   "storage.disk": "Disque utilisé",
   "storage.inodes": "Inodes utilisés",
@@ -131,7 +126,6 @@ export const settings: Texts<typeof english> = {
     other: "{count} jeux de tuiles sont encore en cours de comptage ; {tiles} tuiles pour l’instant.",
   },
   "storage.byLayer": "Par couche",
-  "storage.share": "Part",
   "verification.title": "Vérification",
   "verification.what":
     "Compare les comptes du serveur avec les tuiles stockées. Le serveur continue de répondre pendant ce temps.",
@@ -181,7 +175,6 @@ export const settings: Texts<typeof english> = {
   "statistics.title": "Statistiques",
   "statistics.started": "Démarrage",
   "statistics.requests": "Requêtes de tuiles",
-  "statistics.hitRatio": "Taux de succès",
   "statistics.hits": "Succès",
   "statistics.misses": "Rendues",
   "statistics.failed": "Erreurs",

@@ -6,7 +6,7 @@ import { t } from "../../core/i18n.ts";
 import { describe, type Entry } from "./entry.ts";
 
 export function ActivityTable({ entries }: { readonly entries: readonly Entry[] }) {
-  return <Table caption={t("activity.title")} columns={columns()} rows={entries} rowKey={({ id }) => id} />;
+  return <Table caption={t("nav.activity")} columns={columns()} rows={entries} rowKey={({ id }) => id} />;
 }
 
 const columns = (): readonly Column<Entry>[] => [

@@ -1,19 +1,12 @@
+import { pageQuery } from "../../components/pages.tsx";
 import { queryOf } from "../../core/api.ts";
 import type { Entry } from "./entry.ts";
 
 /** The keys of the address that filter the list; they are those of `GET /api/v1/activity`. */
 export const FILTERS = ["q", "user", "refused", "method"] as const;
-const PAGE = 100;
 
 /** Returns the path of the page of entries that an address selects. */
-export const activityPath = (query: URLSearchParams): string =>
-  `activity${queryOf({
-    ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined])),
-    after: query.get("after") ?? undefined,
-    limit: PAGE,
-  })}`;
-
-export const isFullPage = (length: number): boolean => length >= PAGE;
+export const activityPath = (query: URLSearchParams): string => `activity${queryOf(pageQuery(FILTERS, query))}`;
 
 /** True if the server would list an entry under the filters of an address. */
 export function isSelected(query: URLSearchParams, { user, method, path, address, reason }: Entry): boolean {

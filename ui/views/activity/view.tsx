@@ -6,7 +6,7 @@ import { place, setQuery } from "../../core/router.ts";
 import { ActivityFilters } from "./activity-filters.tsx";
 import { ActivityTable } from "./activity-table.tsx";
 import type { Entry } from "./entry.ts";
-import { FILTERS, isFullPage } from "./list-query.ts";
+import { FILTERS } from "./list-query.ts";
 import { useActivity } from "./use-activity.ts";
 
 /**
@@ -22,7 +22,7 @@ export function View() {
   const entries = [...(isLive ? newer : []), ...(loaded.data?.activity ?? [])];
   return (
     <Page
-      title={t("activity.title")}
+      title={t("nav.activity")}
       actions={
         <>
           {isFirst && (
@@ -52,7 +52,7 @@ export function View() {
         {({ activity }) => (
           <>
             {entries.length === 0 ? <Empty>{emptyText(query)}</Empty> : <ActivityTable entries={entries} />}
-            <Pages path="/activity" lastId={activity.at(-1)?.id} isFull={isFullPage(activity.length)} />
+            <Pages rows={activity} />
           </>
         )}
       </Loading>

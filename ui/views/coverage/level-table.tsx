@@ -47,7 +47,7 @@ export function LevelTable({ subset, levels, chosen, onChoose }: LevelTableProps
   ];
   return (
     <Table
-      caption={t("coverage.levels")}
+      caption={t("field.zooms")}
       columns={columns}
       rows={levels}
       rowKey={({ z }) => z}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Action } from "../../components/action.tsx";
 import { CopyButton } from "../../components/copy.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Panel, ProblemBox, type Tone } from "../../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../../core/api.ts";
@@ -94,63 +95,42 @@ function Facts({ explanation, layer, hasFailed }: FactsProps) {
   const isBad = isFailing || (hasFailed && state === "missing");
   return (
     <dl class="facts">
-      <dt>{t("coverage.state")}</dt>
-      <dd>
+      <Fact name={t("field.state")}>
         <Chip tone={isBad ? "bad" : TONES[state]}>{isBad ? t("coverage.failed") : t(`coverage.is.${state}`)}</Chip>{" "}
         {drawing && <Chip tone="busy">{t("coverage.drawing")}</Chip>}
-      </dd>
-      {isFailing && (
-        <>
-          <dt>{t("coverage.why")}</dt>
-          <dd>{message}</dd>
-        </>
-      )}
+      </Fact>
+      {isFailing && <Fact name={t("coverage.why")}>{message}</Fact>}
       {isBad && !isFailing && (
-        <>
-          <dt>{t("coverage.why")}</dt>
-          <dd>
-            <Link to={`/jobs?layer=${encodeURIComponent(layer)}`}>{t("coverage.failedInJob")}</Link>
-          </dd>
-        </>
+        <Fact name={t("coverage.why")}>
+          <Link to={`/jobs?layer=${encodeURIComponent(layer)}`}>{t("coverage.failedInJob")}</Link>
+        </Fact>
       )}
       {store !== null && store.bytes !== null && (
-        <>
-          <dt>{t("coverage.size")}</dt>
-          <dd>
-            {bytes(store.bytes)}
-            {inMemory && ` · ${t("coverage.inMemory")}`}
-          </dd>
-        </>
+        <Fact name={t("field.size")}>
+          {bytes(store.bytes)}
+          {inMemory && ` · ${t("coverage.inMemory")}`}
+        </Fact>
       )}
       {store !== null && store.modifiedAt !== null && (
-        <>
-          <dt>{t("coverage.written")}</dt>
-          <dd title={dateTime(store.modifiedAt)}>
-            {relative(store.modifiedAt)}
-            {writtenBy !== null && (
-              <>
-                {" · "}
-                <Link to={`/jobs/${writtenBy.id}`}>{t("coverage.byJob", { id: String(writtenBy.id) })}</Link>
-              </>
-            )}
-          </dd>
-        </>
+        <Fact name={t("coverage.written")} title={dateTime(store.modifiedAt)}>
+          {relative(store.modifiedAt)}
+          {writtenBy !== null && (
+            <>
+              {" · "}
+              <Link to={`/jobs/${writtenBy.id}`}>{t("coverage.byJob", { id: String(writtenBy.id) })}</Link>
+            </>
+          )}
+        </Fact>
       )}
       {reason === "evicted" && evictedAt !== null && (
-        <>
-          <dt>{t("coverage.why")}</dt>
-          <dd title={dateTime(evictedAt)}>
-            <Link to="/quota">{t("coverage.evictedAt", { time: relative(evictedAt) })}</Link>
-          </dd>
-        </>
+        <Fact name={t("coverage.why")} title={dateTime(evictedAt)}>
+          <Link to="/quota">{t("coverage.evictedAt", { time: relative(evictedAt) })}</Link>
+        </Fact>
       )}
       {truncatedBy !== null && (
-        <>
-          <dt>{t("coverage.truncated")}</dt>
-          <dd>
-            <Link to={`/jobs/${truncatedBy.id}`}>{t("coverage.byJob", { id: String(truncatedBy.id) })}</Link>
-          </dd>
-        </>
+        <Fact name={t("coverage.truncated")}>
+          <Link to={`/jobs/${truncatedBy.id}`}>{t("coverage.byJob", { id: String(truncatedBy.id) })}</Link>
+        </Fact>
       )}
     </dl>
   );

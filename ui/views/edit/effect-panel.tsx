@@ -72,8 +72,8 @@ export function Price({ effect }: { readonly effect: Effect }) {
               { key: "layer", label: t("field.layer"), cell: ({ layer }) => layer },
               { key: "gridSet", label: t("edit.gridSet"), cell: ({ gridSet }) => gridSet },
               { key: "format", label: t("edit.format"), cell: ({ format }) => format },
-              { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: (one) => count(one.tiles) },
-              { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (one) => bytes(one.bytes) },
+              { key: "tiles", label: t("field.tiles"), isNumber: true, cell: (one) => count(one.tiles) },
+              { key: "bytes", label: t("field.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
             ]}
           />
         </>

@@ -43,6 +43,28 @@ export function parsed(text: string): { readonly document: unknown } | { readonl
   }
 }
 
+/** Returns the request that applies a text to an object. `name` undefined: the object is new, and the text names it. */
+function requestOf(
+  kind: EditedKind,
+  name: string | undefined,
+  { text, truncates, base }: Pick<Editor, "text" | "truncates" | "base">,
+): ApiRequest | undefined {
+  const read = parsed(text.value);
+  if ("message" in read) return undefined;
+  const { document } = read;
+  const given: unknown =
+    typeof document === "object" && document !== null ? Reflect.get(document, kind.nameKey) : undefined;
+  const own = name ?? (typeof given === "string" ? given : "");
+  if (own === "") return undefined;
+  const { tag } = base.value ?? { tag: null };
+  return {
+    method: "PUT",
+    path: `${kind.collection}/${encodeURIComponent(own)}${truncates.value ? "?truncate=true" : ""}`,
+    headers: tag === null ? { "If-None-Match": "*" } : { "If-Match": tag },
+    body: document,
+  };
+}
+
 /** The state of an editor of one object. `start` undefined: the object is new. */
 export function useEditor(kind: EditedKind, name: string | undefined, start: Read | undefined): Editor {
   const text = useSignal(jsonText(start?.configuration ?? kind.template, 2));
@@ -52,23 +74,7 @@ export function useEditor(kind: EditedKind, name: string | undefined, start: Rea
   const problem = useSignal<Problem | undefined>(undefined);
   const conflict = useSignal<Read | "gone" | undefined>(undefined);
   const isBusy = useSignal(false);
-
-  const request = (): ApiRequest | undefined => {
-    const read = parsed(text.value);
-    if ("message" in read) return undefined;
-    const { document } = read;
-    const given: unknown =
-      typeof document === "object" && document !== null ? Reflect.get(document, kind.nameKey) : undefined;
-    const own = name ?? (typeof given === "string" ? given : "");
-    if (own === "") return undefined;
-    const { tag } = base.value ?? { tag: null };
-    return {
-      method: "PUT",
-      path: `${kind.collection}/${encodeURIComponent(own)}${truncates.value ? "?truncate=true" : ""}`,
-      headers: tag === null ? { "If-None-Match": "*" } : { "If-Match": tag },
-      body: document,
-    };
-  };
+  const request = (): ApiRequest | undefined => requestOf(kind, name, { text, truncates, base });
 
   const refused = async (error: unknown): Promise<void> => {
     const found = asProblem(error);

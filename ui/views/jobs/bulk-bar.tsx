@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import { BulkAction } from "../../components/bulk-action.tsx";
+import { Checkbox } from "../../components/checkbox.tsx";
 import type { ApiRequest } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { liveJobs } from "../../core/events.ts";
@@ -42,16 +43,11 @@ export function BulkBar({ jobs, selected, onDone }: BulkBarProps) {
   const chosen = jobs.filter(({ id }) => selected.value.has(id)).map((job) => liveJobs.value.get(job.id) ?? job);
   return (
     <div class="bulk">
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={jobs.length > 0 && chosen.length === jobs.length}
-          onChange={({ currentTarget }) => {
-            selected.value = new Set(currentTarget.checked ? jobs.map(({ id }) => id) : []);
-          }}
-        />
-        {chosen.length === 0 ? t("bulk.all") : t("bulk.selected", { count: chosen.length })}
-      </label>
+      <Checkbox
+        label={chosen.length === 0 ? t("bulk.all") : t("bulk.selected", { count: chosen.length })}
+        isChecked={jobs.length > 0 && chosen.length === jobs.length}
+        onChange={(isOn) => (selected.value = new Set(isOn ? jobs.map(({ id }) => id) : []))}
+      />
       {chosen.length > 0 &&
         ACTIONS.map((action) => {
           const fitting = chosen.filter(fits[action]);

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, get, Problem } from "../../core/api.ts";
@@ -26,7 +27,7 @@ export function ExplainTile({ job, tile }: { readonly job: Job; readonly tile: F
         {t("explain")}
       </button>
       {shown.value !== undefined && (
-        <Dialog title={t("explain.title", { tile: name })} onClose={() => (shown.value = undefined)}>
+        <Dialog title={t("coverage.tile", { tile: name })} onClose={() => (shown.value = undefined)}>
           {shown.value instanceof Problem ? (
             <ProblemBox problem={shown.value} />
           ) : (
@@ -44,51 +45,28 @@ function Facts({ explanation, failure }: { readonly explanation: Explanation; re
     <>
       <p>{message}</p>
       <dl class="facts">
-        <dt>{t("explain.failure")}</dt>
-        <dd>{failure}</dd>
-        {drawing && (
-          <>
-            <dt>{t("explain.now")}</dt>
-            <dd>{t("explain.drawing")}</dd>
-          </>
-        )}
+        <Fact name={t("explain.failure")}>{failure}</Fact>
+        {drawing && <Fact name={t("explain.now")}>{t("explain.drawing")}</Fact>}
         {store !== null && (
-          <>
-            <dt>{t("explain.place")}</dt>
-            <dd>
-              <code>{store.key}</code>
-            </dd>
-          </>
+          <Fact name={t("explain.place")}>
+            <code>{store.key}</code>
+          </Fact>
         )}
-        {store !== null && store.bytes !== null && (
-          <>
-            <dt>{t("explain.size")}</dt>
-            <dd>{bytes(store.bytes)}</dd>
-          </>
-        )}
+        {store !== null && store.bytes !== null && <Fact name={t("field.size")}>{bytes(store.bytes)}</Fact>}
         {store !== null && store.modifiedAt !== null && (
-          <>
-            <dt>{t("explain.written")}</dt>
-            <dd>
-              {dateTime(store.modifiedAt)} ({duration(store.ageSeconds ?? 0)})
-            </dd>
-          </>
+          <Fact name={t("coverage.written")}>
+            {dateTime(store.modifiedAt)} ({duration(store.ageSeconds ?? 0)})
+          </Fact>
         )}
         {writtenBy !== null && (
-          <>
-            <dt>{t("explain.writtenBy")}</dt>
-            <dd>
-              <Link to={`/jobs/${writtenBy.id}`}>#{writtenBy.id}</Link>
-            </dd>
-          </>
+          <Fact name={t("explain.writtenBy")}>
+            <Link to={`/jobs/${writtenBy.id}`}>#{writtenBy.id}</Link>
+          </Fact>
         )}
         {truncatedBy !== null && (
-          <>
-            <dt>{t("explain.truncatedBy")}</dt>
-            <dd>
-              <Link to={`/jobs/${truncatedBy.id}`}>#{truncatedBy.id}</Link>
-            </dd>
-          </>
+          <Fact name={t("explain.truncatedBy")}>
+            <Link to={`/jobs/${truncatedBy.id}`}>#{truncatedBy.id}</Link>
+          </Fact>
         )}
       </dl>
     </>

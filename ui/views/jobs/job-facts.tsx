@@ -47,7 +47,7 @@ const factsOf = (job: Job): readonly (readonly [string, ComponentChildren])[] =>
   ],
   [t("job.limit"), job.limit === null ? null : t(`job.limit.${job.limit}`)],
   [t("job.only"), onlyText(job)],
-  [t("job.order"), job.order === "hot" ? t("job.order.hot") : null],
+  [t("field.order"), job.order === "hot" ? t("job.order.hot") : null],
   [t("job.priority"), String(job.priority)],
   [t("job.threads"), job.type === "truncate" ? null : count(job.threadCount)],
   [t("job.rateLimit"), job.rateLimit === null ? t("job.noLimit") : t("job.rate", { rate: decimal(job.rateLimit, 3) })],

@@ -1,7 +1,7 @@
-import { ChoiceFilter, TextFilter } from "../../components/filter-field.tsx";
+import { ChoiceFilter, ClearFilters, TextFilter } from "../../components/filter-field.tsx";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
-import { place, setQuery } from "../../core/router.ts";
+import { place } from "../../core/router.ts";
 import { FILTERS } from "./list-query.ts";
 
 const RESETS = ["after", "open"];
@@ -16,7 +16,6 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
   const all = useDocument("LayerSummaries", layer === undefined ? "layers?fields=summary&limit=200" : undefined);
   const layers = all.data?.layers ?? [];
   const schedules = useDocument("Schedules", "schedules").data?.schedules ?? [];
-  const isFiltered = FILTERS.some((name) => query.has(name));
   return (
     <search class="filters">
       <TextFilter name="q" label={t("jobs.search")} resets={RESETS} />
@@ -29,14 +28,13 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
           isExact
         />
       )}
-      <ChoiceFilter name="type" label={t("field.type")} resets={RESETS}>
-        <option value="">{t("filter.any")}</option>
-        {TYPES.map((type) => (
-          <option key={type} value={type}>
-            {t(`type.${type}`)}
-          </option>
-        ))}
-      </ChoiceFilter>
+      <ChoiceFilter
+        name="type"
+        label={t("field.type")}
+        resets={RESETS}
+        values={TYPES}
+        textOf={(type) => t(`type.${type}`)}
+      />
       <TextFilter name="createdBy" label={t("field.by")} resets={RESETS} isExact />
       <TextFilter
         name="schedule"
@@ -51,25 +49,19 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
           <TextFilter name="until" label={t("filter.until")} type="datetime-local" resets={RESETS} isExact />
         </>
       ) : (
-        <ChoiceFilter name="since" label={t("filter.made")} resets={RESETS}>
-          <option value="">{t("filter.anyTime")}</option>
-          {AGES.map((age) => (
-            <option key={age} value={age}>
-              {t(`age.${age}`)}
-            </option>
-          ))}
-          <option value={localTime(new Date(Date.now() - 86_400_000))}>{t("filter.fromTo")}</option>
-        </ChoiceFilter>
+        <ChoiceFilter
+          name="since"
+          label={t("field.made")}
+          resets={RESETS}
+          none={t("filter.anyTime")}
+          values={[...AGES, localTime(new Date(Date.now() - 86_400_000))]}
+          textOf={(since) => {
+            const age = AGES.find((one) => one === since);
+            return age === undefined ? t("filter.fromTo") : t(`age.${age}`);
+          }}
+        />
       )}
-      {isFiltered && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => setQuery(Object.fromEntries([...FILTERS, ...RESETS].map((name) => [name, undefined])))}
-        >
-          {t("filter.clear")}
-        </button>
-      )}
+      <ClearFilters names={FILTERS} resets={RESETS} />
     </search>
   );
 }

@@ -14,13 +14,13 @@ import { rowsOf } from "./job-rows.ts";
 import { JobTable } from "./job-table.tsx";
 import { KillMenu } from "./kill-menu.tsx";
 import { KindChips } from "./kind-chips.tsx";
-import { FILTERS, isFullPage, jobsPath } from "./list-query.ts";
+import { FILTERS, jobsPath } from "./list-query.ts";
 
 /** The list of all jobs. */
 export function JobList() {
   const loaded = useJobs(undefined);
   return (
-    <Page title={t("jobs.title")} actions={<KillMenu onDone={loaded.reload} />}>
+    <Page title={t("nav.jobs")} actions={<KillMenu onDone={loaded.reload} />}>
       <Jobs loaded={loaded} />
     </Page>
   );
@@ -72,7 +72,7 @@ function Found({ data, layer, reload }: FoundProps) {
     <>
       <BulkBar jobs={data.jobs} selected={selected} onDone={reload} />
       <JobTable rows={rowsOf(data.jobs, open)} open={open} selected={selected} />
-      <Pages path={place.value.path} lastId={data.jobs.at(-1)?.id} isFull={isFullPage(data.jobs.length)} />
+      <Pages rows={data.jobs} />
     </>
   );
 }

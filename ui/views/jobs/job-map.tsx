@@ -75,7 +75,7 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
         }}
       >
         <label class="choice">
-          {t("map.levelChoice")}
+          {t("field.level")}
           <select value={z} onChange={(event) => setQuery({ z: event.currentTarget.value })}>
             {levels.map((one) => (
               <option key={one} value={one}>

@@ -1,3 +1,4 @@
+import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { JobMeter } from "../../components/job-parts.tsx";
 import { Loading, Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
@@ -11,54 +12,34 @@ export function JobProgress({ job }: { readonly job: Job }) {
   return (
     <Panel title={t("field.progress")} class="job-progress">
       {job.type !== "truncate" && <JobMeter job={job} />}
-      <dl class="figures">
-        {figuresOf(job).map(({ name, value, more }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {value}
-              {more !== undefined && <small>{more}</small>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figuresOf(job)} />
       {job.type !== "truncate" && <Levels job={job} />}
     </Panel>
   );
 }
 
-interface Figure {
-  readonly name: string;
-  readonly value: string;
-  readonly more?: string | undefined;
-}
-
-function figuresOf(job: Job): readonly Figure[] {
+function figuresOf(job: Job): readonly NamedFigure[] {
   const { type, tiles, tilesPerSecond, timeLeft, secondsWorked, retries } = job;
-  const worked = { name: t("job.worked"), value: duration(secondsWorked) };
-  if (type === "truncate") return [{ name: t("job.deletedTiles"), value: count(tiles.deleted ?? 0) }, worked];
+  const worked: NamedFigure = [t("job.worked"), duration(secondsWorked)];
+  if (type === "truncate") return [[t("job.deletedTiles"), count(tiles.deleted ?? 0)], worked];
+  const left: NamedFigure =
+    timeLeft === null
+      ? [t("job.timeLeft"), t("job.timeUnknown")]
+      : [t("job.timeLeft"), duration(timeLeft.seconds), rangeOf(timeLeft)];
   return [
-    {
-      name: t("field.tiles"),
-      value: t("job.ofTotal", { done: count(processedOf(tiles)), total: count(tiles.total) }),
-      more: t("job.parts", { stored: count(tiles.stored), skipped: count(tiles.skipped), failed: count(tiles.failed) }),
-    },
-    {
-      name: hasEnded(job) ? t("job.meanRate") : t("field.rate"),
-      value: tilesPerSecond === null ? "—" : t("job.rate", { rate: decimal(tilesPerSecond) }),
-      more: retries > 0 ? t("job.retries", { count: retries }) : undefined,
-    },
-    ...(hasEnded(job)
-      ? []
-      : [
-          {
-            name: t("job.timeLeft"),
-            value: timeLeft === null ? t("job.timeUnknown") : duration(timeLeft.seconds),
-            more: timeLeft === null ? undefined : rangeOf(timeLeft),
-          },
-        ]),
+    [
+      t("field.tiles"),
+      t("job.ofTotal", { done: count(processedOf(tiles)), total: count(tiles.total) }),
+      t("job.parts", { stored: count(tiles.stored), skipped: count(tiles.skipped), failed: count(tiles.failed) }),
+    ],
+    [
+      hasEnded(job) ? t("job.meanRate") : t("field.rate"),
+      tilesPerSecond === null ? "—" : t("job.rate", { rate: decimal(tilesPerSecond) }),
+      retries > 0 ? t("job.retries", { count: retries }) : undefined,
+    ],
+    ...(hasEnded(job) ? [] : [left]),
     worked,
-    { name: t("job.written"), value: bytes(job.bytes) },
+    [t("job.written"), bytes(job.bytes)],
   ];
 }
 
@@ -79,7 +60,7 @@ function Levels({ job: { id, tiles } }: { readonly job: Job }) {
           <caption class="hidden">{t("job.levels")}</caption>
           <thead>
             <tr>
-              <th scope="col">{t("job.level")}</th>
+              <th scope="col">{t("field.level")}</th>
               <th scope="col">{t("field.progress")}</th>
               <th scope="col" class="number">
                 {t("field.tiles")}

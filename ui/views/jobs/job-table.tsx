@@ -24,7 +24,7 @@ interface JobTableProps {
 export function JobTable({ rows, open, selected }: JobTableProps) {
   return (
     <Table
-      caption={t("jobs.title")}
+      caption={t("nav.jobs")}
       columns={columnsOf(open)}
       rows={rows}
       rowKey={(row) => (row.kind === "job" ? row.job.id : `batch ${row.id}`)}

@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Action } from "../../components/action.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { Field } from "../../components/parts.tsx";
+import { DialogButton } from "../../components/dialog-button.tsx";
+import { TextField } from "../../components/text-field.tsx";
 import { nuthatchCommand } from "../../core/command.ts";
 import { t } from "../../core/i18n.ts";
 import type { Job } from "../../core/jobs.ts";
@@ -27,25 +28,21 @@ const termsOf = ({ priority, rateLimit, threadCount, runWindow }: Job): Terms =>
 
 /** Changes how a job runs beside others: its priority, its rate, its threads and its hours. */
 export function TermsButton({ job, onDone }: { readonly job: Job; readonly onDone: () => void }) {
-  const isOpen = useSignal(false);
   if (!may("operate")) return null;
   return (
-    <>
-      <button type="button" class="quiet" onClick={() => (isOpen.value = true)}>
-        {t("terms.change")}
-      </button>
-      {isOpen.value && (
-        <Dialog title={t("terms.title", { id: job.id })} onClose={() => (isOpen.value = false)}>
+    <DialogButton label={t("terms.change")} kind="quiet">
+      {(close) => (
+        <Dialog title={t("terms.title", { id: job.id })} onClose={close}>
           <TermsForm
             job={job}
             onDone={() => {
-              isOpen.value = false;
+              close();
               onDone();
             }}
           />
         </Dialog>
       )}
-    </>
+    </DialogButton>
   );
 }
 
@@ -63,48 +60,46 @@ function TermsForm({ job, onDone }: { readonly job: Job; readonly onDone: () => 
   return (
     <>
       <div class="fields">
-        <NumberField
+        <TextField
           label={t("job.priority")}
           hint={t("terms.priorityHint")}
-          least={1}
-          most={100}
+          type="number"
+          min={1}
+          max={100}
+          step={1}
           value={now.priority}
           onInput={(text) => set("priority", text)}
         />
         {isRender && (
           <>
-            <NumberField
+            <TextField
               label={t("terms.rate")}
               hint={t("terms.rateHint")}
-              least={0.001}
+              type="number"
+              min={0.001}
+              step="any"
               value={now.rateLimit}
               onInput={(text) => set("rateLimit", text)}
             />
-            <NumberField
+            <TextField
               label={t("job.threads")}
               hint={t("terms.threadsHint")}
-              least={1}
+              type="number"
+              min={1}
+              step={1}
               value={now.threads}
               onInput={(text) => set("threads", text)}
             />
           </>
         )}
-        <Field label={t("terms.from")} hint={t("terms.hoursHint", { zone: timeZone })}>
-          {({ id, describedBy }) => (
-            <input
-              id={id}
-              aria-describedby={describedBy}
-              type="time"
-              value={now.from}
-              onInput={({ currentTarget }) => set("from", currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Field label={t("terms.to")}>
-          {({ id }) => (
-            <input id={id} type="time" value={now.to} onInput={({ currentTarget }) => set("to", currentTarget.value)} />
-          )}
-        </Field>
+        <TextField
+          label={t("terms.from")}
+          hint={t("terms.hoursHint", { zone: timeZone })}
+          type="time"
+          value={now.from}
+          onInput={(text) => set("from", text)}
+        />
+        <TextField label={t("terms.to")} type="time" value={now.to} onInput={(text) => set("to", text)} />
       </div>
       <div class="buttons">
         <Action
@@ -119,32 +114,6 @@ function TermsForm({ job, onDone }: { readonly job: Job; readonly onDone: () => 
     </>
   );
 }
-
-interface NumberFieldProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly least: number;
-  readonly most?: number;
-  readonly value: string;
-  readonly onInput: (text: string) => void;
-}
-
-const NumberField = ({ label, hint, least, most, value, onInput }: NumberFieldProps) => (
-  <Field label={label} hint={hint}>
-    {({ id, describedBy }) => (
-      <input
-        id={id}
-        aria-describedby={describedBy}
-        type="number"
-        min={least}
-        max={most}
-        step={Number.isInteger(least) ? 1 : "any"}
-        value={value}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-    )}
-  </Field>
-);
 
 interface Change {
   /** The body of the PATCH. */

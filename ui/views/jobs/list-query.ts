@@ -1,3 +1,4 @@
+import { pageQuery } from "../../components/pages.tsx";
 import { queryOf } from "../../core/api.ts";
 import type { JobKind } from "../../core/jobs.ts";
 import { place } from "../../core/router.ts";
@@ -8,8 +9,6 @@ export const listAddress = (query: URLSearchParams): string =>
 
 /** The keys of the address that filter the list of jobs. */
 export const FILTERS = ["q", "layer", "type", "createdBy", "schedule", "requestedWith", "since", "until"] as const;
-
-const PAGE = 100;
 
 /** The query of `/api/v1/jobs` for each chip. */
 const KINDS: Readonly<Record<JobKind, Readonly<Record<string, string>>>> = {
@@ -36,16 +35,13 @@ export function kindIn(query: URLSearchParams): JobKind | undefined {
  */
 export function jobsPath(query: URLSearchParams, layer: string | undefined): string {
   const kind = kindIn(query);
-  const given = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? undefined]));
   return `jobs${queryOf({
-    ...given,
+    ...pageQuery(FILTERS, query),
     ...(layer === undefined ? {} : { layer }),
     since: momentOf(query.get("since")),
     until: momentOf(query.get("until")),
     ...(kind === undefined ? {} : KINDS[kind]),
-    after: query.get("after") ?? undefined,
     counts: true,
-    limit: PAGE,
   })}`;
 }
 
@@ -56,5 +52,3 @@ function momentOf(text: string | null): string | undefined {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? text : time.toISOString();
 }
-
-export const isFullPage = (length: number): boolean => length === PAGE;

@@ -1,8 +1,8 @@
-import { CopyButton } from "../../components/copy.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { CopyButton, CopyList } from "../../components/copy.tsx";
 import { Empty, Panel } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { place, setQuery } from "../../core/router.ts";
-import { Choice } from "./choice.tsx";
 import type { TabProps } from "./layer-page.tsx";
 import { snippets, type TileAddresses } from "./snippets.ts";
 
@@ -26,17 +26,17 @@ export function AddressesTab({ layer }: TabProps) {
           onChoose={(chosen) => setQuery({ gridSet: chosen })}
         />
         <Choice
-          label={t("layers.format")}
+          label={t("field.format")}
           value={format}
           values={layer.formats}
           onChoose={(chosen) => setQuery({ format: chosen })}
         />
       </div>
       <Panel title={t("layers.tileAddresses")}>
-        <AddressList entries={tileEntries(addresses)} />
+        <CopyList entries={tileEntries(addresses)} />
       </Panel>
       <Panel title={t("layers.services")}>
-        <AddressList
+        <CopyList
           entries={[
             ["WMTS", layer.addresses.wmtsCapabilities],
             ["WMS", layer.addresses.wmsCapabilities],
@@ -96,17 +96,3 @@ const tileEntries = ({ xyz, tileJson, wmts, wms, tms, ogc, kml }: TileAddresses)
 ];
 
 type Entry = readonly [name: string, address: string];
-
-const AddressList = ({ entries }: { readonly entries: readonly Entry[] }) => (
-  <dl class="commands">
-    {entries.map(([name, address]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>
-          <code>{address}</code>
-          <CopyButton text={address} subject={name} />
-        </dd>
-      </div>
-    ))}
-  </dl>
-);

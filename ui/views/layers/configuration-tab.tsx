@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
@@ -8,8 +8,6 @@ import { t } from "../../core/i18n.ts";
 import { pathOf } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
 import type { TabProps } from "./layer-page.tsx";
-
-type Fact = readonly [name: string, value: ComponentChildren];
 
 /** The configuration of a layer as it applies, with the file and the line that it comes from. */
 export const ConfigurationTab = ({ layer }: TabProps) => (
@@ -43,14 +41,14 @@ export const ConfigurationTab = ({ layer }: TabProps) => (
       </Panel>
     </div>
     {layer.parameters.length > 0 && (
-      <Panel title={t("layers.parameters")}>
+      <Panel title={t("field.parameters")}>
         <Table
-          caption={t("layers.parameters")}
+          caption={t("field.parameters")}
           rows={layer.parameters}
           rowKey={({ key }) => key}
           columns={[
             { key: "key", label: t("layers.parameter"), cell: ({ key }) => <code>{key}</code> },
-            { key: "type", label: t("layers.type"), cell: ({ type }) => type },
+            { key: "type", label: t("field.type"), cell: ({ type }) => type },
             { key: "default", label: t("layers.default"), cell: (one) => <code>{one.default}</code> },
             {
               key: "values",
@@ -76,33 +74,22 @@ export const ConfigurationTab = ({ layer }: TabProps) => (
   </>
 );
 
-const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
-  <dl class="facts">
-    {facts.map(([name, value]) => (
-      <>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </>
-    ))}
-  </dl>
-);
-
 const yesNo = (value: boolean): string => (value ? t("layers.yes") : t("layers.no"));
 const secondsText = (seconds: number): string => (seconds === 0 ? t("layers.never") : duration(seconds));
 
 const offOr = (seconds: number): string => (seconds === 0 ? t("layers.off") : duration(seconds));
 
-const sourceFacts = ({ source, sourceKind, upstream }: Doc<"Layer">): readonly Fact[] => [
+const sourceFacts = ({ source, sourceKind, upstream }: Doc<"Layer">): readonly NamedValue[] => [
   [t("layers.kind"), sourceKind],
   [t("layers.address"), source.address],
   ...(source.layers.length === 0 ? [] : [[t("nav.layers"), source.layers.join(", ")] as const]),
   [t("layers.upstream"), <Link to={pathOf("upstreams", upstream)}>{upstream}</Link>],
-  [t("layers.connections"), source.connections],
+  [t("upstreams.connections"), source.connections],
   [t("layers.jobConnections"), source.jobConnections ?? t("layers.asConnections")],
   ...(source.timeoutSeconds === null ? [] : [[t("layers.timeout"), duration(source.timeoutSeconds)] as const]),
 ];
 
-const renderingFacts = (layer: Doc<"Layer">): readonly Fact[] => [
+const renderingFacts = (layer: Doc<"Layer">): readonly NamedValue[] => [
   [t("layers.metatile"), `${layer.metatile[0]} × ${layer.metatile[1]}`],
   [t("layers.gutter"), t("layers.gutterPixels", { count: layer.gutter })],
   [t("layers.formats"), layer.formats.join(", ")],
@@ -111,7 +98,7 @@ const renderingFacts = (layer: Doc<"Layer">): readonly Fact[] => [
   [t("layers.pngCompression"), layer.pngCompression],
 ];
 
-const servingFacts = (layer: Doc<"Layer">): readonly Fact[] => [
+const servingFacts = (layer: Doc<"Layer">): readonly NamedValue[] => [
   [t("layers.queryable"), yesNo(layer.queryable)],
   [t("layers.fullWms"), yesNo(layer.fullWms)],
   [t("layers.secured"), yesNo(layer.secured)],
@@ -125,7 +112,7 @@ const servingFacts = (layer: Doc<"Layer">): readonly Fact[] => [
   [t("layers.jobTasks"), layer.jobs.maxTasks ?? t("layers.noLimit")],
 ];
 
-function expiryFacts(expiry: Doc<"Layer">["expiry"]): readonly Fact[] {
+function expiryFacts(expiry: Doc<"Layer">["expiry"]): readonly NamedValue[] {
   const rules = (list: readonly { readonly minZoom: number; readonly seconds: number | "no-cache" }[]): string =>
     list.length === 0
       ? t("layers.never")

@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -15,20 +16,19 @@ export const GridSetsTab = ({ layer }: TabProps) => (
       <Panel key={subset.gridSet} title={subset.gridSet}>
         {subset.title !== null && <p class="soft">{subset.title}</p>}
         <dl class="facts">
-          <dt>{t("layers.bounds")}</dt>
-          <dd>{corners(subset.bounds)}</dd>
-          <dt>{t("layers.extent")}</dt>
-          <dd>{corners(subset.extent)}</dd>
-          <dt>{t("layers.tileSize")}</dt>
-          <dd>{t("layers.pixels", { width: subset.tileSize[0], height: subset.tileSize[1] })}</dd>
-          <dt>{t("layers.levels")}</dt>
-          <dd>{`${subset.zoomStart} – ${subset.zoomStop}`}</dd>
-          <dt>{t("layers.origin")}</dt>
-          <dd>{subset.alignTopLeft ? t("layers.origin.top") : t("layers.origin.bottom")}</dd>
-          <dt>{t("layers.axes")}</dt>
-          <dd>{subset.yCoordinateFirst ? t("layers.axes.yFirst") : t("layers.axes.xFirst")}</dd>
-          <dt>{t("layers.metersPerUnit")}</dt>
-          <dd>{decimal(subset.metersPerUnit, 6)}</dd>
+          <Fact name={t("layers.bounds")}>{corners(subset.bounds)}</Fact>
+          <Fact name={t("layers.extent")}>{corners(subset.extent)}</Fact>
+          <Fact name={t("layers.tileSize")}>
+            {t("layers.pixels", { width: subset.tileSize[0], height: subset.tileSize[1] })}
+          </Fact>
+          <Fact name={t("field.zooms")}>{`${subset.zoomStart} – ${subset.zoomStop}`}</Fact>
+          <Fact name={t("layers.origin")}>
+            {subset.alignTopLeft ? t("layers.origin.top") : t("layers.origin.bottom")}
+          </Fact>
+          <Fact name={t("layers.axes")}>
+            {subset.yCoordinateFirst ? t("layers.axes.yFirst") : t("layers.axes.xFirst")}
+          </Fact>
+          <Fact name={t("layers.metersPerUnit")}>{decimal(subset.metersPerUnit, 6)}</Fact>
         </dl>
         <Table
           caption={t("layers.levelsOf", { gridSet: subset.gridSet })}
@@ -42,8 +42,8 @@ export const GridSetsTab = ({ layer }: TabProps) => (
 );
 
 const columns = (): readonly Column<Level>[] => [
-  { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
-  { key: "name", label: t("layers.levelName"), isMinor: true, cell: ({ name }) => name },
+  { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
+  { key: "name", label: t("field.name"), isMinor: true, cell: ({ name }) => name },
   {
     key: "resolution",
     label: t("layers.resolution"),
@@ -56,7 +56,7 @@ const columns = (): readonly Column<Level>[] => [
     isNumber: true,
     cell: ({ scaleDenominator }) => `1 : ${decimal(scaleDenominator, scaleDenominator < 1000 ? 2 : 0)}`,
   },
-  { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+  { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
   {
     key: "matrix",
     label: t("layers.matrix"),

@@ -117,7 +117,7 @@ function sorting(sort: Sort, key: SortKey): NonNullable<Column<LayerSummary>["so
 }
 
 const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Column<LayerSummary>[] => [
-  { key: "name", label: t("layers.layer"), sort: sorting(sort, "name"), cell: (layer) => <LayerName {...layer} /> },
+  { key: "name", label: t("field.layer"), sort: sorting(sort, "name"), cell: (layer) => <LayerName {...layer} /> },
   {
     key: "gridSets",
     label: t("layers.gridSets"),
@@ -126,7 +126,7 @@ const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Colum
   },
   {
     key: "tiles",
-    label: t("layers.tiles"),
+    label: t("field.tiles"),
     isNumber: true,
     isMinor: true,
     sort: sorting(sort, "tiles"),
@@ -137,7 +137,7 @@ const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Colum
   },
   {
     key: "size",
-    label: t("layers.size"),
+    label: t("field.size"),
     isNumber: true,
     sort: sorting(sort, "size"),
     cell: ({ name }) => {
@@ -161,7 +161,7 @@ const columnsOf = (sort: Sort, { used, health, counted }: Facts): readonly Colum
       return state !== undefined && <UpstreamState state={state} />;
     },
   },
-  ...(may("operate") ? [{ key: "actions", label: t("layers.actions"), isMinor: true, cell: actionsOf(used) }] : []),
+  ...(may("operate") ? [{ key: "actions", label: t("field.actions"), isMinor: true, cell: actionsOf(used) }] : []),
 ];
 
 const actionsOf =

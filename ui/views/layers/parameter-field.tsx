@@ -1,7 +1,8 @@
+import { Choice } from "../../components/choice.tsx";
+import { CommittedField } from "../../components/committed-field.tsx";
 import { Field } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
-import { Choice } from "./choice.tsx";
 
 type Parameter = Doc<"Layer">["parameters"][number];
 
@@ -20,17 +21,13 @@ export function ParameterField({ parameter, value, onChoose }: ParameterFieldPro
   const values = parameter.values?.map(String);
   if (values === undefined)
     return (
-      <Field label={key} hint={regex === undefined ? undefined : t("layers.pattern", { pattern: regex })}>
-        {({ id, describedBy }) => (
-          // On change, not on input: each new value asks for new tiles.
-          <input
-            id={id}
-            aria-describedby={describedBy}
-            value={value}
-            onChange={(event) => onChoose(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      // Each new value asks for new tiles: what is being typed is none yet.
+      <CommittedField
+        label={key}
+        hint={regex === undefined ? undefined : t("layers.pattern", { pattern: regex })}
+        value={value}
+        onCommit={onChoose}
+      />
     );
   if (values.length < SLIDER_VALUES || !isSeries(parameter, values))
     return (

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
+import { Choice } from "../../components/choice.tsx";
 import { Empty, Panel, ProblemBox } from "../../components/parts.tsx";
 import { asProblem, type Doc, type Problem } from "../../core/api.ts";
 import { BASE } from "../../core/base.ts";
@@ -8,7 +9,6 @@ import { place, setQuery } from "../../core/router.ts";
 import { findSubset } from "../../map/grid.ts";
 import { LayerMap } from "../../map/layer-map.tsx";
 import type { MapPointer, MapSurface } from "../../map/map-surface.ts";
-import { Choice } from "./choice.tsx";
 import { featureInfo } from "./feature-info.ts";
 import type { TabProps } from "./layer-page.tsx";
 import { ParameterField } from "./parameter-field.tsx";
@@ -49,7 +49,7 @@ export function PreviewTab({ layer }: TabProps) {
           onChoose={(gridSet) => setQuery({ gridSet, at: undefined, tile: undefined })}
         />
         <Choice
-          label={t("layers.format")}
+          label={t("field.format")}
           value={format}
           values={layer.formats}
           onChoose={(chosen) => setQuery({ format: chosen })}

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { Action } from "../../components/action.tsx";
+import { Facts, type NamedValue } from "../../components/facts.tsx";
 import { Panel } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { bytes, milliseconds } from "../../core/format.ts";
@@ -86,19 +86,12 @@ function Answer({ test, subset }: { readonly test: Doc<"LayerTest">; readonly su
           alt={t("coverage.tile", { tile: name })}
         />
       )}
-      <dl class="facts">
-        {factsOf(test, name).map(([title, value]) => (
-          <>
-            <dt>{title}</dt>
-            <dd>{value ?? "–"}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts facts={factsOf(test, name).map(([title, value]) => [title, value ?? "–"])} />
     </div>
   );
 }
 
-const factsOf = (test: Doc<"LayerTest">, tile: string): readonly (readonly [string, ComponentChildren])[] => [
+const factsOf = (test: Doc<"LayerTest">, tile: string): readonly NamedValue[] => [
   [t("coverage.tileField"), <code>{tile}</code>],
   [t("layers.try.time"), milliseconds(test.milliseconds)],
   [t("layers.try.request"), test.request === null ? null : <code class="wrapped">{test.request}</code>],

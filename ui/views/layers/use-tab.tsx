@@ -1,3 +1,5 @@
+import { Select } from "../../components/choice.tsx";
+import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { Empty, Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -21,17 +23,13 @@ export function UseTab({ layer, usage }: TabProps) {
       <Panel
         title={t("layers.requests")}
         actions={
-          <select
-            aria-label={t("layers.window")}
+          <Select
+            label={t("layers.window")}
             value={window}
-            onChange={(event) => setQuery({ window: event.currentTarget.value })}
-          >
-            {WINDOWS.map((one) => (
-              <option key={one} value={one}>
-                {t(`layers.window.${one}`)}
-              </option>
-            ))}
-          </select>
+            values={WINDOWS}
+            textOf={(one) => t(`layers.window.${one}`)}
+            onChoose={(chosen) => setQuery({ window: chosen })}
+          />
         }
       >
         <Loading of={stats}>{(data) => <Requests stats={data} />}</Loading>
@@ -47,9 +45,9 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
   const { requests, hits, misses, failed, hitRatio, latency } = total;
   if (requests === 0) return <Empty>{t("layers.noRequests")}</Empty>;
   const time = (ms: number | null): string => (ms === null ? "–" : milliseconds(ms));
-  const figures = [
+  const figures: readonly NamedFigure[] = [
     [t("layers.requests"), count(requests)],
-    [t("layers.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
+    [t("field.hitRatio"), hitRatio === null ? "–" : percent(hitRatio, 1)],
     [t("layers.hits"), count(hits)],
     [t("layers.misses"), count(misses)],
     [t("layers.failed"), count(failed)],
@@ -60,14 +58,7 @@ function Requests({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }
   ];
   return (
     <>
-      <dl class="figures">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figures} />
       <Sparkline values={series.map((one) => one.requests)} label={t("layers.requestsOverTime")} />
     </>
   );
@@ -100,9 +91,9 @@ function Stored({ usage, layer }: { readonly usage: Doc<"Usage">; readonly layer
         rowKey={({ key }) => key}
         columns={[
           { key: "tileSet", label: t("layers.tileSet"), cell: ({ tileSet }) => tileSet },
-          { key: "z", label: t("layers.level"), isNumber: true, cell: ({ z }) => z },
-          { key: "tiles", label: t("layers.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
-          { key: "size", label: t("layers.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
+          { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
+          { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+          { key: "size", label: t("field.size"), isNumber: true, cell: (one) => bytes(one.bytes) },
           {
             key: "disk",
             label: t("layers.disk"),

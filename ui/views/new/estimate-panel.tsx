@@ -1,3 +1,4 @@
+import { Fact } from "../../components/facts.tsx";
 import { Chip, Panel, ProblemBox } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { bytes, count, decimal, duration } from "../../core/format.ts";
@@ -35,31 +36,24 @@ function Numbers({ estimate, type }: { readonly estimate: Estimate; readonly typ
       </p>
       <dl class="facts number">
         {!isTruncate && (
-          <>
-            <dt>{t("newJob.tiles")}</dt>
-            <dd>
-              {count(tiles)}
-              {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
-            </dd>
-          </>
+          <Fact name={t("field.tiles")}>
+            {count(tiles)}
+            {kept !== null && ` · ${t("newJob.kept", { kept: count(kept) })}`}
+          </Fact>
         )}
-        <dt>{isTruncate ? t("newJob.freed") : t("newJob.size")}</dt>
-        <dd>
+        <Fact name={isTruncate ? t("newJob.freed") : t("field.size")}>
           {size === null
             ? t("newJob.atLeast", { size: bytes(bytesOnDisk) })
             : t("newJob.sizes", { size: bytes(size), onDisk: bytes(bytesOnDisk) })}
-        </dd>
+        </Fact>
         {!isTruncate && (
-          <>
-            <dt>{t("newJob.time")}</dt>
-            <dd>
-              {seconds === null
-                ? t("newJob.timeUnknown")
-                : tilesPerSecond === null
-                  ? duration(seconds)
-                  : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
-            </dd>
-          </>
+          <Fact name={t("newJob.time")}>
+            {seconds === null
+              ? t("newJob.timeUnknown")
+              : tilesPerSecond === null
+                ? duration(seconds)
+                : t("newJob.timeAt", { time: duration(seconds), rate: decimal(tilesPerSecond, 0) })}
+          </Fact>
         )}
       </dl>
       {!isTruncate && <Fits estimate={estimate} />}
@@ -94,15 +88,15 @@ function Levels({ levels, type }: { readonly levels: readonly Level[]; readonly 
   const most = Math.max(1, ...shown.map((level) => Number(levelWork(level, type))));
   if (shown.length < 2) return null;
   const columns: readonly Column<Level>[] = [
-    { key: "z", label: t("newJob.level"), isNumber: true, cell: ({ z }) => z },
-    { key: "tiles", label: t("newJob.levelTiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
+    { key: "z", label: t("field.level"), isNumber: true, cell: ({ z }) => z },
+    { key: "tiles", label: t("field.tiles"), isNumber: true, cell: ({ tiles }) => count(tiles) },
     {
       key: "work",
       label: type === "truncate" ? t("newJob.levelRemove") : t("newJob.levelRender"),
       isNumber: true,
       cell: (level) => count(levelWork(level, type)),
     },
-    { key: "bar", label: t("newJob.levelShare"), cell: (level) => <Bar value={share(levelWork(level, type), most)} /> },
+    { key: "bar", label: t("field.share"), cell: (level) => <Bar value={share(levelWork(level, type), most)} /> },
   ];
   return <Table caption={t("newJob.perLevel")} columns={columns} rows={shown} rowKey={({ z }) => z} />;
 }

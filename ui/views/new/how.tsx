@@ -1,9 +1,10 @@
-import { CommittedInput } from "../../components/committed-input.tsx";
-import { Field } from "../../components/parts.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { CommittedField } from "../../components/committed-field.tsx";
+import { TextField } from "../../components/text-field.tsx";
 import { t } from "../../core/i18n.ts";
 import { setQuery } from "../../core/router.ts";
 import { type Draft, parseWindow, type RunWindow } from "./draft.ts";
-import { TextField } from "./what.tsx";
+import { QueryField } from "./what.tsx";
 
 const KEYS = [
   "priority",
@@ -16,6 +17,7 @@ const KEYS = [
   "maxFailures",
   "maxFailurePercent",
 ];
+const ORDERS = ["by-zoom", "hot"] as const;
 
 /** How the job runs beside others. Everything has a default, so it is folded away. */
 export function How({ draft }: { readonly draft: Draft }) {
@@ -25,49 +27,22 @@ export function How({ draft }: { readonly draft: Draft }) {
     <details class="step" open={isOpen}>
       <summary>{t("newJob.how")}</summary>
       <div class="fields">
-        <TextField name="priority" label={t("newJob.priority")} hint={t("newJob.priority.hint")} isNumber />
+        <QueryField name="priority" text="priority" isNumber />
         {type !== "truncate" && (
           <>
-            <TextField name="rateLimit" label={t("newJob.rateLimit")} hint={t("newJob.rateLimit.hint")} isNumber />
-            <TextField name="threadCount" label={t("newJob.threads")} hint={t("newJob.threads.hint")} isNumber />
-            <Field label={t("newJob.order")}>
-              {({ id }) => (
-                <select
-                  id={id}
-                  value={query.get("order") ?? "by-zoom"}
-                  onChange={(event) =>
-                    setQuery({ order: event.currentTarget.value === "by-zoom" ? undefined : event.currentTarget.value })
-                  }
-                >
-                  <option value="by-zoom">{t("newJob.order.byZoom")}</option>
-                  <option value="hot">{t("newJob.order.hot")}</option>
-                </select>
-              )}
-            </Field>
-            <TextField
-              name="tileFailureRetryCount"
-              label={t("newJob.retries")}
-              hint={t("newJob.retries.hint")}
-              isNumber
+            <QueryField name="rateLimit" text="rateLimit" isNumber />
+            <QueryField name="threadCount" text="threads" isNumber />
+            <Choice
+              label={t("field.order")}
+              value={query.get("order") ?? "by-zoom"}
+              values={ORDERS}
+              textOf={(order) => t(order === "hot" ? "newJob.order.hot" : "newJob.order.byZoom")}
+              onChoose={(order) => setQuery({ order: order === "by-zoom" ? undefined : order })}
             />
-            <TextField
-              name="tileFailureRetryWaitTime"
-              label={t("newJob.retryWait")}
-              hint={t("newJob.retryWait.hint")}
-              isNumber
-            />
-            <TextField
-              name="maxFailures"
-              label={t("newJob.maxFailures")}
-              hint={t("newJob.maxFailures.hint")}
-              isNumber
-            />
-            <TextField
-              name="maxFailurePercent"
-              label={t("newJob.maxFailurePercent")}
-              hint={t("newJob.maxFailurePercent.hint")}
-              isNumber
-            />
+            <QueryField name="tileFailureRetryCount" text="retries" isNumber />
+            <QueryField name="tileFailureRetryWaitTime" text="retryWait" isNumber />
+            <QueryField name="maxFailures" text="maxFailures" isNumber />
+            <QueryField name="maxFailurePercent" text="maxFailurePercent" isNumber />
           </>
         )}
       </div>
@@ -86,19 +61,9 @@ function Window({ value }: { readonly value: RunWindow | undefined }) {
   };
   return (
     <div class="fields">
-      <Field label={t("newJob.windowFrom")}>
-        {({ id }) => (
-          <input id={id} type="time" value={now.from} onInput={(event) => take({ from: event.currentTarget.value })} />
-        )}
-      </Field>
-      <Field label={t("newJob.windowTo")}>
-        {({ id }) => (
-          <input id={id} type="time" value={now.to} onInput={(event) => take({ to: event.currentTarget.value })} />
-        )}
-      </Field>
-      <Field label={t("newJob.timeZone")}>
-        {({ id }) => <CommittedInput id={id} value={now.timeZone} onCommit={(timeZone) => take({ timeZone })} />}
-      </Field>
+      <TextField label={t("newJob.windowFrom")} type="time" value={now.from} onInput={(from) => take({ from })} />
+      <TextField label={t("newJob.windowTo")} type="time" value={now.to} onInput={(to) => take({ to })} />
+      <CommittedField label={t("field.timeZone")} value={now.timeZone} onCommit={(timeZone) => take({ timeZone })} />
     </div>
   );
 }

@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Field } from "../../components/parts.tsx";
+import { Checkbox } from "../../components/checkbox.tsx";
+import { TextField } from "../../components/text-field.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place, setQuery } from "../../core/router.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { TileSetChoice } from "../../map/tile-set-choice.tsx";
-import { type Draft, longArea, TYPES } from "./draft.ts";
+import { type Draft, type JobType, longArea, TYPES } from "./draft.ts";
 
 /** Chooses the layer by its name. Names that contain what is typed are offered. */
 export function LayerField({ name }: { readonly name: string | undefined }) {
@@ -26,27 +27,14 @@ export function LayerField({ name }: { readonly name: string | undefined }) {
     setQuery({ ...Object.fromEntries(cleared), layer: text });
   }, [text, found.data]);
   return (
-    <Field label={t("newJob.layer")}>
-      {({ id }) => (
-        <>
-          <input
-            id={id}
-            list={`${id}-list`}
-            value={text}
-            autocomplete="off"
-            placeholder={t("newJob.layer.hint")}
-            onInput={(event) => (typed.value = event.currentTarget.value)}
-          />
-          <datalist id={`${id}-list`}>
-            {layers.map((layer) => (
-              <option key={layer.name} value={layer.name}>
-                {layer.title}
-              </option>
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+    <TextField
+      label={t("field.layer")}
+      placeholder={t("newJob.layer.hint")}
+      autocomplete="off"
+      offered={layers}
+      value={text}
+      onInput={(value) => (typed.value = value)}
+    />
   );
 }
 
@@ -64,91 +52,99 @@ export function What({ layer, tileSet, draft }: WhatProps) {
       <legend>{t("newJob.what")}</legend>
       <div class="choices">
         {TYPES.map((one) => (
-          <label key={one} class="choice">
-            <input type="radio" name="type" checked={type === one} onChange={() => setQuery({ type: one })} />
-            <span>
-              {t(`newJob.type.${one}`)}
-              <small>{t(`newJob.type.${one}.hint`)}</small>
-            </span>
-          </label>
+          <Radio
+            key={one}
+            name="type"
+            text={`newJob.type.${one}`}
+            isChecked={type === one}
+            onChoose={() => setQuery({ type: one })}
+          />
         ))}
       </div>
       {type === "reseed" && <ReseedOptions query={query} />}
       {type === "truncate" && (
         <div class="choices">
-          <label class="choice">
-            <input
-              type="radio"
-              name="part"
-              checked={isWholeLayer}
-              onChange={() => setQuery({ part: undefined, bounds: undefined })}
-            />
-            <span>
-              {t("newJob.wholeTruncate")}
-              <small>{t("newJob.wholeTruncate.hint")}</small>
-            </span>
-          </label>
-          <label class="choice">
-            <input type="radio" name="part" checked={!isWholeLayer} onChange={() => setQuery({ part: "1" })} />
-            <span>
-              {t("newJob.partTruncate")}
-              <small>{t("newJob.partTruncate.hint")}</small>
-            </span>
-          </label>
+          <Radio
+            name="part"
+            text="newJob.wholeTruncate"
+            isChecked={isWholeLayer}
+            onChoose={() => setQuery({ part: undefined, bounds: undefined })}
+          />
+          <Radio
+            name="part"
+            text="newJob.partTruncate"
+            isChecked={!isWholeLayer}
+            onChoose={() => setQuery({ part: "1" })}
+          />
         </div>
       )}
       {!isWholeLayer && <TileSetChoice layer={layer} tileSet={tileSet} />}
       {!isWholeLayer && layer.parameters.length > 0 && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={query.get("parameterSets") === "*"}
-            onChange={(event) => setQuery({ parameterSets: event.currentTarget.checked ? "*" : undefined })}
-          />
-          {t("newJob.allParameters")}
-        </label>
+        <Checkbox
+          label={t("newJob.allParameters")}
+          isChecked={query.get("parameterSets") === "*"}
+          onChange={(isOn) => setQuery({ parameterSets: isOn ? "*" : undefined })}
+        />
       )}
     </fieldset>
   );
 }
 
+interface RadioProps {
+  readonly name: string;
+  /** The key of its text. The key of its hint begins with it. */
+  readonly text: `newJob.type.${JobType}` | "newJob.wholeTruncate" | "newJob.partTruncate";
+  readonly isChecked: boolean;
+  readonly onChoose: () => void;
+}
+
+const Radio = ({ name, text, isChecked, onChoose }: RadioProps) => (
+  <label class="choice">
+    <input type="radio" name={name} checked={isChecked} onChange={onChoose} />
+    <span>
+      {t(text)}
+      <small>{t(`${text}.hint`)}</small>
+    </span>
+  </label>
+);
+
 function ReseedOptions({ query }: { readonly query: URLSearchParams }) {
   return (
     <div class="fields">
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={query.get("onlyExisting") === "true"}
-          onChange={(event) => setQuery({ onlyExisting: event.currentTarget.checked ? "true" : undefined })}
-        />
-        {t("newJob.onlyExisting")}
-      </label>
-      <TextField name="olderThan" label={t("newJob.olderThan")} hint={t("newJob.olderThan.hint")} />
+      <Checkbox
+        label={t("newJob.onlyExisting")}
+        isChecked={query.get("onlyExisting") === "true"}
+        onChange={(isOn) => setQuery({ onlyExisting: isOn ? "true" : undefined })}
+      />
+      <QueryField name="olderThan" text="olderThan" />
     </div>
   );
 }
 
-interface TextFieldProps {
+interface QueryFieldProps {
   /** The key of the query. */
   readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
+  /** The part of the keys of its label and its hint. */
+  readonly text:
+    | "areaCrs"
+    | "maxFailurePercent"
+    | "maxFailures"
+    | "olderThan"
+    | "priority"
+    | "rateLimit"
+    | "retries"
+    | "retryWait"
+    | "threads";
   readonly isNumber?: boolean;
 }
 
 /** A text or a number of the query. */
-export function TextField({ name, label, hint, isNumber = false }: TextFieldProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {({ id, describedBy }) => (
-        <input
-          id={id}
-          aria-describedby={describedBy}
-          inputMode={isNumber ? "decimal" : "text"}
-          value={place.value.query.get(name) ?? ""}
-          onInput={(event) => setQuery({ [name]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
-  );
-}
+export const QueryField = ({ name, text, isNumber = false }: QueryFieldProps) => (
+  <TextField
+    label={t(`newJob.${text}`)}
+    hint={t(`newJob.${text}.hint`)}
+    inputMode={isNumber ? "decimal" : "text"}
+    value={place.value.query.get(name) ?? ""}
+    onInput={(value) => setQuery({ [name]: value })}
+  />
+);

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedDragEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { CommittedInput } from "../../components/committed-input.tsx";
-import { Field } from "../../components/parts.tsx";
+import { CommittedField } from "../../components/committed-field.tsx";
 import { decimal } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useShortcuts } from "../../core/keys.ts";
@@ -11,7 +10,7 @@ import type { DrawnShape, MapSurface } from "../../map/map-surface.ts";
 import type { TileSet } from "../../map/tile-set.ts";
 import { intersection } from "../../map/use-coverage.ts";
 import { areaChange, type Draft, longArea } from "./draft.ts";
-import { TextField } from "./what.tsx";
+import { QueryField } from "./what.tsx";
 
 interface WhereProps {
   readonly surface: MapSurface | undefined;
@@ -88,7 +87,7 @@ export function Where({ surface, tileSet, draft }: WhereProps) {
       {area === undefined ? (
         <Bounds subset={subset} bounds={bounds} onTake={takeBox} />
       ) : (
-        <TextField name="areaCrs" label={t("newJob.areaCrs")} hint={t("newJob.areaCrs.hint")} />
+        <QueryField name="areaCrs" text="areaCrs" />
       )}
     </fieldset>
   );
@@ -133,11 +132,14 @@ function Bounds({ subset, bounds, onTake }: BoundsProps) {
     <>
       <div class="fields four">
         {names.map((name, n) => (
-          <Field key={name} label={name}>
-            {({ id }) => (
-              <CommittedInput id={id} isNumber value={values.value[n] ?? ""} onCommit={(text) => take(n, text)} />
-            )}
-          </Field>
+          <CommittedField
+            key={name}
+            label={name}
+            class="number"
+            inputMode="decimal"
+            value={values.value[n] ?? ""}
+            onCommit={(text) => take(n, text)}
+          />
         ))}
       </div>
       <small class="soft">{t("newJob.layerBounds", { gridSet: subset.gridSet, bounds: whole })}</small>

@@ -1,3 +1,4 @@
+import { Figure } from "../../components/facts.tsx";
 import { Empty, Loading, Page } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
 import { count, dateTime, milliseconds, relative } from "../../core/format.ts";
@@ -33,25 +34,16 @@ export function View() {
 function Lead({ lead: { node, epoch, since, lease } }: { readonly lead: NonNullable<Doc<"Nodes">["lead"]> }) {
   return (
     <dl class="figures">
-      <div>
-        <dt>{t("nodes.lead")}</dt>
-        <dd>
-          {node}
-          <small>
-            <time dateTime={since} title={dateTime(since)}>
-              {t("nodes.leadsSince", { age: relative(since) })}
-            </time>
-          </small>
-        </dd>
-      </div>
-      <div>
-        <dt>{t("nodes.epoch")}</dt>
-        <dd>{count(epoch)}</dd>
-      </div>
-      <div>
-        <dt>{t("nodes.leadLease")}</dt>
-        <dd>{milliseconds(lease)}</dd>
-      </div>
+      <Figure name={t("nodes.lead")}>
+        {node}
+        <small>
+          <time dateTime={since} title={dateTime(since)}>
+            {t("nodes.leadsSince", { age: relative(since) })}
+          </time>
+        </small>
+      </Figure>
+      <Figure name={t("nodes.epoch")}>{count(epoch)}</Figure>
+      <Figure name={t("nodes.leadLease")}>{milliseconds(lease)}</Figure>
     </dl>
   );
 }

@@ -1,3 +1,4 @@
+import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loading, Panel, Sparkline } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -24,24 +25,15 @@ export function Hits() {
 function Numbers({ stats: { total, series } }: { readonly stats: Doc<"Stats"> }) {
   const { hitRatio, requests, misses, failed, latency } = total;
   const figures = [
-    { name: t("overview.hitRatio"), value: hitRatio === null ? "—" : percent(hitRatio, 1), to: "/layers" },
-    { name: t("overview.p95"), value: latency.p95 === null ? "—" : milliseconds(latency.p95), to: "/layers" },
-    { name: t("overview.requests"), value: count(requests), to: "/layers" },
-    { name: t("overview.misses"), value: count(misses), to: "/layers" },
-    { name: t("overview.failed"), value: count(failed), to: "/upstreams" },
-  ];
+    [t("field.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1), "/layers"],
+    [t("overview.p95"), latency.p95 === null ? "—" : milliseconds(latency.p95), "/layers"],
+    [t("overview.requests"), count(requests), "/layers"],
+    [t("overview.misses"), count(misses), "/layers"],
+    [t("overview.failed"), count(failed), "/upstreams"],
+  ] as const;
   return (
     <>
-      <dl class="figures">
-        {figures.map(({ name, value, to }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Link to={to}>{value}</Link>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figures.map(([name, value, to]) => [name, <Link to={to}>{value}</Link>])} />
       {series.length > 1 && <Sparkline values={series.map((one) => one.requests)} label={t("overview.sparkline")} />}
     </>
   );

@@ -25,7 +25,7 @@ export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
     <Panel title={t("nav.quota")} actions={<Link to="/quota">{t("overview.more")}</Link>}>
       {quota !== null && (
         <Gauge
-          label={t("overview.quota")}
+          label={t("nav.quota")}
           value={share(stored, quota)}
           text={t("overview.ofBytes", { used: figure(bytes(stored), complete), total: bytes(quota) })}
         />

@@ -17,8 +17,7 @@ export function SchedulesPanel() {
         {(data) =>
           data.schedules.length === 0 ? (
             <p class="soft">
-              {t("overview.noSchedules")}{" "}
-              {may("operate") && <Link to="/schedules/new">{t("overview.newSchedule")}</Link>}
+              {t("overview.noSchedules")} {may("operate") && <Link to="/schedules/new">{t("schedules.new")}</Link>}
             </p>
           ) : (
             <ul class="lines">

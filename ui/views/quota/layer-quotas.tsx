@@ -1,9 +1,11 @@
-import { useId } from "preact/hooks";
+import { Choice, Select } from "../../components/choice.tsx";
 import type { Doc } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
-import { PolicySelect, UnitsSelect } from "./quota-selects.tsx";
 
 type LayerQuota = Doc<"Quota">["layerQuotas"][number];
+
+export const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+export const POLICIES = ["LRU", "LFU"] as const;
 
 interface LayerQuotasProps {
   readonly quotas: readonly LayerQuota[];
@@ -14,7 +16,6 @@ interface LayerQuotasProps {
 
 /** The quotas of single layers: one row each, and a row that adds one. */
 export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
-  const list = useId();
   const free = layers.filter((name) => quotas.every(({ layer }) => layer !== name));
   const set = (index: number, part: Partial<LayerQuota>): void =>
     change(quotas.map((one, n) => (n === index ? { ...one, ...part } : one)));
@@ -32,16 +33,17 @@ export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
             value={quota.value}
             onInput={(event) => set(n, { quota: { ...quota, value: event.currentTarget.value } })}
           />
-          <UnitsSelect
+          <Select
             label={t("quota.unitsOf", { layer })}
             value={quota.units}
-            change={(units) => set(n, { quota: { ...quota, units } })}
+            values={UNITS}
+            onChoose={(units) => set(n, { quota: { ...quota, units } })}
           />
-          <PolicySelect
-            isShort
+          <Select
             label={t("quota.policyOf", { layer })}
             value={expirationPolicyName}
-            change={(policy) => set(n, { expirationPolicyName: policy })}
+            values={POLICIES}
+            onChoose={(policy) => set(n, { expirationPolicyName: policy })}
           />
           <button
             type="button"
@@ -54,22 +56,13 @@ export function LayerQuotas({ quotas, layers, change }: LayerQuotasProps) {
         </div>
       ))}
       {free.length > 0 && (
-        <div class="field">
-          <label for={list}>{t("quota.add")}</label>
-          <select
-            id={list}
-            value=""
-            onChange={(event) => {
-              add(event.currentTarget.value);
-              event.currentTarget.value = "";
-            }}
-          >
-            <option value="">—</option>
-            {free.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </div>
+        <Choice
+          label={t("quota.add")}
+          value=""
+          values={["", ...free]}
+          textOf={(layer) => layer || "—"}
+          onChoose={add}
+        />
       )}
     </fieldset>
   );

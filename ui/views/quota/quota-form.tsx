@@ -1,19 +1,22 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Action } from "../../components/action.tsx";
-import { Field, Panel } from "../../components/parts.tsx";
-import { type ApiRequest, asProblem, type Doc, send } from "../../core/api.ts";
+import { Checkbox } from "../../components/checkbox.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { Panel } from "../../components/parts.tsx";
+import { TextField } from "../../components/text-field.tsx";
+import type { Doc } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
 import { bytes, count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
+import { usePosted } from "../../core/posted.ts";
 import { countedOf } from "../../core/stored.ts";
-import { LayerQuotas } from "./layer-quotas.tsx";
-import { PolicySelect, UnitsSelect } from "./quota-selects.tsx";
+import { LayerQuotas, POLICIES, UNITS } from "./layer-quotas.tsx";
 
 type Quota = Doc<"Quota">;
 type Preview = Doc<"QuotaPreview">;
 
-const QUIET_MS = 300;
+const NO_ANSWER = { data: undefined, problem: undefined };
 
 /**
  * A form that changes the quota. The form shows the eviction that the server computes for each change, before the
@@ -21,8 +24,6 @@ const QUIET_MS = 300;
  */
 export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly usage: Doc<"Usage"> }) {
   const draft = useSignal(quota);
-  const preview = useSignal<Preview | undefined>(undefined);
-  const problem = useSignal<string | undefined>(undefined);
   const base = useRef(quota);
   useEffect(() => {
     // Unsaved changes of the reader stay when another client changes the quota.
@@ -33,73 +34,36 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
   const change = (part: Partial<Quota>): void => {
     draft.value = { ...draft.value, ...part };
   };
-  const body = { enabled, globalQuota, globalExpirationPolicyName, layerQuotas };
+  const body = bodyOf(draft.value);
   const text = JSON.stringify(body);
   const isChanged = text !== JSON.stringify(bodyOf(quota));
-
-  useEffect(() => {
-    preview.value = undefined;
-    problem.value = undefined;
-    if (!isChanged) return undefined;
-    const abort = new AbortController();
-    const timer = setTimeout(() => {
-      send<Preview>({ method: "PATCH", path: "quota?dryRun=true", body }, abort.signal).then(
-        (answer) => {
-          preview.value = answer;
-        },
-        (error: unknown) => {
-          if (!abort.signal.aborted) problem.value = asProblem(error).message;
-        },
-      );
-    }, QUIET_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [text, isChanged]);
-
-  const request: ApiRequest = { method: "PATCH", path: "quota", body };
-  const evicts = preview.value !== undefined && Number(preview.value.wouldEvict.tiles) > 0 ? preview.value : undefined;
+  const answer = usePosted("QuotaPreview", "quota?dryRun=true", isChanged ? text : undefined, "PATCH");
+  const { data: preview, problem } = answer.isOld ? NO_ANSWER : answer;
+  const evicts = preview !== undefined && Number(preview.wouldEvict.tiles) > 0 ? preview : undefined;
   return (
     <Panel title={t("quota.edit")}>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={enabled}
-          onChange={(event) => change({ enabled: event.currentTarget.checked })}
-        />
-        {t("quota.enabled")}
-      </label>
+      <Checkbox label={t("quota.enabled")} isChecked={enabled} onChange={(isOn) => change({ enabled: isOn })} />
       <div class="fields">
-        <Field label={t("quota.size")} error={problem.value}>
-          {({ id, describedBy }) => (
-            <input
-              id={id}
-              aria-describedby={describedBy}
-              inputmode="decimal"
-              value={globalQuota.value}
-              onInput={(event) => change({ globalQuota: { ...globalQuota, value: event.currentTarget.value } })}
-            />
-          )}
-        </Field>
-        <Field label={t("quota.units")}>
-          {({ id }) => (
-            <UnitsSelect
-              id={id}
-              value={globalQuota.units}
-              change={(units) => change({ globalQuota: { ...globalQuota, units } })}
-            />
-          )}
-        </Field>
-        <Field label={t("quota.policy")}>
-          {({ id }) => (
-            <PolicySelect
-              id={id}
-              value={globalExpirationPolicyName}
-              change={(policy) => change({ globalExpirationPolicyName: policy })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t("field.size")}
+          error={problem?.message}
+          inputMode="decimal"
+          value={globalQuota.value}
+          onInput={(value) => change({ globalQuota: { ...globalQuota, value } })}
+        />
+        <Choice
+          label={t("quota.units")}
+          value={globalQuota.units}
+          values={UNITS}
+          onChoose={(units) => change({ globalQuota: { ...globalQuota, units } })}
+        />
+        <Choice
+          label={t("quota.policy")}
+          value={globalExpirationPolicyName}
+          values={POLICIES}
+          textOf={(policy) => t(`quota.policy.${policy}`)}
+          onChoose={(policy) => change({ globalExpirationPolicyName: policy })}
+        />
       </div>
       <LayerQuotas
         quotas={layerQuotas}
@@ -107,16 +71,16 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
         change={(changed) => change({ layerQuotas: changed })}
       />
       <p role="status">
-        {preview.value === undefined ? "" : evicts === undefined ? t("quota.evictsNothing") : wouldEvict(evicts, usage)}
+        {preview === undefined ? "" : evicts === undefined ? t("quota.evictsNothing") : wouldEvict(evicts, usage)}
       </p>
       <div class="buttons">
         <Action
           label={t("quota.apply")}
           kind="primary"
           need="administer"
-          request={request}
+          request={{ method: "PATCH", path: "quota", body }}
           command={nuthatchCommand("quota", "set", `${globalQuota.value}${globalQuota.units}`)}
-          disabled={!isChanged || preview.value === undefined}
+          disabled={!isChanged || preview === undefined}
           {...(evicts === undefined
             ? {}
             : { confirm: { title: t("quota.apply"), body: <p>{wouldEvict(evicts, usage)}</p> } })}

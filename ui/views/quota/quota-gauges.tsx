@@ -1,3 +1,4 @@
+import { Figures } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
@@ -31,27 +32,14 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
             <p>{t("quota.used", { used: usedText, size: bytes(quota) })}</p>
           </>
         )}
-        <dl class="figures">
-          <div>
-            <dt>{t("quota.onDisk")}</dt>
-            <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
-          </div>
-          <div>
-            <dt>{t("quota.content")}</dt>
-            <dd>{figure(bytes(total.bytes), complete)}</dd>
-          </div>
-          <div>
-            <dt>{t("quota.evicted")}</dt>
-            <dd>
-              {count(enforcement.evictedTiles)}
-              <small>{bytes(enforcement.evictedBytes)}</small>
-            </dd>
-          </div>
-          <div>
-            <dt>{t("quota.notStored")}</dt>
-            <dd>{count(enforcement.notStored)}</dd>
-          </div>
-        </dl>
+        <Figures
+          figures={[
+            [t("quota.onDisk"), figure(bytes(bytesOnDisk), complete)],
+            [t("quota.content"), figure(bytes(total.bytes), complete)],
+            [t("quota.evicted"), count(enforcement.evictedTiles), bytes(enforcement.evictedBytes)],
+            [t("quota.notStored"), count(enforcement.notStored)],
+          ]}
+        />
       </Panel>
       <Panel title={t("quota.layers")}>
         <Table<LayerUsage>
@@ -59,7 +47,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
           columns={[
             {
               key: "layer",
-              label: t("quota.layer"),
+              label: t("field.layer"),
               cell: ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>,
             },
             {
@@ -76,7 +64,7 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
             },
             {
               key: "share",
-              label: t("quota.share"),
+              label: t("field.share"),
               cell: (row) => <LayerShare usage={usage} row={row} used={used} />,
             },
           ]}

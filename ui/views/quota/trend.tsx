@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { Select } from "../../components/choice.tsx";
 import { Loading, Panel } from "../../components/parts.tsx";
 import { type Doc, queryOf } from "../../core/api.ts";
 import { bytes, dateTime, relative } from "../../core/format.ts";
@@ -25,17 +26,13 @@ export function Trend({ usage }: { readonly usage: Usage }) {
     <Panel
       title={t("quota.trend")}
       actions={
-        <select
-          aria-label={t("quota.period")}
+        <Select
+          label={t("quota.period")}
           value={period}
-          onChange={(event) => setQuery({ period: event.currentTarget.value })}
-        >
-          {(Object.keys(PERIODS) as Period[]).map((one) => (
-            <option key={one} value={one}>
-              {t(`quota.period.${one}`)}
-            </option>
-          ))}
-        </select>
+          values={Object.keys(PERIODS).filter(isPeriod)}
+          textOf={(one) => t(`quota.period.${one}`)}
+          onChoose={(chosen) => setQuery({ period: chosen })}
+        />
       }
     >
       <p>{outlook(usage.trend)}</p>

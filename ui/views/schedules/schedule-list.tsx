@@ -19,7 +19,7 @@ export function ScheduleList() {
   useJobChanges(loaded.reload, ({ schedule }) => schedule !== null);
   return (
     <Page
-      title={t("schedules.title")}
+      title={t("nav.schedules")}
       actions={
         may("operate") && (
           <Link to="/schedules/new" class="button quiet">
@@ -35,7 +35,7 @@ export function ScheduleList() {
               {t("schedules.none")} {may("operate") && <Link to="/schedules/new">{t("schedules.makeFirst")}</Link>}
             </Empty>
           ) : (
-            <Table caption={t("schedules.title")} columns={columns()} rows={schedules} rowKey={({ name }) => name} />
+            <Table caption={t("nav.schedules")} columns={columns()} rows={schedules} rowKey={({ name }) => name} />
           )
         }
       </Loading>
@@ -46,7 +46,7 @@ export function ScheduleList() {
 const columns = (): readonly Column<Schedule>[] => [
   {
     key: "name",
-    label: t("schedules.name"),
+    label: t("field.name"),
     cell: ({ name, job }) => (
       <>
         <Link to={scheduleAddress(name)}>{name}</Link>

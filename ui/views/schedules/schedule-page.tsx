@@ -1,4 +1,5 @@
 import { Fragment } from "preact";
+import { Fact } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Page, Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
@@ -113,7 +114,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
   const { type = "seed", layer, layers: _layers, ...others } = job;
   const facts: readonly (readonly [string, preact.ComponentChildren])[] = [
     [t("schedules.cron"), <code>{cron}</code>],
-    [t("schedules.timeZone"), timeZone],
+    [t("field.timeZone"), timeZone],
     [t("schedules.window"), window === null ? t("schedules.always") : `${window.start}–${window.end}`],
     [t("schedules.missed"), t(`schedules.missed.${missed}`)],
     [t("field.type"), tMaybe(`type.${type}`)],
@@ -126,8 +127,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
       <dl class="facts">
         {facts.map(([field, value]) => (
           <Fragment key={field}>
-            <dt>{field}</dt>
-            <dd>{value}</dd>
+            <Fact name={field}>{value}</Fact>
           </Fragment>
         ))}
       </dl>

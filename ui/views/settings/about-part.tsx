@@ -1,4 +1,5 @@
 import { CopyButton } from "../../components/copy.tsx";
+import { Fact } from "../../components/facts.tsx";
 import { Chip, Loading, Panel } from "../../components/parts.tsx";
 import { absoluteAddress, BASE } from "../../core/base.ts";
 import { count } from "../../core/format.ts";
@@ -29,8 +30,7 @@ export function AboutPart() {
           {({ version, ready, reason, layers, stateLoss }) => (
             <>
               <dl class="facts">
-                <dt>{t("about.version")}</dt>
-                <dd>
+                <Fact name={t("about.version")}>
                   Nuthatch {version}
                   {server.data !== undefined && (
                     <small class="soft">
@@ -38,23 +38,20 @@ export function AboutPart() {
                       {t("about.runs", { node: server.data.nodeVersion, count: server.data.workers })}
                     </small>
                   )}
-                </dd>
-                <dt>{t("field.state")}</dt>
-                <dd>
+                </Fact>
+                <Fact name={t("field.state")}>
                   {ready ? (
                     <Chip tone="good">{t("ready")}</Chip>
                   ) : (
                     <Chip tone="bad">{`${t("notReady")}: ${reason}`}</Chip>
                   )}
-                </dd>
-                <dt>{t("nav.layers")}</dt>
-                <dd>{count(layers)}</dd>
-                <dt>{t("about.licence")}</dt>
-                <dd>
+                </Fact>
+                <Fact name={t("nav.layers")}>{count(layers)}</Fact>
+                <Fact name={t("about.licence")}>
                   <a href="https://www.apache.org/licenses/LICENSE-2.0" rel="noreferrer">
                     Apache-2.0
                   </a>
-                </dd>
+                </Fact>
               </dl>
               {stateLoss !== null && <p class="problem">{`${stateLoss.file}: ${stateLoss.reason}`}</p>}
             </>
@@ -67,11 +64,10 @@ export function AboutPart() {
         <dl class="addresses">
           {ADDRESSES.map(([name, path]) => (
             <div key={name}>
-              <dt>{name}</dt>
-              <dd>
+              <Fact name={name}>
                 <a href={`${BASE}${path}`}>{absoluteAddress(path)}</a>
                 <CopyButton text={absoluteAddress(path)} subject={name} />
-              </dd>
+              </Fact>
             </div>
           ))}
         </dl>

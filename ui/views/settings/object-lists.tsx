@@ -24,7 +24,7 @@ const NewButton = ({ collection, label }: { readonly collection: string; readonl
 export function GridSetsPart() {
   const gridSets = useDocument("GridSets", "grid-sets", { on: ["configuration"] });
   const columns: readonly Column<GridSet>[] = [
-    { key: "id", label: t("settings.name"), cell: ({ id }) => <Name collection="grid-sets" name={id} /> },
+    { key: "id", label: t("field.name"), cell: ({ id }) => <Name collection="grid-sets" name={id} /> },
     { key: "title", label: t("edit.title"), isMinor: true, cell: ({ title }) => title ?? "" },
     { key: "srs", label: t("edit.crs"), cell: ({ srs }) => `EPSG:${srs}` },
     { key: "origin", label: t("edit.origin"), cell: ({ origin }) => tMaybe(`edit.origin.${origin}`) },
@@ -45,7 +45,7 @@ export function GridSetsPart() {
 export function StoresPart() {
   const stores = useDocument("Stores", "stores", { on: ["configuration"] });
   const columns: readonly Column<Store>[] = [
-    { key: "id", label: t("settings.name"), cell: ({ id }) => <Name collection="stores" name={id} /> },
+    { key: "id", label: t("field.name"), cell: ({ id }) => <Name collection="stores" name={id} /> },
     { key: "type", label: t("layers.kind"), cell: ({ type }) => type },
     { key: "origin", label: t("edit.origin"), cell: ({ origin }) => tMaybe(`edit.origin.${origin}`) },
     { key: "default", label: t("edit.isDefault"), cell: ({ isDefault }) => (isDefault ? t("layers.yes") : "") },

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
@@ -11,7 +12,6 @@ import { HIDDEN } from "./user-forms.tsx";
 
 /** Changes the password of the reader's account, or names the file that holds it. */
 export function OwnPassword() {
-  const isOpen = useSignal(false);
   const account = session.value;
   if (account.kind !== "user") return null;
   const { name, keptIn } = account;
@@ -20,9 +20,9 @@ export function OwnPassword() {
       title={t("password.own")}
       actions={
         keptIn === "database" && (
-          <button type="button" class="quiet" onClick={() => (isOpen.value = true)}>
-            {t("password.change")}
-          </button>
+          <DialogButton label={t("password.change")} kind="quiet">
+            {(close) => <PasswordForm name={name} onClose={close} />}
+          </DialogButton>
         )
       }
     >
@@ -30,7 +30,6 @@ export function OwnPassword() {
       {keptIn === "configuration" && (
         <code class="lines">{nuthatchCommand("user", "add", name, "--config", "nuthatch.yaml")}</code>
       )}
-      {isOpen.value && <PasswordForm name={name} onClose={() => (isOpen.value = false)} />}
     </Panel>
   );
 }

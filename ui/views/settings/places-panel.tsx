@@ -36,7 +36,7 @@ const columnsOf = (): readonly Column<Place>[] => [
   },
   {
     key: "bytes",
-    label: t("storage.bytes"),
+    label: t("field.size"),
     isNumber: true,
     cell: ({ bytes: size }) => (size === null ? "—" : bytes(size)),
   },

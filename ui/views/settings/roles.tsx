@@ -1,4 +1,4 @@
-import { Field } from "../../components/parts.tsx";
+import { Choice } from "../../components/choice.tsx";
 import { t } from "../../core/i18n.ts";
 import { session } from "../../core/session.ts";
 
@@ -23,23 +23,13 @@ interface RoleFieldProps {
 }
 
 /** A choice of a role, which says what the role may do. */
-export function RoleField({ value, roles = ROLES, onChange }: RoleFieldProps) {
-  return (
-    <Field label={t("settings.role")} hint={t(`settings.role.${value}.may`)}>
-      {({ id, describedBy }) => (
-        <select
-          id={id}
-          aria-describedby={describedBy}
-          value={value}
-          onChange={({ currentTarget }) => onChange(roles.find((role) => role === currentTarget.value) ?? value)}
-        >
-          {roles.map((role) => (
-            <option key={role} value={role}>
-              {t(`settings.role.${role}`)}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
+export const RoleField = ({ value, roles = ROLES, onChange }: RoleFieldProps) => (
+  <Choice
+    label={t("settings.role")}
+    hint={t(`settings.role.${value}.may`)}
+    value={value}
+    values={roles}
+    textOf={(role) => t(`settings.role.${role}`)}
+    onChoose={onChange}
+  />
+);

@@ -1,3 +1,4 @@
+import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { Loading, Meter, Panel } from "../../components/parts.tsx";
 import { Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
@@ -7,7 +8,6 @@ import { share } from "../../core/json.ts";
 import type { Loaded } from "../../core/resource.ts";
 
 type Server = Doc<"Server">;
-type Figure = readonly [label: string, value: string, below?: string | undefined];
 
 /** The requests of users for tiles since the start of the server, how many there are a second, and the memory tier. */
 export const StatisticsPanel = ({ of }: { readonly of: Loaded<Server> }) => (
@@ -49,14 +49,14 @@ export const StatisticsPanel = ({ of }: { readonly of: Loaded<Server> }) => (
   </Panel>
 );
 
-function figuresOf({ startedAt, requests: all, peak }: Server): readonly Figure[] {
+function figuresOf({ startedAt, requests: all, peak }: Server): readonly NamedFigure[] {
   const { requests, hits, misses, failed, hitRatio, maps } = all;
   const peakOf = (one: Server["peak"]["requests"], text: (perSecond: number) => string): readonly [string, string?] =>
     one === null ? ["—"] : [text(one.perSecond), dateTime(one.at)];
   return [
     [t("statistics.started"), relative(startedAt), dateTime(startedAt)],
     [t("statistics.requests"), count(requests)],
-    [t("statistics.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1)],
+    [t("field.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1)],
     [t("statistics.hits"), count(hits)],
     [t("statistics.misses"), count(misses)],
     [t("statistics.failed"), count(failed)],
@@ -67,26 +67,12 @@ function figuresOf({ startedAt, requests: all, peak }: Server): readonly Figure[
   ];
 }
 
-const Figures = ({ figures }: { readonly figures: readonly Figure[] }) => (
-  <dl class="figures">
-    {figures.map(([label, value, below]) => (
-      <div key={label}>
-        <dt>{label}</dt>
-        <dd>
-          {value}
-          {below !== undefined && <small>{below}</small>}
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
-
 function Memory({
   tier: { tiles, bytes: used, limitBytes, hits, shareOfHits },
 }: {
   readonly tier: Server["memoryTier"];
 }) {
-  const figures: readonly Figure[] = [
+  const figures: readonly NamedFigure[] = [
     [t("statistics.memoryTiles"), count(tiles)],
     [
       t("statistics.memoryHits"),

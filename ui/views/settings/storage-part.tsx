@@ -1,3 +1,4 @@
+import { Figure } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Meter, Panel } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
@@ -48,33 +49,18 @@ function Totals({ usage }: { readonly usage: Usage }) {
   return (
     <Panel title={t("storage.totals")} actions={<Link to="/quota">{t("nav.quota")}</Link>}>
       <dl class="figures">
-        <div>
-          <dt>{t("storage.tiles")}</dt>
-          <dd>{figure(count(total.tiles), complete)}</dd>
-        </div>
-        <div>
-          <dt>{t("storage.bytes")}</dt>
-          <dd>{figure(bytes(total.bytes), complete)}</dd>
-        </div>
-        <div>
-          <dt>{t("storage.onDisk")}</dt>
-          <dd>{figure(bytes(bytesOnDisk), complete)}</dd>
-        </div>
-        <div>
-          <dt>{t("storage.disk")}</dt>
-          <dd>
-            <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
-            <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
-          </dd>
-        </div>
+        <Figure name={t("field.tiles")}>{figure(count(total.tiles), complete)}</Figure>
+        <Figure name={t("field.size")}>{figure(bytes(total.bytes), complete)}</Figure>
+        <Figure name={t("storage.onDisk")}>{figure(bytes(bytesOnDisk), complete)}</Figure>
+        <Figure name={t("storage.disk")}>
+          <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />
+          <small>{t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}</small>
+        </Figure>
         {freeInodes !== null && totalInodes !== null && (
-          <div>
-            <dt>{t("storage.inodes")}</dt>
-            <dd>
-              <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
-              <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
-            </dd>
-          </div>
+          <Figure name={t("storage.inodes")}>
+            <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />
+            <small>{t("storage.free", { free: count(freeInodes), total: count(totalInodes) })}</small>
+          </Figure>
         )}
       </dl>
       {adoption.pyramidsLeft > 0 && (
@@ -99,8 +85,8 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
         </>
       ),
     },
-    { key: "tiles", label: t("storage.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
-    { key: "bytes", label: t("storage.bytes"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
+    { key: "tiles", label: t("field.tiles"), isNumber: true, cell: (one) => figure(count(one.tiles), one.complete) },
+    { key: "bytes", label: t("field.size"), isNumber: true, cell: (one) => figure(bytes(one.bytes), one.complete) },
     {
       key: "disk",
       label: t("storage.onDisk"),
@@ -109,9 +95,9 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
     },
     {
       key: "share",
-      label: t("storage.share"),
+      label: t("field.share"),
       cell: (layer) =>
-        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("storage.share")} />,
+        Number(total.bytes) > 0 && <Meter value={share(layer.bytes, total.bytes)} label={t("field.share")} />,
     },
   ];
   return (

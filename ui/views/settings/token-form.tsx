@@ -1,37 +1,38 @@
 import { useSignal } from "@preact/signals";
+import { Choice } from "../../components/choice.tsx";
 import { CommandLines } from "../../components/commands.tsx";
 import { CopyButton } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { Field } from "../../components/parts.tsx";
+import { TextField } from "../../components/text-field.tsx";
 import { type ApiRequest, type Doc, send } from "../../core/api.ts";
 import { absoluteAddress } from "../../core/base.ts";
 import { t } from "../../core/i18n.ts";
 import { ownRoles, type Role, RoleField } from "./roles.tsx";
 
-/** The ends to choose from, in days. */
-const AGES = ["30", "90", "365"] as const;
+/** The ends to choose from: a number of days, a date, or none. */
+const ENDS = ["30", "90", "365", "date", "never"] as const;
+type End = (typeof ENDS)[number];
 const DAY_MS = 86_400_000;
 
 /** Makes an API token, and shows its text this once. */
 export function MakeToken({ onDone }: { readonly onDone: () => void }) {
-  const isOpen = useSignal(false);
   const made = useSignal<Doc<"NewToken"> | undefined>(undefined);
   return (
     <>
-      <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
-        {t("tokens.make")}
-      </button>
-      {isOpen.value && (
-        <TokenForm
-          onClose={() => (isOpen.value = false)}
-          onMade={(token) => {
-            isOpen.value = false;
-            made.value = token;
-            onDone();
-          }}
-        />
-      )}
+      <DialogButton label={t("tokens.make")} kind="primary">
+        {(close) => (
+          <TokenForm
+            onClose={close}
+            onMade={(token) => {
+              close();
+              made.value = token;
+              onDone();
+            }}
+          />
+        )}
+      </DialogButton>
       {made.value !== undefined && <MadeToken made={made.value} onClose={() => (made.value = undefined)} />}
     </>
   );
@@ -45,8 +46,7 @@ interface TokenFormProps {
 function TokenForm({ onClose, onMade }: TokenFormProps) {
   const name = useSignal("");
   const role = useSignal<Role>("viewer");
-  /** A number of days, "date" or "never". */
-  const end = useSignal<string>(AGES[1]);
+  const end = useSignal<End>("90");
   const date = useSignal("");
   const request: ApiRequest = {
     method: "POST",
@@ -62,53 +62,44 @@ function TokenForm({ onClose, onMade }: TokenFormProps) {
       onClose={onClose}
     >
       <div class="fields">
-        <Field label={t("settings.name")} hint={t("tokens.nameHint")}>
-          {({ id, describedBy }) => (
-            <input
-              id={id}
-              aria-describedby={describedBy}
-              required
-              autocomplete="off"
-              maxLength={100}
-              value={name.value}
-              onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t("field.name")}
+          hint={t("tokens.nameHint")}
+          required
+          autocomplete="off"
+          maxLength={100}
+          value={name.value}
+          onInput={(text) => (name.value = text)}
+        />
         <RoleField value={role.value} roles={ownRoles()} onChange={(chosen) => (role.value = chosen)} />
-        <Field label={t("tokens.ends")}>
-          {({ id }) => (
-            <select id={id} value={end.value} onChange={({ currentTarget }) => (end.value = currentTarget.value)}>
-              {AGES.map((days) => (
-                <option key={days} value={days}>
-                  {t("tokens.inDays", { count: Number(days) })}
-                </option>
-              ))}
-              <option value="date">{t("tokens.onDate")}</option>
-              <option value="never">{t("tokens.noEnd")}</option>
-            </select>
-          )}
-        </Field>
+        <Choice
+          label={t("tokens.ends")}
+          value={end.value}
+          values={ENDS}
+          textOf={endText}
+          onChoose={(chosen) => (end.value = chosen)}
+        />
         {end.value === "date" && (
-          <Field label={t("tokens.endsAt")}>
-            {({ id }) => (
-              <input
-                id={id}
-                type="datetime-local"
-                required
-                value={date.value}
-                onInput={({ currentTarget }) => (date.value = currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={t("tokens.endsAt")}
+            type="datetime-local"
+            required
+            value={date.value}
+            onInput={(text) => (date.value = text)}
+          />
         )}
       </div>
     </FormDialog>
   );
 }
 
+function endText(end: End): string {
+  if (end === "date") return t("tokens.onDate");
+  return end === "never" ? t("tokens.noEnd") : t("tokens.inDays", { count: Number(end) });
+}
+
 /** Returns the end in the form of the interface; null: none. The days begin with the present hour. */
-function momentOf(end: string, date: string): string | null {
+function momentOf(end: End, date: string): string | null {
   if (end === "never") return null;
   const time =
     end === "date" ? new Date(date) : new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 + Number(end) * DAY_MS);

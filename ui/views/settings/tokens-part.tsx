@@ -15,12 +15,12 @@ export function TokensPart() {
   const loaded = useDocument("Tokens", "tokens");
   if (session.value.kind === "open")
     return (
-      <Panel title={t("tokens.title")}>
+      <Panel title={t("settings.tokens")}>
         <p>{t("tokens.open")}</p>
       </Panel>
     );
   return (
-    <Panel title={t("tokens.title")} actions={<MakeToken onDone={loaded.reload} />}>
+    <Panel title={t("settings.tokens")} actions={<MakeToken onDone={loaded.reload} />}>
       <p class="soft">{t("tokens.what")}</p>
       <Loading of={loaded}>
         {({ tokens }) =>
@@ -28,7 +28,7 @@ export function TokensPart() {
             <Empty>{t("tokens.none")}</Empty>
           ) : (
             <Table
-              caption={t("tokens.title")}
+              caption={t("settings.tokens")}
               columns={columnsOf(loaded.reload)}
               rows={tokens}
               rowKey={({ id }) => id}
@@ -41,7 +41,7 @@ export function TokensPart() {
 }
 
 const columnsOf = (reload: () => void): readonly Column<Token>[] => [
-  { key: "name", label: t("settings.name"), cell: ({ name }) => name },
+  { key: "name", label: t("field.name"), cell: ({ name }) => name },
   ...(may("administer") ? [{ key: "user", label: t("tokens.user"), cell: ({ user }: Token) => user }] : []),
   { key: "role", label: t("settings.role"), cell: ({ role }) => t(`settings.role.${role}`) },
   { key: "made", label: t("field.made"), cell: ({ createdAt }) => <Moment at={createdAt} /> },

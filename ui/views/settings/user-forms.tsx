@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { Field } from "../../components/parts.tsx";
+import { TextField } from "../../components/text-field.tsx";
 import { toast } from "../../components/toast.tsx";
 import { type ApiRequest, send } from "../../core/api.ts";
 import { t } from "../../core/i18n.ts";
@@ -12,17 +13,11 @@ import type { User } from "./users-part.tsx";
 export const HIDDEN = "…";
 
 /** Adds an account to the state database. */
-export function AddUser({ onDone }: { readonly onDone: () => void }) {
-  const isOpen = useSignal(false);
-  return (
-    <>
-      <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
-        {t("users.add")}
-      </button>
-      {isOpen.value && <AddForm onClose={() => (isOpen.value = false)} onDone={onDone} />}
-    </>
-  );
-}
+export const AddUser = ({ onDone }: { readonly onDone: () => void }) => (
+  <DialogButton label={t("users.add")} kind="primary">
+    {(close) => <AddForm onClose={close} onDone={onDone} />}
+  </DialogButton>
+);
 
 interface FormProps {
   readonly onClose: () => void;
@@ -52,18 +47,14 @@ function AddForm({ onClose, onDone }: FormProps) {
       onClose={onClose}
     >
       <div class="fields">
-        <Field label={t("settings.name")}>
-          {({ id }) => (
-            <input
-              id={id}
-              required
-              autocomplete="off"
-              maxLength={100}
-              value={name.value}
-              onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t("field.name")}
+          required
+          autocomplete="off"
+          maxLength={100}
+          value={name.value}
+          onInput={(text) => (name.value = text)}
+        />
         <PasswordField
           label={t("password")}
           hint={t("password.least")}

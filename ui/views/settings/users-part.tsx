@@ -18,7 +18,7 @@ export function UsersPart() {
   if (session.value.kind === "open") return <OpenServer />;
   return (
     <>
-      <Panel title={t("users.title")} actions={may("administer") && <AddUser onDone={users.reload} />}>
+      <Panel title={t("settings.users")} actions={may("administer") && <AddUser onDone={users.reload} />}>
         <Loading of={users}>{(data) => <UserTable users={data.users} reload={users.reload} />}</Loading>
         {may("administer") && <p class="soft">{t("users.note")}</p>}
       </Panel>
@@ -31,7 +31,7 @@ export function UsersPart() {
 function OpenServer() {
   const command = nuthatchCommand("user", "add", "ann", "--role", "admin", "--config", "nuthatch.yaml");
   return (
-    <Panel title={t("users.title")}>
+    <Panel title={t("settings.users")}>
       <p>{t("users.open")}</p>
       <p>{t("users.openHow")}</p>
       <code class="lines">
@@ -46,7 +46,7 @@ function OpenServer() {
 function UserTable({ users, reload }: { readonly users: readonly User[]; readonly reload: () => void }) {
   const tokens = useDocument("Tokens", may("administer") ? "tokens" : undefined);
   const columns: readonly Column<User>[] = [
-    { key: "name", label: t("settings.name"), cell: ({ name }) => <UserName name={name} /> },
+    { key: "name", label: t("field.name"), cell: ({ name }) => <UserName name={name} /> },
     {
       key: "roles",
       label: t("settings.role"),
@@ -64,7 +64,7 @@ function UserTable({ users, reload }: { readonly users: readonly User[]; readonl
         ]
       : []),
   ];
-  return <Table caption={t("users.title")} columns={columns} rows={users} rowKey={({ name }) => name} />;
+  return <Table caption={t("settings.users")} columns={columns} rows={users} rowKey={({ name }) => name} />;
 }
 
 function UserName({ name }: Pick<User, "name">) {

@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Action } from "../../components/action.tsx";
-import { Chip, Field, Panel, ProblemBox, type Tone } from "../../components/parts.tsx";
+import { Checkbox } from "../../components/checkbox.tsx";
+import { Choice } from "../../components/choice.tsx";
+import { Chip, Panel, ProblemBox, type Tone } from "../../components/parts.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/api.ts";
 import { queryOf } from "../../core/api.ts";
@@ -58,26 +60,14 @@ function Start({ layers, onDone }: { readonly layers: readonly string[]; readonl
   const repair = useSignal(false);
   return (
     <div class="verification-form">
-      <Field label={t("field.layer")}>
-        {({ id }) => (
-          <select id={id} value={layer.value} onChange={({ currentTarget }) => (layer.value = currentTarget.value)}>
-            <option value="">{t("verification.all")}</option>
-            {layers.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <label class="choice">
-        <input
-          type="checkbox"
-          checked={repair.value}
-          onChange={({ currentTarget }) => (repair.value = currentTarget.checked)}
-        />
-        {t("verification.repair")}
-      </label>
+      <Choice
+        label={t("field.layer")}
+        value={layer.value}
+        values={["", ...layers]}
+        textOf={(name) => name || t("verification.all")}
+        onChoose={(name) => (layer.value = name)}
+      />
+      <Checkbox label={t("verification.repair")} isChecked={repair.value} onChange={(isOn) => (repair.value = isOn)} />
       <Action
         label={t("verification.start")}
         kind="primary"

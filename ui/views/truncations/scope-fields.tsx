@@ -1,15 +1,18 @@
+import { Choice } from "../../components/choice.tsx";
 import { Link } from "../../components/link.tsx";
-import { Field } from "../../components/parts.tsx";
+import { Radios } from "../../components/radios.tsx";
 import { queryOf } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { pathOf } from "../../core/router.ts";
-import { type Choice, parameterSets, SCOPES, setText } from "./scope.ts";
+import { type ParameterSet, parameterSets, SCOPES, setText, type TruncationChoice } from "./scope.ts";
+
+const MODES = ["hard", "soft"] as const;
 
 interface ScopeProps {
-  readonly choice: Choice;
-  readonly change: (part: Partial<Choice>) => void;
+  readonly choice: TruncationChoice;
+  readonly change: (part: Partial<TruncationChoice>) => void;
 }
 
 /** The fields that choose a layer, what is truncated of it, and what happens to the tiles. */
@@ -18,35 +21,27 @@ export function ScopeFields({ choice, change }: ScopeProps) {
   const layers = useDocument("Usage", "usage").data?.layers ?? [];
   return (
     <>
-      <Field label={t("truncations.layer")}>
-        {({ id }) => (
-          <select
-            id={id}
-            required
-            value={layer}
-            onChange={({ currentTarget }) => change({ layer: currentTarget.value, parameters: undefined })}
-          >
-            <option value="" />
-            {layers.map((one) => (
-              <option key={one.layer}>{one.layer}</option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <fieldset class="field">
-        <legend>{t("truncations.scope")}</legend>
-        {SCOPES.map((one) => (
-          <label key={one} class="choice">
-            <input type="radio" name="scope" checked={scope === one} onChange={() => change({ scope: one })} />
-            {t(`truncations.scope.${one}`)}
-          </label>
-        ))}
+      <Choice
+        label={t("field.layer")}
+        isRequired
+        value={layer}
+        values={["", ...layers.map((one) => one.layer)]}
+        onChoose={(chosen) => change({ layer: chosen, parameters: undefined })}
+      />
+      <Radios
+        label={t("truncations.scope")}
+        name="scope"
+        value={scope}
+        values={SCOPES}
+        textOf={(one) => t(`truncations.scope.${one}`)}
+        onChoose={(one) => change({ scope: one })}
+      >
         {layer !== "" && (
           <small>
             <Link to={`/new${queryOf({ layer, type: "truncate", part: 1 })}`}>{t("truncations.scope.part")}</Link>
           </small>
         )}
-      </fieldset>
+      </Radios>
       {scope === "truncateParameters" && layer !== "" && <ParametersField choice={choice} change={change} />}
       {scope === "truncateLayer" && <ModeField choice={choice} change={change} />}
     </>
@@ -60,38 +55,33 @@ function ParametersField({ choice: { layer, parameters }, change }: ScopeProps) 
   if (usage.data === undefined || filters.data === undefined) return null;
   const sets = parameterSets(usage.data.tileSets ?? [], filters.data.parameters);
   if (sets.length === 0) return <p class="soft">{t("truncations.noSets")}</p>;
+  const setOf = (text: string) => sets.find((one) => one.text === text);
   return (
-    <Field label={t("truncations.set")}>
-      {({ id }) => (
-        <select
-          id={id}
-          required
-          value={parameters === undefined ? "" : setText(parameters)}
-          onChange={({ currentTarget: { value } }) =>
-            change({ parameters: sets.find(({ text }) => text === value)?.parameters })
-          }
-        >
-          <option value="" />
-          {sets.map(({ text, isDefault, tiles }) => (
-            <option key={text} value={text}>
-              {t(isDefault ? "truncations.setDefault" : "truncations.setOf", { set: text, tiles: count(tiles) })}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <Choice
+      label={t("truncations.set")}
+      isRequired
+      value={parameters === undefined ? "" : setText(parameters)}
+      values={["", ...sets.map(({ text }) => text)]}
+      textOf={(text) => optionText(setOf(text))}
+      onChoose={(text) => change({ parameters: setOf(text)?.parameters })}
+    />
   );
+}
+
+function optionText(set: ParameterSet | undefined): string {
+  if (set === undefined) return "";
+  const { text, isDefault, tiles } = set;
+  return t(isDefault ? "truncations.setDefault" : "truncations.setOf", { set: text, tiles: count(tiles) });
 }
 
 /** Chooses whether the tiles of the whole layer are removed, or become stale. */
 const ModeField = ({ choice: { mode }, change }: ScopeProps) => (
-  <fieldset class="field">
-    <legend>{t("truncations.mode")}</legend>
-    {(["hard", "soft"] as const).map((one) => (
-      <label key={one} class="choice">
-        <input type="radio" name="mode" checked={mode === one} onChange={() => change({ mode: one })} />
-        {t(`truncations.mode.${one}`)}
-      </label>
-    ))}
-  </fieldset>
+  <Radios
+    label={t("truncations.mode")}
+    name="mode"
+    value={mode}
+    values={MODES}
+    textOf={(one) => t(`truncations.mode.${one}`)}
+    onChoose={(one) => change({ mode: one })}
+  />
 );

@@ -5,7 +5,7 @@ import { add, type Count } from "../../core/json.ts";
 export const SCOPES = ["truncateLayer", "truncateParameters", "truncateOrphans"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-export interface Choice {
+export interface TruncationChoice {
   readonly layer: string;
   readonly scope: Scope;
   /** Only a whole layer can become stale. */
@@ -15,7 +15,12 @@ export interface Choice {
 }
 
 /** Returns the body of `POST /api/v1/truncations`; undefined while a choice is missing. */
-export function bodyOf({ layer, scope, mode, parameters }: Choice): Readonly<Record<string, unknown>> | undefined {
+export function bodyOf({
+  layer,
+  scope,
+  mode,
+  parameters,
+}: TruncationChoice): Readonly<Record<string, unknown>> | undefined {
   if (layer === "") return undefined;
   switch (scope) {
     case "truncateLayer":

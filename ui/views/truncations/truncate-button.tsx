@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { Field, ProblemBox } from "../../components/parts.tsx";
+import { ProblemBox } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
+import { TypedConfirmation } from "../../components/typed-confirmation.tsx";
 import { undoAction } from "../../components/undo-action.ts";
 import { type ApiRequest, type Doc, send } from "../../core/api.ts";
 import { nuthatchCommand } from "../../core/command.ts";
@@ -10,25 +12,19 @@ import { t } from "../../core/i18n.ts";
 import { jsonText } from "../../core/json.ts";
 import { usePosted } from "../../core/posted.ts";
 import { figure } from "../../core/stored.ts";
-import { bodyOf, type Choice } from "./scope.ts";
+import { bodyOf, type TruncationChoice } from "./scope.ts";
 import { ScopeFields } from "./scope-fields.tsx";
 
 /** The reader must type the name of the layer from this number of tiles on. */
 const TYPED_FROM = 1_000_000;
-const NOTHING_CHOSEN: Choice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
+const NOTHING_CHOSEN: TruncationChoice = { layer: "", scope: "truncateLayer", mode: "hard", parameters: undefined };
 
 /** A button that truncates a layer. Its dialog names the tiles and the space before. */
-export function TruncateButton({ onDone }: { readonly onDone: () => void }) {
-  const isOpen = useSignal(false);
-  return (
-    <>
-      <button type="button" class="danger" onClick={() => (isOpen.value = true)}>
-        {t("truncations.new")}
-      </button>
-      {isOpen.value && <TruncateDialog onDone={onDone} onClose={() => (isOpen.value = false)} />}
-    </>
-  );
-}
+export const TruncateButton = ({ onDone }: { readonly onDone: () => void }) => (
+  <DialogButton label={t("truncations.new")} kind="danger">
+    {(close) => <TruncateDialog onDone={onDone} onClose={close} />}
+  </DialogButton>
+);
 
 function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; readonly onClose: () => void }) {
   const choice = useSignal(NOTHING_CHOSEN);
@@ -63,19 +59,13 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
       <ScopeFields choice={choice.value} change={(part) => (choice.value = { ...choice.value, ...part })} />
       {preview.problem !== undefined && <ProblemBox problem={preview.problem} />}
       <p role="status">{shown !== undefined && effectOf(shown)}</p>
-      {isTyped && (
-        <Field label={t("confirm.type", { text: layer })}>
-          {({ id }) => (
-            <input id={id} value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
-          )}
-        </Field>
-      )}
+      {isTyped && <TypedConfirmation text={layer} typed={typed} />}
     </FormDialog>
   );
 }
 
 /** Returns the command line of a truncation; undefined: a combination of parameters has none. */
-function commandOf({ layer, scope, mode }: Choice): string | undefined {
+function commandOf({ layer, scope, mode }: TruncationChoice): string | undefined {
   switch (scope) {
     case "truncateLayer":
       return nuthatchCommand("truncate", layer, ...(mode === "soft" ? ["--soft"] : []));

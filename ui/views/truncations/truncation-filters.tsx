@@ -8,13 +8,12 @@ const RESETS = ["after"];
 export const TruncationFilters = () => (
   <search class="filters">
     <TextFilter name="layer" label={t("field.layer")} resets={RESETS} isExact />
-    <ChoiceFilter name="state" label={t("field.state")} resets={RESETS}>
-      <option value="">{t("filter.any")}</option>
-      {STATES.map((state) => (
-        <option key={state} value={state}>
-          {t(`truncations.state.${state}`)}
-        </option>
-      ))}
-    </ChoiceFilter>
+    <ChoiceFilter
+      name="state"
+      label={t("field.state")}
+      resets={RESETS}
+      values={STATES}
+      textOf={(state) => t(`truncations.state.${state}`)}
+    />
   </search>
 );

@@ -30,7 +30,7 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
       { key: "id", label: t("truncations.id"), cell: ({ id }) => `#${id}` },
       {
         key: "layer",
-        label: t("truncations.layer"),
+        label: t("field.layer"),
         cell: (one) => (
           <>
             <Link to={pathOf("layers", one.layer)}>{one.layer}</Link>
@@ -56,7 +56,7 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
       },
       {
         key: "tiles",
-        label: t("truncations.tiles"),
+        label: t("field.tiles"),
         isNumber: true,
         cell: ({ tiles, bytes: size }) => (
           <>
@@ -66,7 +66,7 @@ export const TruncationTable = ({ truncations, reload }: TruncationTableProps) =
           </>
         ),
       },
-      { key: "state", label: t("truncations.state"), cell: (one) => <State truncation={one} /> },
+      { key: "state", label: t("field.state"), cell: (one) => <State truncation={one} /> },
       { key: "undo", label: t("undo"), cell: (one) => <Undo truncation={one} reload={reload} /> },
     ]}
     rows={truncations}

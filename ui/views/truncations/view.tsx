@@ -4,7 +4,7 @@ import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { place } from "../../core/router.ts";
 import { may } from "../../core/session.ts";
-import { FILTERS, isFullPage, truncationsPath } from "./list-query.ts";
+import { FILTERS, truncationsPath } from "./list-query.ts";
 import { TruncateButton } from "./truncate-button.tsx";
 import { TruncationFilters } from "./truncation-filters.tsx";
 import { TruncationTable } from "./truncation-table.tsx";
@@ -26,7 +26,7 @@ export function View() {
             ) : (
               <TruncationTable truncations={truncations} reload={loaded.reload} />
             )}
-            <Pages path="/truncations" lastId={truncations.at(-1)?.id} isFull={isFullPage(truncations.length)} />
+            <Pages rows={truncations} />
           </>
         )}
       </Loading>

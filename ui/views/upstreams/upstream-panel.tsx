@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Action } from "../../components/action.tsx";
+import { Fact, Figure } from "../../components/facts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
 import { UpstreamState } from "../../components/upstream-state.tsx";
@@ -41,14 +42,12 @@ export function UpstreamPanel({ upstream, reload }: UpstreamPanelProps) {
       <div role="status">{probe.value !== undefined && <ProbeAnswer probe={probe.value} />}</div>
       <Figures upstream={upstream} />
       <dl class="facts">
-        <dt>{t("upstreams.lastError")}</dt>
-        <dd>
+        <Fact name={t("upstreams.lastError")}>
           <LastError error={upstream.lastError} />
-        </dd>
-        <dt>{t("nav.layers")}</dt>
-        <dd>
+        </Fact>
+        <Fact name={t("nav.layers")}>
           <Layers upstream={upstream} />
-        </dd>
+        </Fact>
       </dl>
     </Panel>
   );
@@ -81,38 +80,26 @@ function Figures({ upstream: { connections, waiting, latency } }: { readonly ups
   const { inUse, allowed, configured } = connections;
   return (
     <dl class="figures">
-      <div>
-        <dt>{t("upstreams.connections")}</dt>
-        <dd>
-          {t("upstreams.inUse", { inUse, allowed })}
-          {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
-        </dd>
-      </div>
-      <div>
-        <dt>{t("upstreams.waiting.users")}</dt>
-        <dd>{count(waiting.users)}</dd>
-      </div>
-      <div>
-        <dt>{t("upstreams.waiting.jobs")}</dt>
-        <dd>{count(waiting.jobs)}</dd>
-      </div>
-      <div>
-        <dt>{t("upstreams.latency")}</dt>
-        <dd>
-          {latency === null ? (
-            "–"
-          ) : (
-            <>
-              {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
-            </>
-          )}
-          <small>
-            {latency === null
-              ? t("upstreams.noLatency")
-              : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
-          </small>
-        </dd>
-      </div>
+      <Figure name={t("upstreams.connections")}>
+        {t("upstreams.inUse", { inUse, allowed })}
+        {allowed < configured && <small>{t("upstreams.reduced", { configured })}</small>}
+      </Figure>
+      <Figure name={t("upstreams.waiting.users")}>{count(waiting.users)}</Figure>
+      <Figure name={t("upstreams.waiting.jobs")}>{count(waiting.jobs)}</Figure>
+      <Figure name={t("upstreams.latency")}>
+        {latency === null ? (
+          "–"
+        ) : (
+          <>
+            {milliseconds(latency.p50Ms)} / {milliseconds(latency.p95Ms)}
+          </>
+        )}
+        <small>
+          {latency === null
+            ? t("upstreams.noLatency")
+            : t("upstreams.requests", { count: latency.requests, window: duration(latency.windowSeconds) })}
+        </small>
+      </Figure>
     </dl>
   );
 }

@@ -1,9 +1,9 @@
 import type { Polygons } from "../map-surface.ts";
-import { type Painter, toPixel } from "./painter.ts";
+import { type DrawOverlay, toPixel } from "./draw-overlay.ts";
 
 /** Draws the requested area: its outline, with a soft filling. */
-export const areaPainter =
-  (area: Polygons): Painter =>
+export const areaOverlay =
+  (area: Polygons): DrawOverlay =>
   (context, frame) => {
     context.beginPath();
     for (const ring of area.flat()) {

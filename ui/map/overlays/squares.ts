@@ -1,9 +1,9 @@
 import type { GridSubset } from "../grid.ts";
 import type { SquareState, Squares } from "../map-surface.ts";
-import { type Frame, type Painter, toPixel } from "./painter.ts";
+import { type DrawOverlay, type Frame, toPixel } from "./draw-overlay.ts";
 
 /** The variable of the style sheet that a state is filled with. Each state has a pattern of its own too. */
-export const SQUARE_COLOURS: Readonly<Record<SquareState, string>> = {
+const COLOURS: Readonly<Record<SquareState, string>> = {
   kept: "good",
   stale: "warn",
   failed: "bad",
@@ -24,13 +24,13 @@ const OPACITY: Readonly<Record<SquareState, number>> = {
 const PATTERN_PX = 6;
 
 /** Draws the squares of some states. Squares of one row that touch each other are one rectangle. */
-export const squaresPainter =
-  (subset: GridSubset, squares: Squares, states: readonly SquareState[]): Painter =>
+export const squaresOverlay =
+  (subset: GridSubset, squares: Squares, states: readonly SquareState[]): DrawOverlay =>
   (context, frame) => {
     for (const state of states) {
-      context.fillStyle = frame.colour(SQUARE_COLOURS[state]);
+      context.fillStyle = frame.colour(COLOURS[state]);
       context.strokeStyle = context.fillStyle;
-      for (const run of visibleRuns(subset, squares, state, frame)) drawRun(context, run, state);
+      for (const run of visibleRuns(subset, squares, state, frame)) fillRun(context, run, state);
     }
   };
 
@@ -43,7 +43,7 @@ interface Run {
   readonly squares: number;
 }
 
-function drawRun(context: CanvasRenderingContext2D, run: Run, state: SquareState): void {
+function fillRun(context: CanvasRenderingContext2D, run: Run, state: SquareState): void {
   const { left, top, right, bottom, squares } = run;
   const [width, height] = [right - left, bottom - top];
   const hasRoom = height >= PATTERN_PX;

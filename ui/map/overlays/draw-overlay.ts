@@ -1,6 +1,6 @@
 import type { Box } from "../grid.ts";
 
-/** The visible part of the map, on which a painter draws, in CSS pixels from its upper left corner. */
+/** The visible part of the map, on which an overlay is drawn, in CSS pixels from its upper left corner. */
 export interface Frame {
   readonly width: number;
   readonly height: number;
@@ -11,8 +11,8 @@ export interface Frame {
   readonly colour: (name: string) => string;
 }
 
-/** Draws something over the tiles. It is called for every frame. */
-export type Painter = (context: CanvasRenderingContext2D, frame: Frame) => void;
+/** Draws an overlay over the tiles. It is called for every frame. */
+export type DrawOverlay = (context: CanvasRenderingContext2D, frame: Frame) => void;
 
 /** Returns a position in pixels. */
 export const toPixel = ({ box, resolution }: Frame, [x, y]: readonly [number, number]): readonly [number, number] => [

@@ -1,13 +1,13 @@
 import { type GridSubset, isOffered, nearestLevel, type TileAddress, tileBox } from "../grid.ts";
-import { type Frame, type Painter, toPixel } from "./painter.ts";
+import { type DrawOverlay, type Frame, toPixel } from "./draw-overlay.ts";
 
 /** The least width of a tile with a label, and of a tile with a border, in CSS pixels. */
 const LABELLED_PX = 90;
 const BORDERED_PX = 6;
 
 /** Draws the bounds that the layer offers. */
-export const boundsPainter =
-  ({ bounds }: GridSubset): Painter =>
+export const boundsOverlay =
+  ({ bounds }: GridSubset): DrawOverlay =>
   (context, frame) => {
     const [left, bottom] = toPixel(frame, [bounds[0], bounds[1]]);
     const [right, top] = toPixel(frame, [bounds[2], bounds[3]]);
@@ -18,8 +18,8 @@ export const boundsPainter =
   };
 
 /** Draws the borders of the tiles and their addresses. */
-export const bordersPainter =
-  (subset: GridSubset): Painter =>
+export const bordersOverlay =
+  (subset: GridSubset): DrawOverlay =>
   (context, frame) => {
     const z = nearestLevel(subset, frame.resolution);
     context.font = "12px ui-monospace, monospace";
@@ -38,8 +38,8 @@ export const bordersPainter =
   };
 
 /** Draws a frame around one tile. */
-export const markPainter =
-  (subset: GridSubset, tile: TileAddress): Painter =>
+export const markOverlay =
+  (subset: GridSubset, tile: TileAddress): DrawOverlay =>
   (context, frame) => {
     const [left, bottom, right, top] = pixelBox(subset, tile, frame);
     const grown = Math.max(0, (8 - (right - left)) / 2);

@@ -1,0 +1,14 @@
+interface CheckboxProps {
+  readonly label: string;
+  readonly title?: string;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+/** A choice of yes or no. */
+export const Checkbox = ({ label, title, isChecked, onChange }: CheckboxProps) => (
+  <label class="choice" title={title}>
+    <input type="checkbox" checked={isChecked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+    {label}
+  </label>
+);

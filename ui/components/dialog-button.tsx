@@ -1,0 +1,22 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+
+interface DialogButtonProps {
+  readonly label: string;
+  readonly kind: "primary" | "danger" | "quiet";
+  /** Returns the dialog, which calls `close` when it has ended. */
+  readonly children: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ label, kind, children }: DialogButtonProps) {
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <button type="button" class={kind} onClick={() => (isOpen.value = true)}>
+        {label}
+      </button>
+      {isOpen.value && children(() => (isOpen.value = false))}
+    </>
+  );
+}
