@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { severalNodes } from "../support/balanced.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 // `docs/reference/access.md`, users that are added over HTTP.
@@ -9,7 +10,7 @@ users:
   - { name: root, password: "password of root", roles: [admin] }
   - { name: op, password: "password of op", roles: [operator] }
 ${more}layers: [{ name: a, source: { type: demo, dataset: states } }]
-server: { workers: 2 }
+server: { workers: ${severalNodes ? 1 : 2} }
 `;
 let server: TestServer;
 beforeAll(async () => {

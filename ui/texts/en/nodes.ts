@@ -25,6 +25,6 @@ export const nodes = {
     "Its /readyz becomes 503, so that the balancer sends it no more requests. It gets no further renders, and hands the lead over. It serves on until it is ended.",
   "nodes.drained": "Node {name} is drained.",
   "nodes.undrain": "Take back",
-  "nodes.undrain.of": "Take node {name} back",
+  "nodes.undrain.of": "Take back node {name}",
   "nodes.undrained": "Node {name} is back.",
 };
