@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium || !hasPostgres)("the console's nodes, in Chromium,
     await page.getByRole("row").filter({ hasText: "Drained" }).waitFor();
     expect(await page.getByRole("button", { name: "Drain node b" }).count()).toBe(0);
     expect(await stateOf("a")).toBe("draining");
-    await press("Take node a back");
+    await press("Take back node a");
     await page.getByText("Node a is back.").waitFor();
     await until("a is ready", async () => (await stateOf("a")) === "ready" || undefined);
   });
