@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
+import {
+  tileMapServiceDocument,
+  wmsCapabilities111,
+  wmsCapabilities130,
+  wmtsCapabilities,
+} from "../../../test/support/capabilities.ts";
 import { catalogue, geodetic, mercator, quad, states, textsOf } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { ParameterFilter } from "../../layer/parameter-filter.ts";
-import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms/tms-documents.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms/wms-capabilities.ts";
-import { wmtsCapabilities } from "./wmts/wmts-capabilities.ts";
+import { tileMapDocument, tmsRootDocument } from "./tms/tms-documents.ts";
 
 const BASE = "http://a/b&c";
 

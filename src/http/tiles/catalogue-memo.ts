@@ -32,7 +32,7 @@ export class CatalogueMemo {
     const key = `${requested.name}\n${baseUrl}`;
     const stored = requested.isStored === false ? undefined : this.#documents.get(key);
     if (stored !== undefined) return stored;
-    const written = requested.write(baseUrl);
+    const written = "parts" in requested ? [...requested.parts(baseUrl)].join("") : requested.write(baseUrl);
     const bytes = typeof written === "string" ? Buffer.from(written, "utf8") : written;
     const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
     const made: StoredDocument = { contentType: requested.contentType, fileName: requested.fileName, etag, bytes };

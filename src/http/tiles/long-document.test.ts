@@ -1,12 +1,15 @@
 import { request } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import {
+  tileMapServiceDocument,
+  wmsCapabilities111,
+  wmsCapabilities130,
+  wmtsCapabilities,
+} from "../../../test/support/capabilities.ts";
 import { catalogue, startProtocols, states } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import { withDigest } from "../../layer/layer-digest.ts";
-import { tileMapServiceDocument } from "./tms/tms-documents.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms/wms-capabilities.ts";
-import { wmtsCapabilities } from "./wmts/wmts-capabilities.ts";
 
 const layers = Array.from({ length: 600 }, (_, i) => withDigest({ ...states, name: `topp:states${i}` }));
 const many = catalogueOf(layers);

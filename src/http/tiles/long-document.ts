@@ -9,7 +9,7 @@ import { Slices } from "../../lib/slices.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { isNotModified } from "./conditional.ts";
 import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
-import type { RequestedDocument } from "./tile-parts.ts";
+import type { CatalogueDocument } from "./tile-parts.ts";
 import { disposition, OPEN, VARYING } from "./tile-reply.ts";
 
 /**
@@ -66,9 +66,9 @@ function* inPieces(bytes: Buffer): Generator<Buffer> {
 /** Sends a document while it is written. It has no length. `etag`: undefined if the document has no tag. */
 export async function sendLongDocument(
   response: ServerResponse,
-  document: RequestedDocument,
+  document: CatalogueDocument,
   etag: string | undefined,
-  parts: Iterable<string>,
+  baseUrl: string,
 ): Promise<void> {
   const { headers, method } = response.req;
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);
@@ -82,7 +82,7 @@ export async function sendLongDocument(
   const describing = ["Content-Type", document.contentType, ...packing, ...disposition(document)];
   response.writeHead(200, [...describing, ...OPEN, ...lasting]);
   if (method === "HEAD") response.end();
-  else await streamParts(response, parts, coding);
+  else await streamParts(response, document.parts(baseUrl), coding);
 }
 
 /** Sends the parts of a document as the body. Waits while the client does not read. */

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
+import {
+  tileMapServiceDocument,
+  wmsCapabilities111,
+  wmsCapabilities130,
+  wmtsCapabilities,
+} from "../../../test/support/capabilities.ts";
 import { catalogue, states } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
 import type { ServiceInformation } from "../../layer/service-information.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
-import { tileMapServiceDocument } from "./tms/tms-documents.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms/wms-capabilities.ts";
-import { wmtsCapabilities } from "./wmts/wmts-capabilities.ts";
 
 const INFORMATION: ServiceInformation = {
   title: "City <tiles>",

@@ -35,7 +35,9 @@ export type RequestedTile =
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
   | RequestedDocument;
 
-export interface RequestedDocument {
+export type RequestedDocument = WholeDocument | CatalogueDocument;
+
+interface DocumentHead {
   readonly kind: "document";
   /** The name of the document, unique for one catalogue and base URL. */
   readonly name: string;
@@ -44,9 +46,15 @@ export interface RequestedDocument {
   readonly fileName?: string;
   /** False: there are many documents of this kind, so they are written for each request. */
   readonly isStored?: false;
+}
+
+export interface WholeDocument extends DocumentHead {
   readonly write: (baseUrl: string) => string | Uint8Array;
-  /** Writes in parts a document that describes all layers. */
-  readonly parts?: (baseUrl: string) => Iterable<string>;
+}
+
+/** A document that describes all layers: it is written in parts, one for each layer. */
+export interface CatalogueDocument extends DocumentHead {
+  readonly parts: (baseUrl: string) => Iterable<string>;
 }
 
 /** A document that holds a tile. */

@@ -253,10 +253,10 @@ export class TileProtocols {
       case "document": {
         const { catalogue } = this.#memo;
         const baseUrl = address.baseUrl();
-        if (selected.parts === undefined || !isLong(catalogue))
+        if (!("parts" in selected) || !isLong(catalogue))
           return sendDocument(response, this.#memo.document(selected, baseUrl), this.#packed);
         const tag = longDocumentTag(catalogue, selected.name, baseUrl);
-        return sendLongDocument(response, selected, tag, selected.parts(baseUrl));
+        return sendLongDocument(response, selected, tag, baseUrl);
       }
       case "map":
         return this.#guarded(selected.request.layer, response, () =>

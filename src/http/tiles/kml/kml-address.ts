@@ -14,6 +14,7 @@ import {
   type RequestedDocument,
   type RequestedTile,
   tileAt,
+  type WholeDocument,
 } from "../tile-parts.ts";
 import { firstTiles, type KmlLayer, MOST_LINKS, overlayArchive, overlayNode, superOverlay } from "./kml-documents.ts";
 
@@ -24,7 +25,7 @@ const WORDS =
  * Returns a document of a super-overlay. It is not stored: there are as many documents as tiles, and each is written
  * fast.
  */
-const kmlDocument = (write: RequestedDocument["write"]): RequestedDocument => ({
+const kmlDocument = (write: WholeDocument["write"]): RequestedDocument => ({
   kind: "document",
   name: "kml",
   contentType: "application/vnd.google-earth.kml+xml",

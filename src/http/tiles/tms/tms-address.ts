@@ -15,7 +15,7 @@ import {
   resolveTile,
   XML_TYPE,
 } from "../tile-parts.ts";
-import { tileMapDocument, tileMapServiceDocument, tileMapServiceParts, tmsRootDocument } from "./tms-documents.ts";
+import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
 
 interface TileMap {
   readonly layer: Layer;
@@ -71,8 +71,7 @@ export function parseTms(catalogue: Catalogue, rest: readonly string[], query: Q
       kind: "document",
       name: "tms/1.0.0",
       contentType: XML_TYPE,
-      write: (baseUrl) => tileMapServiceDocument(catalogue, baseUrl),
-      parts: (baseUrl) => tileMapServiceParts(catalogue, baseUrl),
+      parts: (baseUrl) => tileMapServiceDocument(catalogue, baseUrl),
     });
   }
   if (rest.length !== 2 && rest.length !== 5) {

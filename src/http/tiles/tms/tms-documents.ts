@@ -29,12 +29,8 @@ function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: st
   return escapeXml(`${baseUrl}/service/tms/1.0.0/${parts.join("@")}`);
 }
 
-/** Returns the document of the TMS 1.0.0 service: every layer in every grid set and format. */
-export const tileMapServiceDocument = (catalogue: Catalogue, baseUrl: string): string =>
-  [...tileMapServiceParts(catalogue, baseUrl)].join("");
-
-/** Returns the same in parts, one for each layer. */
-export function* tileMapServiceParts(catalogue: Catalogue, baseUrl: string): Generator<string> {
+/** Writes the document of the TMS 1.0.0 service in parts, one for each layer: in every grid set and format. */
+export function* tileMapServiceDocument(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const { title, description, keywords = [] } = catalogue.service.information;
   // TMS 1.0.0 has the keywords as one text.
   const words = keywords.length === 0 ? "" : `  <KeywordList>${escapeXml(keywords.join(" "))}</KeywordList>\n`;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { wmsCapabilities111, wmsCapabilities130, wmtsCapabilities } from "../../../../test/support/capabilities.ts";
 import { catalogue, startProtocols, states } from "../../../../test/support/tile-protocols.ts";
 import { atEveryZoom } from "../../../layer/by-zoom.ts";
 import { type Catalogue, catalogueOf } from "../../../layer/catalogue.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { wmtsCapabilities } from "../wmts/wmts-capabilities.ts";
-import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 const full = catalogue.layers.get("full");
 if (full === undefined) throw new Error("the fixture has changed");

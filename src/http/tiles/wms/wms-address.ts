@@ -21,12 +21,7 @@ import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
-import {
-  wmsCapabilities111,
-  wmsCapabilities111Parts,
-  wmsCapabilities130,
-  wmsCapabilities130Parts,
-} from "./wms-capabilities.ts";
+import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
 
@@ -65,8 +60,7 @@ const capabilities130 = (catalogue: Catalogue): RequestedTile => ({
   kind: "document",
   name: "wms/1.3.0",
   contentType: XML_TYPE,
-  write: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
-  parts: (baseUrl) => wmsCapabilities130Parts(catalogue, baseUrl),
+  parts: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
 });
 
 function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
@@ -75,8 +69,7 @@ function capabilities111(catalogue: Catalogue, query: Query): RequestedTile {
     kind: "document",
     name: `wms/1.1.1/${tileSets}`,
     contentType: "application/vnd.ogc.wms_xml",
-    write: (baseUrl) => wmsCapabilities111(catalogue, baseUrl, tileSets),
-    parts: (baseUrl) => wmsCapabilities111Parts(catalogue, baseUrl, tileSets),
+    parts: (baseUrl) => wmsCapabilities111(catalogue, baseUrl, tileSets),
   };
 }
 

@@ -64,14 +64,10 @@ function legendElement(layer: Layer, legend: Legend, baseUrl: string): string {
 }
 
 /**
- * Returns the capabilities of WMS 1.1.1, with WMS-C's tile sets in VendorSpecificCapabilities if they are requested
- * (`TILED=true`).
+ * Writes the capabilities of WMS 1.1.1 in parts, one for each layer, with WMS-C's tile sets in
+ * VendorSpecificCapabilities if they are requested (`TILED=true`).
  */
-export const wmsCapabilities111 = (catalogue: Catalogue, baseUrl: string, tileSets: "listed" | "left out"): string =>
-  [...wmsCapabilities111Parts(catalogue, baseUrl, tileSets)].join("");
-
-/** Returns the same in parts, one for each layer. */
-export function* wmsCapabilities111Parts(
+export function* wmsCapabilities111(
   catalogue: Catalogue,
   baseUrl: string,
   tileSets: "listed" | "left out",
@@ -85,12 +81,8 @@ export function* wmsCapabilities111Parts(
   yield "\n</WMT_MS_Capabilities>\n";
 }
 
-/** Returns the capabilities of WMS 1.3.0 (OGC 06-042). */
-export const wmsCapabilities130 = (catalogue: Catalogue, baseUrl: string): string =>
-  [...wmsCapabilities130Parts(catalogue, baseUrl)].join("");
-
-/** Returns the same in parts, one for each layer. */
-export function* wmsCapabilities130Parts(catalogue: Catalogue, baseUrl: string): Generator<string> {
+/** Writes the capabilities of WMS 1.3.0 (OGC 06-042) in parts, one for each layer. */
+export function* wmsCapabilities130(catalogue: Catalogue, baseUrl: string): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>
 <WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
 `;

@@ -20,7 +20,7 @@ import {
 } from "../tile-parts.ts";
 import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
 import { parseTileJson } from "../xyz/tilejson.ts";
-import { wmtsCapabilities, wmtsCapabilitiesParts } from "./wmts-capabilities.ts";
+import { wmtsCapabilities } from "./wmts-capabilities.ts";
 import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
 
 const capabilities = (catalogue: Catalogue): RequestedDocument => ({
@@ -28,8 +28,7 @@ const capabilities = (catalogue: Catalogue): RequestedDocument => ({
   name: "wmts",
   contentType: XML_TYPE,
   fileName: "wmts-getcapabilities.xml",
-  write: (baseUrl) => wmtsCapabilities(catalogue, baseUrl),
-  parts: (baseUrl) => wmtsCapabilitiesParts(catalogue, baseUrl),
+  parts: (baseUrl) => wmtsCapabilities(catalogue, baseUrl),
 });
 
 /**

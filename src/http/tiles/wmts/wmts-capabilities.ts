@@ -18,12 +18,11 @@ import { isQueryable } from "../wms/info-address.ts";
 import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
 
-/** WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile services). */
-export const wmtsCapabilities = (catalogue: Catalogue, baseUrl: string): string =>
-  [...wmtsCapabilitiesParts(catalogue, baseUrl)].join("");
-
-/** Returns the same in parts, one for each layer. */
-export function* wmtsCapabilitiesParts(catalogue: Catalogue, baseUrl: string): Generator<string> {
+/**
+ * Writes WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1), in GWC's order (`docs/explanation/geowebcache.md`, Tile
+ * services), in parts, one for each layer.
+ */
+export function* wmtsCapabilities(catalogue: Catalogue, baseUrl: string): Generator<string> {
   const layers = advertisedLayers(catalogue);
   const grids = new Map<string, GridSet>();
   for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
