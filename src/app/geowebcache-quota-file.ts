@@ -6,12 +6,12 @@ import { decodeQuotaFile, QUOTA, withoutUnknown } from "../config/geowebcache/di
 import type { QuotaFile } from "../coordinator/coordinator-parts.ts";
 import { type DocumentNode, type MapNode, map } from "../gwc/document-node.ts";
 import { elementText } from "../http/configuration/encode-document.ts";
-import { outlineOf } from "../http/configuration/file/outline.ts";
 import { Splices } from "../http/configuration/file/splices.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import { parseXml } from "../lib/xml-element.ts";
 import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 
 /** GeoWebCache's name of the root. Its fields have the order of the classic interface. */
@@ -86,16 +86,18 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
   const text = before.toString();
   if (!Buffer.from(text).equals(before)) return refuse("the file is not in UTF-8, so it cannot be changed over HTTP.");
   const read = decodeQuotaFile(before);
-  const root = read.ok ? outlineOf(text) : undefined;
-  if (!read.ok || root === undefined)
-    return refuse(`the file cannot be read${read.ok ? "" : ` (${refusalMessage(read.error)})`}, so it is not changed.`);
+  const root = parseXml(text);
+  if (!read.ok || !root.ok) {
+    const why = read.ok ? "" : ` (${refusalMessage(read.error)})`;
+    return refuse(`the file cannot be read${why}, so it is not changed.`);
+  }
   const present = read.value;
   const splices = new Splices(text);
   for (const name of QUOTA_FIELDS) {
     if (isDeepStrictEqual(present[name], quota[name])) continue;
     const content = (indent: string): string => elementText(name, nodeOf(quota, name), indent);
-    const element = root.children.find((child) => child.name === name);
-    if (element === undefined) splices.insert(root, name, QUOTA_FIELDS, content);
+    const element = root.value.children.find((child) => child.name === name);
+    if (element === undefined) splices.insert(root.value, name, QUOTA_FIELDS, content);
     else splices.replace(element, content);
   }
   return ok(splices.result());

@@ -1,7 +1,7 @@
-import { SaxesParser } from "saxes";
 import { isNorthFirst } from "../../grid/axis-order.ts";
 import type { Extent } from "../../grid/grid-set.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { childrenNamed, firstAt, localName, parseXml, type XmlElement } from "../../lib/xml-element.ts";
 import { ownWords } from "../http/response-text.ts";
 
 /** The parts of a WMS's capabilities that a configuration needs. */
@@ -55,55 +55,16 @@ export interface WmsLegend {
   readonly url: string;
 }
 
-interface Element {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: Element[];
-  text: string;
-}
-
-/** Parses XML to elements with local names. Reads no DTD, so entities that are not XML's own stay unchanged. */
-function parse(xml: string): Result<Element, string> {
-  const parser = new SaxesParser({ xmlns: false });
-  let fault: string | undefined;
-  let root: Element | undefined;
-  const stack: Element[] = [];
-  parser.on("error", (error) => {
-    fault ??= error.message;
-  });
-  parser.on("opentag", (tag) => {
-    const element = { name: local(tag.name), attributes: tag.attributes, children: [], text: "" };
-    stack.at(-1)?.children.push(element);
-    root ??= element;
-    stack.push(element);
-  });
-  parser.on("closetag", () => void stack.pop());
-  const add = (text: string): void => {
-    const top = stack.at(-1);
-    if (top !== undefined) top.text += text;
-  };
-  parser.on("text", add);
-  parser.on("cdata", add);
-  parser.write(xml).close();
-  if (fault !== undefined) return refuse(fault);
-  return root === undefined ? refuse("no element") : ok(root);
-}
-
-const local = (name: string): string => name.slice(name.lastIndexOf(":") + 1);
-const all = (element: Element | undefined, name: string): Element[] =>
-  element?.children.filter((child) => child.name === name) ?? [];
-const first = (element: Element | undefined, ...path: readonly string[]): Element | undefined =>
-  path.reduce((at: Element | undefined, name) => at?.children.find((child) => child.name === name), element);
-const textOf = (element: Element | undefined): string => element?.text.trim() ?? "";
-const numberOf = (element: Element | undefined): number | undefined => {
+const textOf = (element: XmlElement | undefined): string => element?.text.trim() ?? "";
+const numberOf = (element: XmlElement | undefined): number | undefined => {
   const value = Number(textOf(element) || Number.NaN);
   return Number.isFinite(value) ? value : undefined;
 };
 
 /** Returns a numeric attribute; NaN when there is none. */
-const attributeOf = (element: Element | undefined, name: string): number =>
+const attributeOf = (element: XmlElement | undefined, name: string): number =>
   Number(element?.attributes[name] || Number.NaN);
-const sidesOf = (box: Element | undefined): readonly [number, number, number, number] => [
+const sidesOf = (box: XmlElement | undefined): readonly [number, number, number, number] => [
   attributeOf(box, "minx"),
   attributeOf(box, "miny"),
   attributeOf(box, "maxx"),
@@ -112,7 +73,7 @@ const sidesOf = (box: Element | undefined): readonly [number, number, number, nu
 
 /** Parses the capabilities of WMS 1.1.1 or 1.3.0. Refuses other documents with the reason. */
 export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
-  const parsed = parse(xml);
+  const parsed = parseXml(xml);
   const withOwnWords = (what: string): string => {
     const own = ownWords(Buffer.from(xml));
     return own === "" ? what : `${what}: ${own}`;
@@ -121,16 +82,16 @@ export function readWmsCatalogue(xml: string): Result<WmsCatalogue, string> {
   const root = parsed.value;
   if (root.name !== "WMS_Capabilities" && root.name !== "WMT_MS_Capabilities")
     return refuse(withOwnWords(`expected WMS capabilities, got ${root.name}`));
-  const service = first(root, "Service");
+  const service = firstAt(root, "Service");
   const layers: WmsCatalogueLayer[] = [];
-  for (const layer of all(first(root, "Capability"), "Layer")) collect(layer, NOTHING, layers);
+  for (const layer of childrenNamed(firstAt(root, "Capability"), "Layer")) collect(layer, NOTHING, layers);
   return ok({
     version: root.attributes["version"]?.startsWith("1.3") === true ? "1.3.0" : "1.1.1",
-    title: textOf(first(service, "Title")),
-    formats: all(first(root, "Capability", "Request", "GetMap"), "Format").map(textOf),
-    maxWidth: numberOf(first(service, "MaxWidth")),
-    maxHeight: numberOf(first(service, "MaxHeight")),
-    layerLimit: numberOf(first(service, "LayerLimit")),
+    title: textOf(firstAt(service, "Title")),
+    formats: childrenNamed(firstAt(root, "Capability", "Request", "GetMap"), "Format").map(textOf),
+    maxWidth: numberOf(firstAt(service, "MaxWidth")),
+    maxHeight: numberOf(firstAt(service, "MaxHeight")),
+    layerLimit: numberOf(firstAt(service, "LayerLimit")),
     layers,
   });
 }
@@ -146,61 +107,64 @@ const NOTHING: Inherited = {
   dimensions: [],
 };
 
-function collect(element: Element, around: Inherited, into: WmsCatalogueLayer[]): void {
+function collect(element: XmlElement, around: Inherited, into: WmsCatalogueLayer[]): void {
   // 1.1.1 allows several in one element.
-  const own = [...all(element, "CRS"), ...all(element, "SRS")].flatMap((e) => textOf(e).toUpperCase().split(/\s+/));
+  const own = ["CRS", "SRS"]
+    .flatMap((name) => childrenNamed(element, name))
+    .flatMap((e) => textOf(e).toUpperCase().split(/\s+/));
+  const styles = childrenNamed(element, "Style");
   const dimensions = new Map(around.dimensions.map((dimension) => [dimension.name, dimension]));
   for (const dimension of dimensionsOf(element)) dimensions.set(dimension.name, dimension);
   const here: Inherited = {
     crs: new Set([...around.crs, ...own.filter((code) => code !== "")]),
     box: boxOf(element) ?? around.box,
-    boxes: new Map([...around.boxes, ...all(element, "BoundingBox").flatMap(boxInCrs)]),
-    styles: [...new Set([...around.styles, ...all(element, "Style").map((style) => textOf(first(style, "Name")))])],
-    legends: new Map([...around.legends, ...all(element, "Style").flatMap(legendOf)]),
+    boxes: new Map([...around.boxes, ...childrenNamed(element, "BoundingBox").flatMap(boxInCrs)]),
+    styles: [...new Set([...around.styles, ...styles.map((style) => textOf(firstAt(style, "Name")))])],
+    legends: new Map([...around.legends, ...styles.flatMap(legendOf)]),
     dimensions: [...dimensions.values()],
   };
-  const name = textOf(first(element, "Name"));
+  const name = textOf(firstAt(element, "Name"));
   if (name !== "") {
     into.push({
       name,
-      title: textOf(first(element, "Title")) || name,
-      abstract: textOf(first(element, "Abstract")),
+      title: textOf(firstAt(element, "Title")) || name,
+      abstract: textOf(firstAt(element, "Abstract")),
       queryable: element.attributes["queryable"] === "1" || element.attributes["queryable"] === "true",
       ...here,
     });
   }
-  for (const child of all(element, "Layer")) collect(child, here, into);
+  for (const child of childrenNamed(element, "Layer")) collect(child, here, into);
 }
 
 /** Returns the first legend of a style. Most map servers have only one. */
-function legendOf(style: Element): (readonly [string, WmsLegend])[] {
-  const legend = first(style, "LegendURL");
+function legendOf(style: XmlElement): (readonly [string, WmsLegend])[] {
+  const legend = firstAt(style, "LegendURL");
   const [width, height] = [attributeOf(legend, "width"), attributeOf(legend, "height")];
-  const online = Object.entries(first(legend, "OnlineResource")?.attributes ?? {});
-  const url = online.find(([key]) => local(key) === "href")?.[1].trim() ?? "";
+  const online = Object.entries(firstAt(legend, "OnlineResource")?.attributes ?? {});
+  const url = online.find(([key]) => localName(key) === "href")?.[1].trim() ?? "";
   const isWhole = [width, height].every((n) => Number.isSafeInteger(n) && n > 0 && n < 10_000);
   if (!isWhole || !URL.canParse(url)) return [];
-  const format = textOf(first(legend, "Format")) || "image/png";
-  return [[textOf(first(style, "Name")), { width, height, format, url }]];
+  const format = textOf(firstAt(legend, "Format")) || "image/png";
+  return [[textOf(firstAt(style, "Name")), { width, height, format, url }]];
 }
 
-function boxOf(element: Element): WmsCatalogueLayer["box"] {
-  const modern = first(element, "EX_GeographicBoundingBox");
-  const old = first(element, "LatLonBoundingBox");
+function boxOf(element: XmlElement): WmsCatalogueLayer["box"] {
+  const modern = firstAt(element, "EX_GeographicBoundingBox");
+  const old = firstAt(element, "LatLonBoundingBox");
   const box: WmsCatalogueLayer["box"] =
     modern === undefined
       ? sidesOf(old)
       : [
-          numberOf(first(modern, "westBoundLongitude")) ?? Number.NaN,
-          numberOf(first(modern, "southBoundLatitude")) ?? Number.NaN,
-          numberOf(first(modern, "eastBoundLongitude")) ?? Number.NaN,
-          numberOf(first(modern, "northBoundLatitude")) ?? Number.NaN,
+          numberOf(firstAt(modern, "westBoundLongitude")) ?? Number.NaN,
+          numberOf(firstAt(modern, "southBoundLatitude")) ?? Number.NaN,
+          numberOf(firstAt(modern, "eastBoundLongitude")) ?? Number.NaN,
+          numberOf(firstAt(modern, "northBoundLatitude")) ?? Number.NaN,
         ];
   return box.every(Number.isFinite) ? box : undefined;
 }
 
 /** Returns the box of a CRS. In 1.3.0 (attribute CRS) the axes have the order of the CRS, in 1.1.1 (SRS) x is first. */
-function boxInCrs(element: Element): (readonly [string, Extent])[] {
+function boxInCrs(element: XmlElement): (readonly [string, Extent])[] {
   const { attributes } = element;
   const crs = (attributes["CRS"] ?? attributes["SRS"] ?? "").toUpperCase();
   const code = Number(/^EPSG:(\d{1,9})$/.exec(crs)?.[1] ?? Number.NaN);
@@ -210,9 +174,11 @@ function boxInCrs(element: Element): (readonly [string, Extent])[] {
   return crs !== "" && box.minX < box.maxX && box.minY < box.maxY ? [[crs, box]] : [];
 }
 
-function dimensionsOf(element: Element): WmsDimension[] {
-  const extents = new Map(all(element, "Extent").map((extent) => [extent.attributes["name"]?.toUpperCase(), extent]));
-  return all(element, "Dimension").flatMap((dimension) => {
+function dimensionsOf(element: XmlElement): WmsDimension[] {
+  const extents = new Map(
+    childrenNamed(element, "Extent").map((extent) => [extent.attributes["name"]?.toUpperCase(), extent]),
+  );
+  return childrenNamed(element, "Dimension").flatMap((dimension) => {
     const name = dimension.attributes["name"]?.toUpperCase() ?? "";
     const stated = textOf(dimension) === "" ? (extents.get(name) ?? dimension) : dimension;
     const values = textOf(stated)

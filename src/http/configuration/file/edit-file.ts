@@ -3,8 +3,8 @@ import type { ObjectChange } from "../../../gwc/configured-object.ts";
 import type { NamedNode, RootedDocument } from "../../../gwc/document-node.ts";
 import { FILE_SETTINGS } from "../../../gwc/field-types.ts";
 import { escapeXml } from "../../../lib/escape.ts";
+import { childrenNamed, parseXml, type XmlElement } from "../../../lib/xml-element.ts";
 import { elementText } from "../encode-document.ts";
-import { type Outline, outlineOf } from "./outline.ts";
 import { CONTAINERS, type FileContent, type FileObject, RENAMED } from "./read-file.ts";
 import { Splices } from "./splices.ts";
 
@@ -35,8 +35,7 @@ const OLD_ELEMENTS: ReadonlyMap<string, string> = new Map([["gridSubsets", "grid
  * A change of an object replaces the elements that have another value, and no others.
  */
 export function editFile(content: FileContent, changes: readonly ObjectChange[]): string {
-  const root = outlineOf(content.text);
-  if (root === undefined) throw new Error("a file that was read has no root");
+  const root = rootOf(content.text);
   const splices = new Splices(content.text);
   for (const change of changes) {
     if (change.kind === "settings") editSettings(splices, root, content, change);
@@ -45,7 +44,14 @@ export function editFile(content: FileContent, changes: readonly ObjectChange[])
   return splices.result();
 }
 
-function editSettings(splices: Splices, root: Outline, { objects }: FileContent, { document }: ObjectChange): void {
+/** @throws Error when the text, which was read before, is no XML */
+export function rootOf(text: string): XmlElement {
+  const root = parseXml(text);
+  if (!root.ok) throw new Error(`the file is no XML: ${root.error}`);
+  return root.value;
+}
+
+function editSettings(splices: Splices, root: XmlElement, { objects }: FileContent, { document }: ObjectChange): void {
   const before = objects.find(({ kind }) => kind === "settings")?.document;
   if (document === undefined || before === undefined) return;
   const inFile = ([name, value]: NamedNode): NamedNode => [fileName(name), value];
@@ -67,12 +73,12 @@ function fileName(name: string): string {
 
 function editObject(
   splices: Splices,
-  root: Outline,
+  root: XmlElement,
   { objects }: FileContent,
   { kind, name, document }: Omit<ObjectChange, "kind"> & { readonly kind: keyof typeof CONTAINERS },
 ): void {
   const { element } = CONTAINERS[kind];
-  const containers = root.children.filter((child) => child.name === element);
+  const containers = childrenNamed(root, element);
   const items = containers.flatMap(({ children }) => children);
   const own = objects.filter((object) => object.kind === kind && object.name === name);
   const places = own.flatMap((object) => {
@@ -98,7 +104,7 @@ function editObject(
     );
 }
 
-function editElement(splices: Splices, item: Outline, before: FileObject, { root, node }: RootedDocument): void {
+function editElement(splices: Splices, item: XmlElement, before: FileObject, { root, node }: RootedDocument): void {
   if (!isDeepStrictEqual(before.document.node.attributes, node.attributes)) {
     const attributes = Object.entries(node.attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
     splices.startTag(item, `${root}${attributes.join("")}`);
@@ -118,7 +124,7 @@ interface Fields {
   readonly order: readonly string[];
 }
 
-function editFields(splices: Splices, parent: Outline, { before, after, order }: Fields): void {
+function editFields(splices: Splices, parent: XmlElement, { before, after, order }: Fields): void {
   const present = new Map(before);
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   // Sorted, so that new elements are inserted in the order of GeoWebCache.
@@ -136,8 +142,8 @@ function editFields(splices: Splices, parent: Outline, { before, after, order }:
 }
 
 /** Returns the elements of a name, else the elements of an old file that it replaces. */
-function childrenOf(parent: Outline, name: string): readonly Outline[] {
-  const own = parent.children.filter((child) => child.name === name);
+function childrenOf(parent: XmlElement, name: string): readonly XmlElement[] {
+  const own = childrenNamed(parent, name);
   const old = OLD_ELEMENTS.get(name);
-  return own.length > 0 || old === undefined ? own : parent.children.filter((child) => child.name === old);
+  return own.length > 0 || old === undefined ? own : childrenNamed(parent, old);
 }

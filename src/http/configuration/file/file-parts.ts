@@ -1,8 +1,8 @@
 import type { ObjectChange } from "../../../gwc/configured-object.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
-import { editFile } from "./edit-file.ts";
-import { type Outline, outlineOf } from "./outline.ts";
+import { childrenNamed } from "../../../lib/xml-element.ts";
+import { editFile, rootOf } from "./edit-file.ts";
 import { CONTAINERS, type FileContent, readText } from "./read-file.ts";
 
 /** A part of the text of a file: the element of a layer, or the text between two such elements. */
@@ -14,7 +14,7 @@ export interface FilePart {
 
 /** Returns the text of a file in parts, of which each layer is one. */
 export function partsOf({ text, objects }: FileContent): readonly FilePart[] {
-  const items = layerElements(outlineOf(text));
+  const items = childrenNamed(rootOf(text), CONTAINERS.layer.element).flatMap(({ children }) => children);
   const parts: FilePart[] = [];
   let at = 0;
   for (const { kind, name, index } of objects) {
@@ -26,9 +26,6 @@ export function partsOf({ text, objects }: FileContent): readonly FilePart[] {
   }
   return [...parts, { text: text.slice(at), layer: undefined }];
 }
-
-const layerElements = (root: Outline | undefined): readonly Outline[] =>
-  (root?.children ?? []).filter(({ name }) => name === CONTAINERS.layer.element).flatMap(({ children }) => children);
 
 export const textOfParts = (parts: readonly FilePart[]): string => parts.map(({ text }) => text).join("");
 

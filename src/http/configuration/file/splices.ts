@@ -1,4 +1,4 @@
-import type { Outline } from "./outline.ts";
+import type { XmlElement } from "../../../lib/xml-element.ts";
 
 interface Splice {
   readonly from: number;
@@ -18,7 +18,7 @@ export class Splices {
   }
 
   /** Removes an element with the white space before it on its line. */
-  remove({ start, end }: Outline): void {
+  remove({ start, end }: XmlElement): void {
     const from = this.#lineStart(start);
     const isOnly = from !== undefined;
     const breakBefore = isOnly ? this.#breakBefore(from) : start;
@@ -26,19 +26,19 @@ export class Splices {
   }
 
   /** Replaces an element. `text` gets the white space before it and returns the element with it. */
-  replace({ start, end }: Outline, text: (indent: string) => string): void {
+  replace({ start, end }: XmlElement, text: (indent: string) => string): void {
     const indent = this.#indentOf(start);
     this.#made.push({ from: start, to: end, text: text(indent).slice(indent.length) });
   }
 
   /** Replaces the content of the start tag of an element. */
-  startTag({ start, open, end }: Outline, inside: string): void {
+  startTag({ start, open, end }: XmlElement, inside: string): void {
     const isSelfClosing = open === end;
     this.#made.push({ from: start, to: open, text: `<${inside}${isSelfClosing ? "/" : ""}>` });
   }
 
   /** Adds an element behind the last content of another. */
-  append(parent: Outline, text: (indent: string) => string): void {
+  append(parent: XmlElement, text: (indent: string) => string): void {
     const last = parent.children.at(-1);
     const own = this.#indentOf(parent.start);
     const indent = last === undefined ? own + STEP : this.#indentOf(last.start);
@@ -54,7 +54,7 @@ export class Splices {
   }
 
   /** Adds an element at its place in an order: behind the last element that comes before it there. */
-  insert(parent: Outline, name: string, order: readonly string[], text: (indent: string) => string): void {
+  insert(parent: XmlElement, name: string, order: readonly string[], text: (indent: string) => string): void {
     const rank = order.indexOf(name);
     const earlier = parent.children.filter((child) => order.indexOf(child.name) < rank && order.includes(child.name));
     const after = rank < 0 ? parent.children.at(-1) : earlier.at(-1);
@@ -83,7 +83,7 @@ export class Splices {
   }
 
   /** Gives content to an element without an end tag. */
-  #open({ start, open, name }: Outline, content: string): void {
+  #open({ start, open, name }: XmlElement, content: string): void {
     const tag = this.#text.slice(start, open);
     const prefix = /^<([^\s/>]+)/.exec(tag)?.[1] ?? name;
     this.#made.push({ from: start, to: open, text: `${tag.slice(0, -"/>".length).trimEnd()}>${content}</${prefix}>` });
