@@ -1,8 +1,8 @@
 import { escapeHtml } from "../../lib/escape.ts";
+import { CONSOLE_FILES } from "../built-files.ts";
 import { NOT_FOUND, refusalText } from "../errors.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import type { PublicRequest, Route } from "../resource.ts";
-import { type ConsoleFiles, consoleFiles } from "./console-files.ts";
 import { POLICY } from "./policy.ts";
 
 /**
@@ -21,13 +21,22 @@ function shellAnswer({ mount, headers }: PublicRequest, more: readonly string[])
   return {
     status: 200,
     type: HTML_TYPE,
-    body: shellPage(mount, consoleFiles()),
+    body: shellPage(mount),
     headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" },
   };
 }
 
-function shellPage(mount: string, { script, style }: ConsoleFiles): string {
+/** @throws if the console has not been built */
+function fileNamed(pattern: RegExp): string {
+  const name = CONSOLE_FILES.paths?.find((path) => pattern.test(path));
+  if (name === undefined) throw new Error("the console has not been built: run npm run build");
+  return name;
+}
+
+function shellPage(mount: string): string {
   const m = escapeHtml(mount);
+  const script = fileNamed(/^console-\w+\.js$/);
+  const style = fileNamed(/^console-\w+\.css$/);
   return `<!DOCTYPE html>
 <html lang="en" data-base="${m}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>Nuthatch</title>
