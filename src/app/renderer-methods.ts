@@ -4,9 +4,7 @@ import type { Layer } from "../layer/layer.ts";
 import type { Leave, Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import type { RenderOrder } from "../render/render-order.ts";
-import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../render/renderers.ts";
-import type { TestOrder } from "../render/test-render.ts";
-import type { Question } from "../source/source.ts";
+import type { RendererResult, Renderers } from "../render/renderers.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 
 /** What a renderer receives from the process that has started it. */
@@ -34,7 +32,7 @@ export interface RenderRequest {
 }
 
 /** Methods of a renderer that the server calls. */
-export interface RendererMethods {
+export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "query" | "probe" | "test" | "sweep"> {
   /** The first message, from the process that has started the renderer. `configure` is the next. */
   own(owner: RendererOwner): void;
   /** Renders a metatile. */
@@ -55,14 +53,6 @@ export interface RendererMethods {
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]>;
-  /** See `Renderers.raiseGeneration`. */
-  raiseGeneration(layer: string, generation: number): Promise<void>;
-  query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult>;
-  /** See `Renderers.probe`. */
-  probe(layer: string, signal: AbortSignal): Promise<ProbeResult>;
-  /** See `Renderers.test`. */
-  test(order: TestOrder, signal: AbortSignal): Promise<TestResult>;
-  sweep(signal: AbortSignal): Promise<void>;
   compose(composition: Composition, signal: AbortSignal): Promise<Composed>;
   configure(layers: readonly Layer[]): void;
   /** Replaces the stores, with the next `configure`. */

@@ -6,8 +6,7 @@ import { findSubset, type Layer, type SourceOptions } from "../layer/layer.ts";
 import { machineMs } from "../lib/machine-clock.ts";
 import { onceEach } from "../lib/once-each.ts";
 import { withTrace } from "../lib/trace-context.ts";
-import { Allowance, type Leave, type Reserve } from "../render/admission.ts";
-import type { EarlyTiles } from "../render/missed-tile-first.ts";
+import { Allowance, type Leave } from "../render/admission.ts";
 import { probeRequest } from "../render/probe-request.ts";
 import { renderMask } from "../render/render-mask.ts";
 import { type RenderParts, renderMetatile } from "../render/render-metatile.ts";
@@ -18,14 +17,7 @@ import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
 import type { StoreOptions } from "../store/store-options.ts";
-import type { RendererMethods, RendererOwner, RenderRequest } from "./renderer-methods.ts";
-
-/** Methods of the server that a renderer calls. */
-export interface RendererServer {
-  readonly reserve: Reserve;
-  serverHealth(origin: string, isUp: boolean): void;
-  early(id: number, tiles: EarlyTiles): void;
-}
+import type { RendererMethods, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** One render in progress, under its number. */
 interface CurrentRender {
@@ -46,7 +38,7 @@ interface Batch {
 
 /** Renders metatiles, asks upstreams and composes maps, in a process of its own. */
 export class Renderer implements RendererMethods {
-  readonly #server: RendererServer;
+  readonly #server: RendererNotes;
   readonly #sources = new Map<string, Promise<Source>>();
   /** The oldest generation whose tiles may be stored, by layer. Absent: 0. */
   readonly #oldest = new Map<string, number>();
@@ -62,7 +54,7 @@ export class Renderer implements RendererMethods {
   #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
-  constructor(server: RendererServer) {
+  constructor(server: RendererNotes) {
     this.#server = server;
   }
 
