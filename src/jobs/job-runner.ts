@@ -8,15 +8,13 @@ import { FairQueue } from "./fair-queue.ts";
 import { JobEndings } from "./job-endings.ts";
 import type { Undo } from "./job-life.ts";
 import type { JobRunnerParts } from "./job-runner-parts.ts";
+import { LONGEST_TIMER_MS } from "./job-stop.ts";
 import { type JobMetrics, JobTotals } from "./job-totals.ts";
 import { JobSaver } from "./record/job-saver.ts";
 import type { NewJob, StoredJob, StoredTask } from "./record/stored-job.ts";
 import type { Task } from "./task.ts";
 import { viewOf } from "./view/job-view.ts";
 import { JobAborted, JobPaused, LAYER_REMOVED } from "./work.ts";
-
-/** Node's timers take at most 2^31 - 1 ms; a longer wait is split. */
-const LONGEST_TIMER_MS = 3_600_000;
 
 /**
  * Runs tasks on the permits that the fair queue gives. A task works in steps. After each step it gives its permit back

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Node's timers take at most 2^31 - 1 ms. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Node's timers take at most this time. A longer wait is split. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Signals the work of jobs that it must stop, and ends its waits. */
 export class JobStop {
