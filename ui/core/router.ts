@@ -19,7 +19,8 @@ export const place = signal(readPlace());
 /** The decoded segments of the path. */
 export const segments = computed(() => place.value.path.split("/").slice(1).filter(Boolean).map(decodeSegment));
 
-function decodeSegment(text: string): string {
+/** Decodes a segment of a path. Returns one that cannot be decoded as it is. */
+export function decodeSegment(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

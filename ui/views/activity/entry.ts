@@ -1,6 +1,6 @@
 import type { Doc } from "../../core/api.ts";
 import type { TextKey } from "../../core/i18n.ts";
-import { pathOf } from "../../core/router.ts";
+import { decodeSegment, pathOf } from "../../core/router.ts";
 
 export type Entry = Doc<"ActivityEntry">;
 
@@ -59,7 +59,7 @@ export function describe({ method, path, jobId }: Entry): Description {
   for (const { pattern, text, view } of KINDS) {
     const found = pattern.exec(`${method} ${path}`);
     if (found === null) continue;
-    const name = found[1] === undefined ? undefined : decoded(found[1]);
+    const name = found[1] === undefined ? undefined : decodeSegment(found[1]);
     return {
       text,
       name: name ?? made?.name,
@@ -67,12 +67,4 @@ export function describe({ method, path, jobId }: Entry): Description {
     };
   }
   return { text: undefined, name: made?.name, to: made?.to };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
