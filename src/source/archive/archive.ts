@@ -43,7 +43,7 @@ export const unreadable = (why: string, cause?: unknown): SourceError =>
   new SourceError("refused", `the archive cannot be read: ${why}`, { cause });
 
 /** Converts a fault of the file system to an error without the path in its message. */
-export function fileFault(error: unknown): SourceError {
+export function unreadableFile(error: unknown): SourceError {
   const code = codeOf(error);
   return unreadable(code === "ENOENT" ? "there is no such file" : code || "an unknown fault", error);
 }

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
-import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
+import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 
 /** Formats by their names in the MBTiles specification, and by other names that are in use. */
@@ -30,7 +30,7 @@ const read = (row: unknown, column: string): unknown =>
  */
 export async function openMbtiles(file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
-    throw fileFault(error);
+    throw unreadableFile(error);
   });
   if (!found.isFile()) throw unreadable("it is no file");
   const { default: Sqlite } = await import("libsql");

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { ArchiveSourceOptions } from "../../layer/layer.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { SourceError } from "../source.ts";
-import { type Archive, type ArchiveFacts, fileFault } from "./archive.ts";
+import { type Archive, type ArchiveFacts, unreadableFile } from "./archive.ts";
 import { openMbtiles } from "./mbtiles.ts";
 import { openPmtiles } from "./pmtiles.ts";
 
@@ -28,7 +28,7 @@ export async function inspectArchive(
 ): Promise<Result<ArchiveReport, string>> {
   try {
     const { size, mtimeMs, ino } = await stat(at.file).catch((error: unknown) => {
-      throw fileFault(error);
+      throw unreadableFile(error);
     });
     const archive = await openArchive(at);
     try {

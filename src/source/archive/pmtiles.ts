@@ -4,7 +4,7 @@ import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
 import { formatOfExtension } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
-import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, fileFault, unreadable } from "./archive.ts";
+import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
 
 /**
@@ -23,7 +23,7 @@ const LAST_LEVEL = 26;
  */
 export async function openPmtiles(path: string): Promise<Archive> {
   const file = await open(path, "r").catch((error: unknown) => {
-    throw fileFault(error);
+    throw unreadableFile(error);
   });
   try {
     const found = await file.stat();
@@ -66,7 +66,7 @@ function sourceOf(file: FileHandle, key: string): PmtilesSource {
       let size = 0;
       while (size < length) {
         const { bytesRead } = await file.read(bytes, size, length - size, offset + size).catch((error: unknown) => {
-          throw fileFault(error);
+          throw unreadableFile(error);
         });
         if (bytesRead === 0) break;
         size += bytesRead;
