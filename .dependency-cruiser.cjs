@@ -1,3 +1,6 @@
+const { readdirSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+
 /** The modules of src/, lowest first: a module imports only itself and lower ones (ARCHITECTURE.md). Tests may look higher. */
 const modules = [
   "lib",
@@ -28,6 +31,9 @@ const modules = [
   "cli",
 ];
 
+/** The folders `internal/` of src/. Only files in the folder above one, or below that folder, import from it. */
+const internals = readdirSync(join(__dirname, "src"), { recursive: true }).filter((path) => path.endsWith("/internal"));
+
 module.exports = {
   forbidden: [
     ...modules.map((module, n) => ({
@@ -37,12 +43,12 @@ module.exports = {
       to: { path: `^src/(${modules.slice(n + 1).join("|") || "none"})/` },
     })),
     { name: "no-circles", severity: "error", from: {}, to: { circular: true } },
-    {
-      name: "no-foreign-internal",
+    ...internals.map((folder) => ({
+      name: `no-foreign-${folder}`,
       severity: "error",
-      from: { path: "^src/([^/]+)/" },
-      to: { path: "^src/([^/]+)/internal/", pathNot: "^src/$1/internal/" },
-    },
+      from: { pathNot: `^src/${dirname(folder)}/` },
+      to: { path: `^src/${folder}/` },
+    })),
   ],
   options: {
     tsPreCompilationDeps: true,

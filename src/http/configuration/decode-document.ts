@@ -11,9 +11,9 @@ import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
 import { withSecrets } from "../../gwc/secrets.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
-import { type DocumentFormat, readDocument } from "../management/internal/document.ts";
-import { childrenOf, expanded, type Field, scalarOf } from "../management/internal/field.ts";
-import { Problems } from "../management/internal/fields.ts";
+import { type DocumentFormat, readDocument } from "../body/document.ts";
+import { childrenOf, expanded, type Field, scalarOf } from "../body/field.ts";
+import { Problems } from "../body/fields.ts";
 
 /** The properties of a document that the decoder needs. */
 export interface DocumentKind {

@@ -3,8 +3,8 @@ import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { readZip, type ZipEntry } from "../../lib/zip.ts";
-import { readDocument } from "../management/internal/document.ts";
-import { Fields, Problems } from "../management/internal/fields.ts";
+import { readDocument } from "../body/document.ts";
+import { Fields, Problems } from "../body/fields.ts";
 import { textAnswer } from "../reply.ts";
 import {
   administering,

@@ -1,7 +1,7 @@
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { decodeText, placeOf } from "../management/internal/body-text.ts";
-import type { Field } from "../management/internal/field.ts";
-import { readXml } from "../management/internal/xml-reader.ts";
+import { decodeText, placeOf } from "../body/body-text.ts";
+import type { Field } from "../body/field.ts";
+import { readXml } from "../body/xml-reader.ts";
 
 const MOST_ELEMENTS = 1_000_000;
 

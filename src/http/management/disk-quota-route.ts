@@ -1,9 +1,9 @@
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import type { DocumentFormat } from "../body/document.ts";
 import { changeQuota } from "../quota-change.ts";
 import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
-import type { DocumentFormat } from "./internal/document.ts";
 import { decodeQuotaChange, encodeQuota, type QuotaRoot } from "./quota-codec.ts";
 
 type QuotaParts = Pick<RouteOptions, "operations" | "compat">;

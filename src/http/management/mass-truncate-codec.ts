@@ -3,9 +3,9 @@ import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { type Result, refuse } from "../../lib/result.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
-import { readBounds, readParameters } from "./internal/bounds-and-parameters.ts";
-import { type DocumentFormat, readDocument, sniffFormat } from "./internal/document.ts";
-import { Fields, Problems } from "./internal/fields.ts";
+import { type DocumentFormat, readDocument, sniffFormat } from "../body/document.ts";
+import { Fields, Problems } from "../body/fields.ts";
+import { readBounds, readParameters } from "./bounds-and-parameters.ts";
 
 /** The request types in the order in which the answer to GET lists them, each with its fields. */
 const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> = {

@@ -19,10 +19,10 @@ import {
   parseQuotaValue,
   STORAGE_UNITS,
 } from "../../quota/quota-validation.ts";
-import { placeOf } from "./internal/body-text.ts";
-import { type DocumentFormat, readDocument } from "./internal/document.ts";
-import { expanded, type Field, isEmpty, scalarOf } from "./internal/field.ts";
-import { checkCase, Fields, Problems, parseInteger } from "./internal/fields.ts";
+import { placeOf } from "../body/body-text.ts";
+import { type DocumentFormat, readDocument } from "../body/document.ts";
+import { expanded, type Field, isEmpty, scalarOf } from "../body/field.ts";
+import { checkCase, Fields, Problems, parseInteger } from "../body/fields.ts";
 
 /**
  * The root names of a quota document (`docs/reference/wire-format.md`, Disk quota): the name in the classic interface,

@@ -3,10 +3,10 @@ import { defined } from "../../lib/defined.ts";
 import { badField, type Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import type { JobType, SeedRequest } from "../../plan/seed-request.ts";
-import { readBounds, readParameters, uniqueParameters } from "./internal/bounds-and-parameters.ts";
-import { readDocument, sniffFormat } from "./internal/document.ts";
-import { type Field, isEmpty, scalarOf } from "./internal/field.ts";
-import { Fields, Problems, parseDecimal, parseInteger } from "./internal/fields.ts";
+import { readDocument, sniffFormat } from "../body/document.ts";
+import { type Field, isEmpty, scalarOf } from "../body/field.ts";
+import { Fields, Problems, parseDecimal, parseInteger } from "../body/fields.ts";
+import { readBounds, readParameters, uniqueParameters } from "./bounds-and-parameters.ts";
 
 const TYPES: ReadonlyMap<string, JobType> = new Map([
   ["seed", "seed"],

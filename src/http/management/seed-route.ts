@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
+import { sniffFormat } from "../body/document.ts";
 import { POLICY } from "../console/policy.ts";
 import { parseForm } from "../query.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
@@ -18,7 +19,6 @@ import {
   type RouteOptions,
   reading,
 } from "../resource.ts";
-import { sniffFormat } from "./internal/document.ts";
 import { decodeKill, neitherSeedNorKill, nothingToKill } from "./kill-codec.ts";
 import { killedPage, seedSubmittedPage } from "./killed-page.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";

@@ -4,9 +4,9 @@ import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../
 import { BLOB_STORE_ROOTS } from "../../../gwc/store-field-types.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
-import { decodeText, placeOf } from "../../management/internal/body-text.ts";
-import type { Field } from "../../management/internal/field.ts";
-import { readXml } from "../../management/internal/xml-reader.ts";
+import { decodeText, placeOf } from "../../body/body-text.ts";
+import type { Field } from "../../body/field.ts";
+import { readXml } from "../../body/xml-reader.ts";
 import { decodeField } from "../decode-document.ts";
 import { upgraded } from "./upgrade.ts";
 

@@ -1,4 +1,4 @@
-import type { Field } from "../../management/internal/field.ts";
+import type { Field } from "../../body/field.ts";
 
 /** What an older file is in the terms of the newest schema. */
 export interface Upgraded {

@@ -1,5 +1,5 @@
-import { type Refusal, shown } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { type Refusal, shown } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { placeOf } from "./body-text.ts";
 import { childrenOf, type Field, scalarOf } from "./field.ts";
 

@@ -1,4 +1,4 @@
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { type Fault, positionIn } from "./body-text.ts";
 import { type Field, MAX_DEPTH, MAX_FIELDS } from "./field.ts";
 
