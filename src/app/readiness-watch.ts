@@ -1,4 +1,5 @@
 import { type Readiness, STARTING } from "../http/readiness.ts";
+import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { RenderDispatcher } from "../render/render-dispatcher.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
@@ -79,7 +80,7 @@ export class ReadinessWatch {
         if (outcome.kind === "refused") await this.#update(outcome.message);
       }
     } catch (error) {
-      await this.#update(error instanceof Error ? error.message : String(error));
+      await this.#update(errorMessage(error));
     } finally {
       this.#requestedMs = undefined;
     }

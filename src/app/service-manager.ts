@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { errorMessage } from "../lib/error-code.ts";
 
 /**
  * Reports the life of the server to systemd, for a unit of `Type=notify`. Node has no sockets of datagrams on paths, so
@@ -28,7 +29,7 @@ export function takeServiceManager(env: Variables, report: (failure: string) => 
     last = last
       .then(() => notify({ ...env, NOTIFY_SOCKET: socket }, lines))
       .catch((error: unknown) => {
-        report(`systemd-notify has failed: ${error instanceof Error ? error.message : String(error)}`);
+        report(`systemd-notify has failed: ${errorMessage(error)}`);
       });
     return last;
   };

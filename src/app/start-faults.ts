@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { codeOf } from "../lib/error-code.ts";
+import { codeOf, errorMessage } from "../lib/error-code.ts";
 import { account, fileFault, pathOf } from "../lib/file-fault.ts";
 
 const PROBE_MS = 1_000;
@@ -14,8 +14,7 @@ const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
 export function stateDatabaseFault(error: unknown, dataDir: string): string | undefined {
   const file = join(dataDir, "state.db");
   const remedy = `put a copy of it in its place, or move ${file} and ${file}-wal away and start again: the tiles stay and are counted again, but the history, unfinished jobs, schedules, truncations to undo and a quota set over HTTP are lost`;
-  if (DAMAGED.test(codeOf(error)))
-    return `the state database ${file} is damaged (${error instanceof Error ? error.message : String(error)}): ${remedy}`;
+  if (DAMAGED.test(codeOf(error))) return `the state database ${file} is damaged (${errorMessage(error)}): ${remedy}`;
   if (pathOf(error) !== file) return undefined;
   const fault = fileFault(error);
   return codeOf(error) === "EISDIR"
@@ -26,7 +25,7 @@ export function stateDatabaseFault(error: unknown, dataDir: string): string | un
 /** Returns why the server cannot use its data directory, and how to name another. */
 export function dataDirectoryFault(error: unknown, dataDir: string): string {
   const path = pathOf(error);
-  if (path === undefined) return error instanceof Error ? error.message : String(error);
+  if (path === undefined) return errorMessage(error);
   return `the data directory cannot be used: ${path}: ${fileFault(error)}; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${dataDir}`;
 }
 
@@ -47,7 +46,7 @@ export async function listenFault(error: unknown, host: string, port: number): P
     case "EACCES":
       return `the account ${account()} may not listen on port ${port}; --port, NUTHATCH_PORT or server.port names another, such as 8080`;
     default:
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
   }
 }
 

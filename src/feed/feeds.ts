@@ -3,6 +3,7 @@ import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { UpdateSource } from "../layer/update-source.ts";
+import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { Slices } from "../lib/slices.ts";
@@ -128,7 +129,7 @@ export class Feeds {
       if (news.count > 0) log.info("a feed was read", { ...fields, entries: news.count, jobIds });
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      log.warn("a feed cannot be read", { ...fields, error: error instanceof Error ? error.message : String(error) });
+      log.warn("a feed cannot be read", { ...fields, error: errorMessage(error) });
       try {
         persist(() => store.put(polled));
       } catch {

@@ -1,5 +1,5 @@
 import type { TileFailure, TileFailureCode } from "../cache/tile-reader.ts";
-import { codeOf } from "../lib/error-code.ts";
+import { codeOf, errorMessage } from "../lib/error-code.ts";
 import { jsonText } from "../lib/json-text.ts";
 import { type Refusal, type RefusalCode, refusalMessage, type StatedRefusal } from "../lib/refusal.ts";
 import type { Documents } from "./api/documents/documents.ts";
@@ -116,7 +116,7 @@ const UNAVAILABLE =
  */
 export function refusalOfFault(error: unknown): StatedRefusal | undefined {
   const code = codeOf(error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   if (FULL.test(code)) {
     const details = ["Make room on the disk of the data directory, then try again."];
     return { code: "disk_full", message: `The disk is full, and nothing was changed: ${message}.`, details };

@@ -1,3 +1,4 @@
+import { errorMessage } from "../lib/error-code.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { PictureError } from "./picture-error.ts";
 import { pictureKind } from "./picture-kind.ts";
@@ -74,7 +75,7 @@ async function bySharp(bytes: Uint8Array, expected: Size): Promise<Raster> {
     return fromChannels(data, info.width, info.height, info.channels);
   } catch (error) {
     if (error instanceof PictureError) throw error;
-    const words = error instanceof Error ? error.message : String(error);
+    const words = errorMessage(error);
     if (/pixel limit/i.test(words))
       throw new PictureError("wrong_size", "the picture is far larger than requested", { cause: error });
     throw new PictureError("truncated", `the picture cannot be decoded: ${words.split("\n")[0] ?? ""}`, {

@@ -1,4 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
+import { errorMessage } from "../lib/error-code.ts";
 import {
   bytes,
   bytesOrNull,
@@ -489,7 +490,7 @@ function decodeRow(at: BlockAddress, row: Row): { readonly block: Block; readonl
     };
     return { block: Block.decode(at, content), reason: undefined };
   } catch (error) {
-    return { block: new Block(at, false), reason: error instanceof Error ? error.message : String(error) };
+    return { block: new Block(at, false), reason: errorMessage(error) };
   }
 }
 

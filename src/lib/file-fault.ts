@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { codeOf } from "./error-code.ts";
+import { codeOf, errorMessage } from "./error-code.ts";
 
 /**
  * Returns what is wrong with a file or directory that could not be used, as the end of a sentence that begins with its
@@ -23,7 +23,7 @@ export function fileFault(error: unknown): string {
     case "ENOSPC":
       return "the disk is full";
     default:
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
   }
 }
 

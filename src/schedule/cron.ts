@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { errorMessage } from "../lib/error-code.ts";
 import { badField, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { parseTimeZone } from "../plan/run-window.ts";
@@ -31,7 +32,7 @@ export function parseCron(expression: string, timeZone: string): Result<CronTime
     const time = { expression: trimmed, timeZone };
     return nextTime(time, 0) === undefined ? refuse(badField("cron", EXPECTED, expression)) : ok(time);
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error);
+    const why = errorMessage(error).replace(/^CronPattern: /, "");
     // croner counts days and months from 0, so its message has another number than the client has sent.
     return refuse(badField("cron", EXPECTED, expression, /^Invalid value for (day|month)/.test(why) ? [] : [why]));
   }

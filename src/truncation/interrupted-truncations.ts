@@ -1,4 +1,5 @@
 import type { CellWriters } from "../ledger/cell-writers.ts";
+import { errorMessage } from "../lib/error-code.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
@@ -70,7 +71,7 @@ export class InterruptedTruncations {
 }
 
 function notCompleted(layer: string, cause: unknown): StateError {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = errorMessage(cause);
   return new StateError("unavailable", `an interrupted truncation of ${layer} cannot be completed: ${message}`, {
     cause,
   });

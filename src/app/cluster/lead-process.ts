@@ -4,6 +4,7 @@ import { Lease } from "../../cluster/lease.ts";
 import { type HostPort, hostPortText } from "../../config/cluster-options.ts";
 import { Channel, portOfProcess } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
+import { errorMessage } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { machineMs } from "../../lib/machine-clock.ts";
 import { followParent } from "../child-process.ts";
@@ -128,7 +129,7 @@ class LeadProcess {
 function startLeadProcess(): void {
   let lead: LeadProcess | undefined;
   const failed = (error: unknown): void => {
-    process.stderr.write(`nuthatch: the lead failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`nuthatch: the lead failed: ${errorMessage(error)}\n`);
     process.exit(1);
   };
   const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {

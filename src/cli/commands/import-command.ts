@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { stringify } from "yaml";
+import { errorMessage } from "../../lib/error-code.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { serverCommand } from "../client/answer.ts";
@@ -143,10 +144,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
   const { status, contentType, body } = await upstream
     .request({ url: address, form: undefined }, new AbortController().signal, (answer) => answer)
     .catch((error: unknown) => {
-      throw new CommandFailure(
-        `no answer from ${url}: ${error instanceof Error ? error.message : error}`,
-        EXIT.failure,
-      );
+      throw new CommandFailure(`no answer from ${url}: ${errorMessage(error)}`, EXIT.failure);
     });
   if (status !== 200) throw new CommandFailure(`${address.href} answered with status ${status}`, EXIT.failure);
   return answerText(body, contentType);

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { defined } from "../../lib/defined.ts";
+import { errorMessage } from "../../lib/error-code.ts";
 import { type AnswerFlags, print, requestAnswer } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { isWebGrid } from "../exchange/archive-fault.ts";
@@ -80,7 +81,7 @@ export async function importTiles(
     return "ended";
   } catch (error) {
     if (batches === undefined && !signal.aborted) throw error;
-    why = signal.aborted ? "the import was interrupted" : error instanceof Error ? error.message : String(error);
+    why = signal.aborted ? "the import was interrupted" : errorMessage(error);
   } finally {
     line.close();
   }

@@ -3,6 +3,7 @@ import { startCoordinatorThread } from "../../app/coordinator-link.ts";
 import type { ServiceManager } from "../../app/service-manager.ts";
 import type { RunningServer } from "../../app/start.ts";
 import type { Configuration } from "../../config/configuration.ts";
+import { errorMessage } from "../../lib/error-code.ts";
 import { EXIT } from "../exit.ts";
 import { greetingText } from "../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
@@ -63,7 +64,7 @@ async function serviceManager(): Promise<ServiceManager | undefined> {
 const statusOf = ({ address }: RunningServer): string => `listening at ${address}`;
 
 function fail(what: string, error: unknown): never {
-  process.stderr.write(`nuthatch: ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`nuthatch: ${what}: ${errorMessage(error)}\n`);
   const isConfiguration = error instanceof Error && "isConfiguration" in error && error.isConfiguration === true;
   process.exit(isConfiguration ? EXIT.configuration : EXIT.failure);
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Sqlite from "libsql";
-import { codeOf } from "../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { blobOf } from "./blob.ts";
@@ -44,7 +44,7 @@ export function openMbtilesFile(path: string): MbtilesFile {
       return work();
     } catch (error) {
       if (!codeOf(error).startsWith("SQLITE_")) throw error;
-      why = error instanceof Error ? error.message : codeOf(error);
+      why = errorMessage(error);
     }
     throw new CommandFailure(`${path} is no MBTiles, or is damaged: ${why}`, EXIT.failure);
   };

@@ -1,4 +1,5 @@
 import type { YAMLError } from "yaml";
+import { errorMessage } from "../../lib/error-code.ts";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 import { parseYaml } from "./parsed-yaml.ts";
 import { type Path, pathText } from "./problems.ts";
@@ -68,7 +69,7 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
   try {
     content = document.content(MAX_ALIASES);
   } catch (error) {
-    add(at(0), "", `this YAML cannot be read: ${error instanceof Error ? error.message : "its aliases"}`);
+    add(at(0), "", `this YAML cannot be read: ${errorMessage(error)}`);
     return file(undefined);
   }
 

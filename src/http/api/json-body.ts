@@ -1,3 +1,4 @@
+import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 
@@ -16,7 +17,7 @@ export function parseObject(body: Uint8Array, what: string): Result<JsonObject, 
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     return isObject(value) ? ok(value) : malformed(`got ${shown(value)}`);
   } catch (error) {
-    return malformed(error instanceof Error ? error.message : String(error));
+    return malformed(errorMessage(error));
   }
 }
 

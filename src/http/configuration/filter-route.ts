@@ -1,5 +1,6 @@
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { FileFilter, RequestFilter } from "../../layer/request-filter.ts";
+import { errorMessage } from "../../lib/error-code.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { readZip, type ZipEntry } from "../../lib/zip.ts";
@@ -134,7 +135,7 @@ function readPictures(body: Uint8Array): Result<readonly ZipEntry[], Refusal> {
     const entries = readZip(body, MOST_ZIP_BYTES) ?? [];
     return entries.some(({ name }) => name.endsWith("/")) ? bad("Zip file cannot contain directories.") : ok(entries);
   } catch (error) {
-    return bad(`IOException while reading zip, ${error instanceof Error ? error.message : String(error)}`);
+    return bad(`IOException while reading zip, ${errorMessage(error)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
-import { codeOf } from "../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
@@ -123,8 +123,7 @@ function guarded<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof SourceError) throw error;
     const code = codeOf(error);
-    if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code))
-      throw damaged(error instanceof Error ? error.message : code, error);
+    if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code)) throw damaged(errorMessage(error), error);
     throw unreadable(code === "" ? "it cannot be opened" : code, error);
   }
 }

@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
 import { formatOfExtension } from "../../layer/format.ts";
-import { codeOf } from "../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
 import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
@@ -134,6 +134,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw damaged(error instanceof Error ? error.message : String(error), error);
+    throw damaged(errorMessage(error), error);
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "../../lib/error-code.ts";
 import { newClient, type PostgresClient, runQuery } from "./client.ts";
 import { faultOfConnection, faultOfStatement, isLoss, unavailable } from "./faults.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
@@ -234,7 +235,7 @@ export class PostgresConnection {
       const isLost = settled.some((one) => one.status === "rejected" && isLoss(one.reason));
       if (isLost) {
         open.destroy(new Error("not used"));
-        this.#lost(open, messageOf(failed?.reason));
+        this.#lost(open, errorMessage(failed?.reason));
       }
       return {
         results: settled.map((one) => (one.status === "fulfilled" ? one.value : undefined)),
@@ -286,5 +287,3 @@ const statementsOf = ({ transaction, commit, queries }: Batch): readonly Query[]
   ...queries,
   ...(commit === undefined ? [] : [{ text: NUMBER_COMMIT, name: "number", values: [commit] }, command("COMMIT")]),
 ];
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,4 @@
-import { codeOf } from "../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import type { PostgresTarget } from "./postgres-url.ts";
 import type { Fault } from "./protocol.ts";
 
@@ -67,5 +67,5 @@ export const unavailable = (code: string, { name }: PostgresTarget, why: string)
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join(", ");
   if (error instanceof Error && LOST_WORDS.test(error.message)) return "the connection was lost";
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../lib/error-code.ts";
 import type { Database, Row, SqlValue, Statement } from "../database.ts";
 import { postgresDialect } from "../dialect.ts";
 import { migrate } from "../migrate.ts";
@@ -95,7 +96,7 @@ class PostgresState {
       this.#bridge.call({ kind: "check" });
       return undefined;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
     }
   }
 

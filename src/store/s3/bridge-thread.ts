@@ -1,4 +1,5 @@
 import { workerData } from "node:worker_threads";
+import { errorMessage } from "../../lib/error-code.ts";
 import { StoreError } from "../tile-store.ts";
 import { OwnedBucket } from "./internal/owned-bucket.ts";
 import type { BridgeAnswer, BridgeCall, BridgeData } from "./internal/sync-bridge.ts";
@@ -14,7 +15,7 @@ function serve({ options, port, answered }: BridgeData): void {
       const result: unknown = await Reflect.apply(called, bucket, args);
       return { id, result };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       return { id, fault: { code: error instanceof StoreError ? error.code : undefined, message } };
     }
   };
