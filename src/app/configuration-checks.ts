@@ -5,7 +5,7 @@ import type { ConfigurationProblem } from "../config/problem.ts";
 import type { CheckedProblem } from "../http/resource.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { suggestionOf } from "../lib/nearest.ts";
-import { messageOf } from "./message-of.ts";
+import { nextMessage } from "./thread-message.ts";
 
 /** The name of the text in the problems of a check. */
 export const CHECKED_FILE = "nuthatch.yaml";
@@ -31,6 +31,8 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
+  // The thread does not keep a server from closing.
+  worker.unref();
   const unchecked = (why: string): TextReport => ({
     problems: [{ file: CHECKED_FILE, path: "", message: `this text cannot be checked: ${why}` }],
     warnings: [],
@@ -41,7 +43,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     void worker.terminate();
   }, LIMIT_MS).unref();
   try {
-    return await messageOf<TextReport>(worker);
+    return await nextMessage<TextReport>(worker);
   } catch (error) {
     if (isLate) return unchecked(`the check takes more than ${LIMIT_MS / 1000} seconds`);
     if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") return unchecked("the check takes too much memory");
@@ -49,6 +51,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     throw error;
   } finally {
     clearTimeout(timer);
+    await worker.terminate();
   }
 }
 

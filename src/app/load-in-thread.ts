@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import type { ConfigurationInput } from "../config/configuration-input.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import type { Result } from "../lib/result.ts";
+import { nextMessage } from "./thread-message.ts";
 
 export type LoadInput = Omit<ConfigurationInput, "env">;
 type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
@@ -25,7 +25,9 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
   // The thread does not keep a server from closing.
   worker.unref();
   try {
-    const loaded = await answerOf(worker, input);
+    const next = nextMessage<Loaded>(worker);
+    worker.postMessage(input);
+    const loaded = await next;
     if (waiting === undefined) keep(worker);
     else void worker.terminate();
     return loaded;
@@ -42,20 +44,4 @@ function keep(worker: Worker): void {
   }, IDLE_MS);
   timer.unref();
   waiting = { worker, timer };
-}
-
-async function answerOf(worker: Worker, input: LoadInput): Promise<Loaded> {
-  const answer = new AbortController();
-  try {
-    // Rejects with the error of the thread, if it has one.
-    const answered = once(worker, "message", { signal: answer.signal });
-    const ended = once(worker, "exit", { signal: answer.signal }).then(([code]) => {
-      throw new Error(`a thread has ended with ${String(code)}`);
-    });
-    worker.postMessage(input);
-    const [loaded] = await Promise.race([answered, ended]);
-    return loaded;
-  } finally {
-    answer.abort();
-  }
 }
