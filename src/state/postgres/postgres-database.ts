@@ -55,10 +55,8 @@ interface Transaction {
  */
 export function openPostgres(target: PostgresTarget, options: PostgresOptions): PostgresDatabase {
   const thread = options.thread ?? new URL("./postgres-thread.js", import.meta.url);
-  const state = new PostgresState(
-    target,
-    new PostgresBridge(target, options.use ?? "server", thread, options.diverged),
-  );
+  const bridge = new PostgresBridge({ target, use: options.use ?? "server" }, thread, options.diverged);
+  const state = new PostgresState(target, bridge);
   return {
     dialect: postgresDialect,
     connect: () => state.connect(),

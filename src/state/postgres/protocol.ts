@@ -24,17 +24,7 @@ export interface Batch {
   readonly queries: readonly Query[];
 }
 
-/** A request of the coordinator's thread to the thread of the connection. The answer has the same id. */
-export interface NumberedRequest {
-  readonly id: number;
-  readonly request: Request;
-}
-
-export interface NumberedAnswer {
-  readonly id: number;
-  readonly answer: Answer;
-}
-
+/** A request of the coordinator's thread to the thread of the connection. */
 export type Request =
   | { readonly kind: "open" }
   | Batch
