@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, rmdirSync, type Stats, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
+import { constants, lstatSync, readdirSync, rmdirSync, type Stats, statSync } from "node:fs";
+import { access, mkdir, statfs } from "node:fs/promises";
 import { relative } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
 import { type DiskSpace, StoreError } from "../tile-store.ts";
@@ -35,6 +35,16 @@ export function expectPresent(root: string, directory: string): void {
   if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) return;
   if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
     throw new StoreError("unavailable", `${relative(root, directory)} is away from the store`, undefined);
+}
+
+/** Makes a directory, if it is missing, and checks that tiles can be written there. @throws StoreError */
+export async function checkWritable(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+    await access(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw storeError(error, "a tile cannot be written");
+  }
 }
 
 /**

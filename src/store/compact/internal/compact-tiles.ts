@@ -1,8 +1,6 @@
-import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import { diskOf, diskSpaceOf } from "../../internal/directories.ts";
+import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
@@ -157,15 +155,7 @@ function writesOf({
       }
     },
 
-    async check(layer) {
-      const directory = paths.layerPath(layer);
-      try {
-        await mkdir(directory, { recursive: true });
-        await access(directory, constants.W_OK | constants.X_OK);
-      } catch (error) {
-        throw storeError(error, "a tile cannot be written");
-      }
-    },
+    check: (layer) => checkWritable(paths.layerPath(layer)),
   };
 }
 

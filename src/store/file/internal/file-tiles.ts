@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  constants,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -13,10 +12,9 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
-import { diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
+import { checkWritable, diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
@@ -129,15 +127,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
       }
     },
 
-    async check(layer) {
-      const directory = paths.layerPath(layer);
-      try {
-        await mkdir(directory, { recursive: true });
-        await access(directory, constants.W_OK | constants.X_OK);
-      } catch (error) {
-        throw storeError(error, "a tile cannot be written");
-      }
-    },
+    check: (layer) => checkWritable(paths.layerPath(layer)),
   };
 }
 
