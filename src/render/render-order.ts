@@ -1,5 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
+import type { TileReport } from "../ledger/cell-writers.ts";
 import type { TraceContext } from "../lib/trace-context.ts";
 import type { FailureClass } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
@@ -53,21 +54,8 @@ export type FilledMetatile = Pick<RenderOrder, "tileSet" | "beside" | "rect">;
 export const tileSetsOf = ({ tileSet, beside = [] }: Omit<FilledMetatile, "rect">): readonly TileSet[] =>
   beside.length === 0 ? [tileSet] : [tileSet, ...beside.map((format) => ({ ...tileSet, format }))];
 
-/**
- * A tile that was written, or that the store already held unchanged. `replaced` is the size of the previous tile in
- * bytes; undefined when there was none.
- */
-export interface WrittenTile {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  readonly bytes: number;
-  readonly replaced: number | undefined;
-  /**
-   * The store held the same bytes. The renderer left the tile as it was, or renewed only its time. Absent: the tile was
-   * written.
-   */
-  readonly unchanged?: "left" | "renewed";
+/** A tile that was written, or that the store already held unchanged. */
+export interface WrittenTile extends TileReport {
   /** A digest of the bytes, present only if the order was watched. */
   readonly digest?: string;
 }

@@ -1,25 +1,17 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Composed, Composition } from "../image/compose.ts";
-import type { FailureClass, Question, UpstreamDocument } from "../source/source.ts";
+import type { Question, UpstreamDocument } from "../source/source.ts";
 import type { Leave } from "./admission.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import type { RenderedMetatile } from "./render-metatile.ts";
-import type { RenderOrder } from "./render-order.ts";
+import type { RenderFailure, RenderOrder } from "./render-order.ts";
 import type { TestOrder, TestRender } from "./test-render.ts";
 
 /** The result of a render. */
 export type RendererResult =
   /** `processorMs` is the processor time that the renderer has used since its previous report. Absent in a batch. */
   | ({ readonly kind: "rendered"; readonly processorMs?: number } & RenderedMetatile)
-  | {
-      readonly kind: "failed";
-      readonly failure: FailureClass;
-      readonly message: string;
-      readonly retryAfterMs: number | undefined;
-      /** The same request would fail again. */
-      readonly isPermanent?: true;
-      readonly upstreamMs: number;
-    }
+  | (Omit<RenderFailure, "answeredMsAgo"> & { readonly upstreamMs: number })
   | { readonly kind: "cancelled" }
   /** The renderer died. Which tiles it wrote last is not known. */
   | { readonly kind: "lost" };
