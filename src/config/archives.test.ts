@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { VECTOR_TILE, writeMbtiles, writePmtiles } from "../source/archive/archive-fixture.ts";
+import { VECTOR_TILE, writeMbtiles, writePmtiles } from "../../test/support/archive-fixture.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { rectHolds, type TileIndex, type TileRect } from "../grid/grid-set.ts";
 import { tileList } from "../grid/tile-list.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import { openDatabase } from "../state/embedded-database.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
 import { type ExportPageRequest, ExportService } from "./export-service.ts";
 

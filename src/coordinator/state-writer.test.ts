@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { StateWriter } from "./state-writer.ts";
 
 const ZOOMS = [8, 9, 10, 11, 12];

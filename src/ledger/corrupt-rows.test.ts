@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import type { SqlValue } from "../state/database.ts";
 import { openDatabase } from "../state/embedded-database.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { atOnce } from "../lib/slices.ts";
 import { text } from "../state/database.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { OpenCells } from "./cell-writers.ts";
 import { Ledger } from "./ledger.ts";
 import { buildLedgerInternals } from "./ledger-internals.ts";

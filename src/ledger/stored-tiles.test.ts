@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { rectHolds, type TileRect } from "../grid/grid-set.ts";
 import { metatileNumber, metatileWalk } from "../grid/metatile.ts";
@@ -10,7 +11,6 @@ import { indexOf } from "../grid/selection.ts";
 import { tileList } from "../grid/tile-list.ts";
 import { isSelected } from "../grid/tile-selection.ts";
 import type { Database } from "../state/database.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import type { TileRect } from "../grid/grid-set.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Ledger } from "./ledger.ts";
 import { ledgerMigrations } from "./ledger-migrations.ts";
 

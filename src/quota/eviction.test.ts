@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { openTestDatabase } from "../../test/support/test-database.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerMigrations } from "../ledger/ledger-migrations.ts";
 import type { Database } from "../state/database.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { Eviction, type SeedRange } from "./eviction.ts";
 import type { EvictionOptions } from "./eviction-options.ts";
 import { limitsOf } from "./limits.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset, type Layer, metatileFor } from "../layer/layer.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 

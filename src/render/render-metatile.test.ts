@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { png } from "../../test/support/upstream.ts";
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { atEveryZoom } from "../layer/by-zoom.ts";
@@ -10,7 +11,6 @@ import { gridSubset, type Layer } from "../layer/layer.ts";
 import { type Parameters, parseParameters } from "../layer/parameter-filter.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source/source.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { createFileStore } from "./file/file-store.ts";
-import { createMemoryStore } from "./memory/memory-store.ts";
 import { storeConformance } from "./store.conformance.ts";
 import { StoreRouter } from "./store-router.ts";
 

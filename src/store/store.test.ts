@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
-import { createMemoryStore } from "./memory/memory-store.ts";
 import { type StoreTrouble, storeConformance } from "./store.conformance.ts";
 import { StoreError } from "./tile-store.ts";
 

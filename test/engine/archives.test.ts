@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, expect, test } from "vitest";
-import { type FixtureTile, VECTOR_TILE, writeMbtiles, writePmtiles } from "../../src/source/archive/archive-fixture.ts";
+import { type FixtureTile, VECTOR_TILE, writeMbtiles, writePmtiles } from "../support/archive-fixture.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { sentAsIs } from "../support/sent-as-is.ts";
 import { ended, seed, startServer } from "../support/server.ts";

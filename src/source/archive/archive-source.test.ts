@@ -5,12 +5,19 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import Sqlite from "libsql";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import {
+  directory,
+  type FixtureTile,
+  pmtiles,
+  VECTOR_TILE,
+  writeMbtiles,
+  writePmtiles,
+} from "../../../test/support/archive-fixture.ts";
 import { formatNamed } from "../../../test/support/layer.ts";
 import type { ArchiveSourceOptions } from "../../layer/layer.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { type Source, SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT } from "./archive.ts";
-import { directory, type FixtureTile, pmtiles, VECTOR_TILE, writeMbtiles, writePmtiles } from "./archive-fixture.ts";
 import { createArchiveSource } from "./archive-source.ts";
 import { inspectArchive } from "./open-archive.ts";
 

@@ -1,9 +1,9 @@
-import { rectHolds } from "../../grid/grid-set.ts";
-import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
-import type { FoundTile, InventoryStore, StoredPyramid } from "../inventory-store.ts";
-import type { LocalStore } from "../store.ts";
-import type { TileStore } from "../tile-store.ts";
-import type { TruncationStore } from "../truncation-store.ts";
+import { rectHolds } from "../../src/grid/grid-set.ts";
+import { BLOCK_SIDE, type TileAddress, tileSetKey } from "../../src/layer/tile-set.ts";
+import type { FoundTile, InventoryStore, StoredPyramid } from "../../src/store/inventory-store.ts";
+import type { LocalStore } from "../../src/store/store.ts";
+import type { TileStore } from "../../src/store/tile-store.ts";
+import type { TruncationStore } from "../../src/store/truncation-store.ts";
 
 interface Stored {
   readonly at: TileAddress;
