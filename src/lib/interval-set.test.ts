@@ -28,8 +28,9 @@ test("an interval set holds what a plain set holds, in disjoint intervals, and s
         expect(set.nextMissing(BigInt(n))).toBe(BigInt(next));
         expect(again.nextMissing(BigInt(n))).toBe(BigInt(next));
       }
-      expect(set.count).toBe(BigInt(plain.size));
       const pairs = set.toJSON();
+      const count = pairs.reduce((sum, [first, end]) => sum + BigInt(end) - BigInt(first), 0n);
+      expect(count).toBe(BigInt(plain.size));
       for (const [i, [first]] of pairs.entries()) {
         if (i > 0) expect(BigInt(first)).toBeGreaterThan(BigInt(pairs[i - 1]?.[1] ?? "0"));
       }

@@ -66,10 +66,6 @@ export class IntervalSet {
     return here !== undefined && here[0] <= n ? here[1] : n;
   }
 
-  get count(): bigint {
-    return this.#intervals.reduce((sum, [first, end]) => sum + end - first, 0n);
-  }
-
   toJSON(): [string, string][] {
     return this.#intervals.map(([first, end]) => [String(first), String(end)]);
   }

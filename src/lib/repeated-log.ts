@@ -14,12 +14,10 @@ interface Counted {
 export class RepeatedLog {
   readonly #write: (fields: Readonly<Record<string, unknown>>) => void;
   readonly #counted = new Map<string, Counted>();
-  readonly #everyMs: number;
 
   /** @param write logs one line; `count` is the number of events */
-  constructor(write: (fields: Readonly<Record<string, unknown>>) => void, everyMs = COUNTED_MS) {
+  constructor(write: (fields: Readonly<Record<string, unknown>>) => void) {
     this.#write = write;
-    this.#everyMs = everyMs;
   }
 
   /** Adds events of the kind that `key` names. The line has the fields of the last event. */
@@ -43,7 +41,7 @@ export class RepeatedLog {
   }
 
   #later(key: string): NodeJS.Timeout {
-    const timer = setTimeout(() => this.#flush(key), this.#everyMs);
+    const timer = setTimeout(() => this.#flush(key), COUNTED_MS);
     timer.unref();
     return timer;
   }

@@ -72,12 +72,8 @@ interface Asking {
 }
 
 /** Runs `planSeedInSteps` without pauses: without an area the planning takes no time. */
-export const planSeed = (
-  requested: SeedRequest,
-  layer: Layer,
-  options: JobOptions,
-  asking: Asking = {},
-): Result<JobRequest, Refusal> => atOnce(planSeedInSteps(requested, layer, options, asking));
+export const planSeed = (requested: SeedRequest, layer: Layer, options: JobOptions): Result<JobRequest, Refusal> =>
+  atOnce(planSeedInSteps(requested, layer, options, {}));
 
 /**
  * Validates a seed request against its layer. Returns the exact work, or a refusal that names the field. Yields at

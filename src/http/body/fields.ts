@@ -13,10 +13,6 @@ export class Problems {
   #first: Refusal | undefined;
   readonly #ignored: string[] = [];
 
-  get first(): Refusal | undefined {
-    return this.#first;
-  }
-
   note(refusal: Refusal): undefined {
     this.#first ??= refusal;
     return undefined;

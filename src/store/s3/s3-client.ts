@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfter } from "../../lib/back-off.ts";
 import { errorOf, GuardedOff, mayPass, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
 import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
-import { encoded } from "./internal/signer.ts";
 import type { Answer } from "./internal/transport.ts";
 import { S3Error, s3Failure } from "./s3-error.ts";
 import type { S3Options } from "./s3-options.ts";
@@ -153,18 +152,6 @@ export class S3Client implements AsyncDisposable {
     if (refused !== undefined) throw new S3Error(status, refused);
     const failed = parsed(() => parseDeleted(textOf(text)), status, "the answer to a deletion is no list of results");
     return new Map(failed.map(({ key, code }) => [key.slice(cut), new S3Error(status, code)]));
-  }
-
-  /** Copies an object inside the bucket. Returns false when there is none. */
-  async copy(from: string, to: string): Promise<boolean> {
-    const source = `/${this.#options.bucket}/${this.#requests.keyOf(from)}`.split("/").map(encoded).join("/");
-    const headers = { "x-amz-copy-source": source };
-    const answer = await this.#requests.run({ method: "PUT", key: to, headers, expected: [404] });
-    if (isAbsent(answer)) return false;
-    // A failure after the first byte has status 200 too (Amazon S3 API, CopyObject).
-    const code = parseErrorCode(textOf(answer.body));
-    if (code !== undefined) throw new S3Error(answer.status, code);
-    return true;
   }
 
   /** Yields the pages of a list. Keys and prefixes are without the prefix of the options. */

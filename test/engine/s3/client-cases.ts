@@ -11,7 +11,7 @@ const plain = { contentType: "text/plain" };
 const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 export function clientCases(started: () => S3Server): void {
-  test("objects with strange names are stored, read, listed, copied and deleted", async () => {
+  test("objects with strange names are stored, read, listed and deleted", async () => {
     await using client = new S3Client(started().options("a/b"));
     const keys = ["ws:a/EPSG:4326/png/default/3/1/2.png", "ä ö+&=?#%41/(1)*'!~", "x~lq2/1.png"];
     for (const key of keys)
@@ -30,10 +30,7 @@ export function clientCases(started: () => S3Server): void {
     const folders: string[] = [];
     for await (const page of client.list({ prefix: "", delimiter: "/" })) folders.push(...page.prefixes);
     expect(folders.sort()).toEqual(["ws:a/", "x~lq2/", "ä ö+&=?#%41/"].sort());
-    expect(await client.copy(keys[1] ?? "", "copy & more")).toBe(true);
-    expect(await client.copy("none", "copy2")).toBe(false);
-    expect(Buffer.from((await client.get("copy & more"))?.body ?? []).toString()).toBe(keys[1]);
-    await client.deleteAll([...keys, "copy & more", "never"]);
+    await client.deleteAll([...keys, "never"]);
     for (const key of keys) expect(await client.get(key)).toBeUndefined();
     expect(await client.head("never")).toBeUndefined();
     await client.delete("never");

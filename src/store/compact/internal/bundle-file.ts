@@ -15,14 +15,14 @@ import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts
 import { ROWS_FILE } from "./compact-paths.ts";
 
 /** Opens a bundle for reading, and closes it after the work. Undefined: there is no bundle. @throws StoreError */
-export function withBundle<T>(path: string, work: (file: number) => T, what = "a tile cannot be read"): T | undefined {
+export function withBundle<T>(path: string, work: (file: number) => T): T | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
     return work(file);
   } catch (error) {
     if (file === undefined && codeOf(error) === "ENOENT") return undefined;
-    throw storeError(error, what);
+    throw storeError(error, "a bundle cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -113,7 +113,7 @@ function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, af
       else tiles.push({ x, y, bytes: entry.size, modifiedMs: record.modifiedMs });
     }
   };
-  withBundle(bundle.path, count, "a bundle cannot be read");
+  withBundle(bundle.path, count);
   return { tiles, broken };
 }
 
@@ -170,7 +170,7 @@ async function* regionsOf(
 }
 
 function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: number; y: number }[] {
-  const index = withBundle(bundle.path, readIndex, "a bundle cannot be read");
+  const index = withBundle(bundle.path, readIndex);
   if (index === undefined || rows === undefined) return [];
   const inside: { x: number; y: number }[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {

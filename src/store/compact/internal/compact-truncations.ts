@@ -111,7 +111,7 @@ function tilesIn(
   chosen: (x: number, y: number) => boolean,
 ): readonly Candidate[] {
   if (rows === undefined) return [];
-  const index = withBundle(bundle.path, readIndex, "a bundle cannot be read");
+  const index = withBundle(bundle.path, readIndex);
   if (index === undefined) return [];
   const found: Candidate[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {

@@ -15,7 +15,7 @@ import type { CompactParts } from "./compact-tiles.ts";
 const MOST_AT_ONCE = 100;
 
 const isEmptyBundle = ({ path }: BundleAt): boolean | undefined =>
-  withBundle(path, (file) => readIndex(file).isEmpty, "a bundle cannot be read");
+  withBundle(path, (file) => readIndex(file).isEmpty);
 
 /** Removes those of the bundles that have no tile, and the directories that are empty then. */
 export function removeEmptyBundles({ writer }: CompactParts, level: LevelAt, bundles: readonly BundleAt[]): void {

@@ -27,7 +27,7 @@ export interface Signing {
 const UNSIGNED = "UNSIGNED-PAYLOAD";
 
 /** Encodes as AWS's signature version 4 does: all but letters, digits and `-._~` (RFC 3986, 2.3). */
-export const encoded = (text: string): string =>
+const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Returns a time as `20130524T000000Z`. */
