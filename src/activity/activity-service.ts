@@ -1,3 +1,4 @@
+import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/slices.ts";
 import { type Database, int, type Migrations, type Row, type SqlValue, text } from "../state/database.ts";
 import type { Dialect } from "../state/dialect.ts";
@@ -128,8 +129,7 @@ export class ActivityService {
 
   #write(entries: readonly ActivityEntry[]): readonly ActivityRow[] {
     const rows: ActivityRow[] = [];
-    for (let from = 0; from < entries.length; from += INSERTED_AT_ONCE)
-      rows.push(...this.#insert(entries.slice(from, from + INSERTED_AT_ONCE)));
+    for (const some of pagesOf(entries, INSERTED_AT_ONCE)) rows.push(...this.#insert(some));
     // Trims by the number of rows, not by their ids: after a restore of the database the next id is far above the last
     // one.
     this.#db

@@ -4,6 +4,7 @@ import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import { blockOf, cellOf, cellRectOf } from "../ledger/block.ts";
 import type { CellPosition } from "../ledger/cells.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { pagesOf } from "../lib/pages.ts";
 import { Slices } from "../lib/slices.ts";
 import type { FoundTile } from "../store/inventory-store.ts";
 import type { Store } from "../store/store.ts";
@@ -244,9 +245,9 @@ export class LayerCopy {
       await this.#expectSpace();
       await this.#describe(tileSet);
       const atOnce = Math.max(from.putsAtOnce(layer), to.putsAtOnce(layer));
-      for (let n = 0; n < wanted.length; n += atOnce) {
+      for (const some of pagesOf(wanted, atOnce)) {
         if (slices.isOver) await slices.next();
-        await Promise.all(wanted.slice(n, n + atOnce).map(({ x, y }) => this.#copy(tileSet, x, y, rect.z, signal)));
+        await Promise.all(some.map(({ x, y }) => this.#copy(tileSet, x, y, rect.z, signal)));
       }
     });
   }

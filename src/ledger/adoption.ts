@@ -1,3 +1,4 @@
+import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
@@ -6,7 +7,7 @@ import type { InventoryStore, LevelChanges, StoredPyramid } from "../store/inven
 import { StoreError } from "../store/tile-store.ts";
 import { PAGE } from "./block-table.ts";
 import type { Ledger } from "./ledger.ts";
-import { blocksIn, blocksOf, type ListedBlock, pagesOf } from "./region-blocks.ts";
+import { blocksIn, blocksOf, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 import { pyramidKey } from "./tile-set-record.ts";
 

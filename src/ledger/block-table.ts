@@ -1,3 +1,4 @@
+import { pagesOf } from "../lib/pages.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import {
@@ -414,8 +415,7 @@ export class BlockTable {
     const found = this.#sql.inRect
       .all(tileSetId, z, minX, maxX, minY, maxY)
       .map((row) => ({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }));
-    for (let from = 0; from < found.length; from += PAGE) {
-      const page = found.slice(from, from + PAGE);
+    for (const page of pagesOf(found, PAGE)) {
       this.#readPage(page, minY, maxY);
       for (const at of page) {
         const block = this.at(at);

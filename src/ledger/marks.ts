@@ -1,8 +1,8 @@
+import { pagesOf } from "../lib/pages.ts";
 import { type Database, int, type Row, type Statement, text } from "../state/database.ts";
 import { inPositions, POSITIONS_AT_ONCE, positionValues, replacing } from "../state/dialect.ts";
 import { type Block, type BlockAddress, blockKey, CELLS, maskCells, maskText } from "./block.ts";
 import type { BlockTable } from "./block-table.ts";
-import { pagesOf } from "./region-blocks.ts";
 
 /**
  * A mark outlives its flush by this long: after a power loss the disk may be that far behind

@@ -1,3 +1,4 @@
+import { pagesOf } from "../lib/pages.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
@@ -6,7 +7,7 @@ import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts"
 import { PAGE } from "./block-table.ts";
 import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
-import { blocksIn, type Listed, type ListedBlock, pagesOf } from "./region-blocks.ts";
+import { blocksIn, type Listed, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
 
 export interface VerificationView {

@@ -1,3 +1,4 @@
+import { pagesOf } from "../../lib/pages.ts";
 import {
   type IdempotencyKey,
   JOB_KINDS,
@@ -258,8 +259,7 @@ export class JobStore {
   }
 
   addFailedTiles(job: number, tiles: readonly FailedTile[]): void {
-    for (let from = 0; from < tiles.length; from += TILES_AT_ONCE) {
-      const some = tiles.slice(from, from + TILES_AT_ONCE);
+    for (const some of pagesOf(tiles, TILES_AT_ONCE)) {
       const rows = some.map(() => "(?, ?, ?, ?, ?, ?, ?)").join(", ");
       this.#db
         .prepare(`INSERT INTO failed_tile (job, z, x, y, combination, class, message) VALUES ${rows}`)

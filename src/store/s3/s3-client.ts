@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfter } from "../../lib/back-off.ts";
+import { pagesOf } from "../../lib/pages.ts";
 import { errorOf, GuardedOff, mayPass, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
 import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
 import type { Answer } from "./internal/transport.ts";
@@ -125,8 +126,8 @@ export class S3Client implements AsyncDisposable {
    */
   async deleteAll(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
     const failures = new Map<string, S3Error>();
-    for (let from = 0; from < keys.length; from += MOST_DELETIONS) {
-      let left = keys.slice(from, from + MOST_DELETIONS);
+    for (const page of pagesOf(keys, MOST_DELETIONS)) {
+      let left = page;
       for (let tries = 1; left.length > 0; tries++) {
         const failed = await this.#deleteSome(left);
         const isLast = tries === DELETE_TRIES;

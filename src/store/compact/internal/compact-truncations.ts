@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { pagesOf } from "../../../lib/pages.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
@@ -63,9 +64,8 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
         for (const bundle of bundlesOfRect(level, rect)) {
           signal.throwIfAborted();
           const tiles = tilesIn(level, bundle, rect, chosen);
-          for (let from = 0; from < tiles.length; from += CHUNK) {
+          for (const some of pagesOf(tiles, CHUNK)) {
             signal.throwIfAborted();
-            const some = tiles.slice(from, from + CHUNK);
             await listener.willDelete(some.map(({ deleted }) => deleted));
             signal.throwIfAborted();
             const removed = remove(parts, bundle, some);

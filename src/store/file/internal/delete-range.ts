@@ -3,6 +3,7 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
+import { pagesOf } from "../../../lib/pages.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
 import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
@@ -42,9 +43,9 @@ export async function deleteRange(
       ? named(layout, level, rect, choice.extension, choice)
       : listed(layout, level, rect, choice);
   for await (const { bucket, tiles } of candidates) {
-    for (let from = 0; from < tiles.length; from += CHUNK) {
+    for (const some of pagesOf(tiles, CHUNK)) {
       signal.throwIfAborted();
-      await deleteChunk(tiles.slice(from, from + CHUNK), rect.z, listener, signal);
+      await deleteChunk(some, rect.z, listener, signal);
     }
     // `rmdir` removes the bucket only if it is empty.
     await rmdir(bucket).catch(() => undefined);
