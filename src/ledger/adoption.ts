@@ -1,11 +1,10 @@
-import { pagesOf } from "../lib/pages.ts";
 import type { Logger } from "../lib/logger.ts";
+import { pagesOf } from "../lib/pages.ts";
 import { type Database, int, type Migrations, text } from "../state/database.ts";
-import { replacing } from "../state/dialect.ts";
+import { POSITIONS_AT_ONCE, replacing } from "../state/dialect.ts";
 import { isStateAway, StateWait } from "../state/state-wait.ts";
 import type { InventoryStore, LevelChanges, StoredPyramid } from "../store/inventory-store.ts";
 import { StoreError } from "../store/tile-store.ts";
-import { PAGE } from "./block-table.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn, blocksOf, type ListedBlock } from "./region-blocks.ts";
 import { Stretch } from "./stretch.ts";
@@ -258,7 +257,7 @@ export class Adoption {
       for await (const region of changes.regions()) {
         const which = this.#countsAll ? "all" : "changed";
         const listedBlocks = await stretch.run(blocksIn(region));
-        for (const page of pagesOf(blocksOf(region, listedBlocks), PAGE)) {
+        for (const page of pagesOf(blocksOf(region, listedBlocks), POSITIONS_AT_ONCE)) {
           await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
             this.#ledger.caches.recountBlock(pyramid, rect, listed, which),
           );
@@ -273,7 +272,7 @@ export class Adoption {
   /** Counts the cells again that have lost a directory. */
   async #repairLost(pyramid: StoredPyramid, z: number, changes: LevelChanges, stretch: Stretch): Promise<void> {
     const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
-    for (const page of pagesOf(rects, PAGE)) {
+    for (const page of pagesOf(rects, POSITIONS_AT_ONCE)) {
       await this.#wait.run(async () => {
         this.#ledger.caches.prefetch(pyramid, page);
         for (const rect of page) {
@@ -321,7 +320,7 @@ export class Adoption {
       this.#current = { ...pyramid, z };
       const stretch = new Stretch(this.#stop.signal);
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
-        for (const page of pagesOf(await stretch.run(blocksIn(region)), PAGE)) {
+        for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {
           await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
             this.#ledger.caches.adopt(pyramid, rect, listed, counted),
           );

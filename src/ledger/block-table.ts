@@ -1,6 +1,6 @@
-import { pagesOf } from "../lib/pages.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
+import { pagesOf } from "../lib/pages.ts";
 import {
   bytes,
   bytesOrNull,
@@ -26,8 +26,6 @@ export type ZoomAddress = Pick<BlockAddress, "tileSetId" | "z">;
 /** A row of blocks of one zoom of a tile set. */
 export type BlockRow = Omit<BlockAddress, "bx">;
 
-/** The blocks that are read at once. */
-export const PAGE = POSITIONS_AT_ONCE;
 /** Capacity of the block table; a block takes about 5 KiB. Pinned blocks stay in memory beyond the capacity. */
 export const BLOCKS_IN_MEMORY = 2048;
 /** Pinned blocks that one trim skips before it gives up until the next time. */
@@ -152,7 +150,7 @@ export class BlockTable {
 
   /**
    * Reads blocks of one zoom of a tile set with one statement. Those without a row are in memory afterwards, too.
-   * @param wanted at most `PAGE` blocks
+   * @param wanted at most `POSITIONS_AT_ONCE` blocks
    */
   prefetch(wanted: readonly BlockAddress[]): void {
     const missing = wanted.filter((at) => !this.#blocks.has(blockKey(at)));
@@ -371,11 +369,11 @@ export class BlockTable {
     decode: (at: BlockAddress, row: Row) => T,
   ): Generator<readonly T[]> {
     for (let first = blockOf(minX); ; ) {
-      const rows = statement.all(tileSetId, z, by, first, blockOf(maxX), PAGE);
+      const rows = statement.all(tileSetId, z, by, first, blockOf(maxX), POSITIONS_AT_ONCE);
       const page = rows.map((row) => decode({ tileSetId, z, bx: int(row, "bx"), by }, row));
       yield page;
       const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return;
+      if (last === undefined || page.length < POSITIONS_AT_ONCE) return;
       first = last.bx + 1;
     }
   }
@@ -415,7 +413,7 @@ export class BlockTable {
     const found = this.#sql.inRect
       .all(tileSetId, z, minX, maxX, minY, maxY)
       .map((row) => ({ tileSetId, z, bx: int(row, "bx"), by: int(row, "by") }));
-    for (const page of pagesOf(found, PAGE)) {
+    for (const page of pagesOf(found, POSITIONS_AT_ONCE)) {
       this.#readPage(page, minY, maxY);
       for (const at of page) {
         const block = this.at(at);

@@ -94,7 +94,7 @@ export class CacheCounts {
   /**
    * Reads the records of blocks of one level, before they are counted or compared one by one: a read of each takes much
    * longer where the database is on another machine.
-   * @param rects the rectangles of at most `PAGE` blocks
+   * @param rects the rectangles of at most `POSITIONS_AT_ONCE` blocks
    */
   prefetch(pyramid: StoredPyramid, rects: readonly TileRect[]): void {
     const places = rects.map(({ z, minX, minY }) => ({ z, bx: blockOf(minX), by: blockOf(minY) }));

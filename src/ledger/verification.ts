@@ -1,10 +1,10 @@
-import { pagesOf } from "../lib/pages.ts";
 import type { TileRect } from "../grid/grid-set.ts";
 import { tileSetKey } from "../layer/tile-set.ts";
 import { isoTime, isoTimeOrNull } from "../lib/iso-time.ts";
+import { pagesOf } from "../lib/pages.ts";
+import { POSITIONS_AT_ONCE } from "../state/dialect.ts";
 import { StateWait } from "../state/state-wait.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
-import { PAGE } from "./block-table.ts";
 import type { CellDifference } from "./cache-counts.ts";
 import type { Ledger } from "./ledger.ts";
 import { blocksIn, type Listed, type ListedBlock } from "./region-blocks.ts";
@@ -77,14 +77,14 @@ export class Verification {
         const stretch = new Stretch(this.#stop.signal);
         for await (const region of this.#store.regions(pyramid, z, undefined)) {
           for (const tiles of region.tiles.values()) this.#tiles += tiles.length;
-          for (const page of pagesOf(await stretch.run(blocksIn(region)), PAGE)) {
+          for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {
             await this.#comparePage(pyramid, page, stretch);
             if (this.#stop.signal.aborted) return;
           }
         }
         // Compares the blocks that have rows too: the store may list no tiles there.
         const rects = await this.#wait.run(() => [...this.#ledger.caches.blockRects(pyramid, z)]);
-        for (const page of pagesOf(rects, PAGE)) {
+        for (const page of pagesOf(rects, POSITIONS_AT_ONCE)) {
           await this.#comparePage(
             pyramid,
             page.map((rect) => [rect, new Map()]),
