@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { etagOf } from "../lib/etag.ts";
 import { POLICY } from "./console/policy.ts";
 import { type Answer, HTML_TYPE } from "./reply.ts";
 import type { PublicRequest } from "./resource.ts";
@@ -90,7 +90,7 @@ function readOnce(folder: string, path: string): () => BuiltFile {
       type: TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? TEXT,
       isNamedByContent: /-[0-9A-Z]{8}\.(?:css|js)$/.test(path),
       isCompressible: COMPRESSED.test(path),
-      etag: `"${createHash("sha256").update(read(false)).digest("base64url").slice(0, 22)}"`,
+      etag: etagOf(read(false)),
       read,
     };
     return file;

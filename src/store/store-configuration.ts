@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { etagOf } from "../lib/etag.ts";
 import { MASKED } from "../lib/masked.ts";
 import type { StoreOptions } from "./store-options.ts";
 
@@ -20,8 +20,4 @@ export function storeConfiguration(store: StoreOptions): Readonly<Record<string,
 }
 
 /** Returns the entity tag of a store's configuration. Secrets do not change the tag, as in `layerTag`. */
-export const storeTag = (store: StoreOptions): string =>
-  `"${createHash("sha256")
-    .update(JSON.stringify(storeConfiguration(store)))
-    .digest("base64url")
-    .slice(0, 22)}"`;
+export const storeTag = (store: StoreOptions): string => etagOf(JSON.stringify(storeConfiguration(store)));

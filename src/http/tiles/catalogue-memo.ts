@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Catalogue } from "../../layer/catalogue.ts";
+import { etagOf } from "../../lib/etag.ts";
 import type { RequestedDocument } from "./tile-parts.ts";
 import type { PreparedTile, StoredDocument } from "./tile-reply.ts";
 
@@ -34,8 +34,8 @@ export class CatalogueMemo {
     if (stored !== undefined) return stored;
     const written = "parts" in requested ? [...requested.parts(baseUrl)].join("") : requested.write(baseUrl);
     const bytes = typeof written === "string" ? Buffer.from(written, "utf8") : written;
-    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const made: StoredDocument = { contentType: requested.contentType, fileName: requested.fileName, etag, bytes };
+    const { contentType, fileName } = requested;
+    const made: StoredDocument = { contentType, fileName, etag: etagOf(bytes), bytes };
     if (requested.isStored !== false) this.#documents.set(key, made);
     return made;
   }
