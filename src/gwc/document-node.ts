@@ -62,8 +62,10 @@ export function textOf(node: MapNode, name: string): string | undefined {
 }
 
 /** Returns the items of a list field, without their names; empty if there is none. */
-export function itemsOf(node: MapNode, name: string): readonly DocumentNode[] {
-  const value = fieldOf(node, name);
+export const itemsOf = (node: MapNode, name: string): readonly DocumentNode[] => itemsIn(fieldOf(node, name));
+
+/** Returns the items of a list, without their names; empty if the node is none. */
+export function itemsIn(value: DocumentNode | undefined): readonly DocumentNode[] {
   if (typeof value !== "object" || value.kind === "double" || value.kind === "map") return [];
   return value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
 }

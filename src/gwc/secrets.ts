@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { MASKED } from "../lib/masked.ts";
-import { type DocumentNode, fieldOf, type MapNode, map, type NamedNode } from "./document-node.ts";
+import { type DocumentNode, fieldOf, itemsIn, type MapNode, map, type NamedNode } from "./document-node.ts";
 
 /** The elements of documents whose values are secrets. `***` stands for the present value. */
 const SECRETS: ReadonlySet<string> = new Set([
@@ -71,16 +71,11 @@ function secretsInside(value: DocumentNode, before: DocumentNode | undefined): D
   if (typeof value !== "object" || value.kind === "double") return value;
   if (value.kind === "map") return withSecrets(value, isMap(before) ? before : undefined);
   const items = value.kind === "list" ? value.items.map(([, item]) => item) : value.items;
-  const present = itemsOf(before);
+  const present = itemsIn(before);
   const filled = items.map((item, i) => secretsInside(item, counterpart(item, i, present, items.length)));
   return value.kind === "repeated"
     ? { ...value, items: filled }
     : { ...value, items: value.items.map(([name, item], i): NamedNode => [name, filled[i] ?? item]) };
-}
-
-function itemsOf(node: DocumentNode | undefined): readonly DocumentNode[] {
-  if (typeof node !== "object" || node.kind === "double" || node.kind === "map") return [];
-  return node.kind === "list" ? node.items.map(([, item]) => item) : node.items;
 }
 
 /**
