@@ -1,14 +1,13 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import { stringify } from "yaml";
 import { errorMessage } from "../../lib/error-code.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { serverCommand } from "../client/answer.ts";
-import { problemsOfText } from "../exchange/problems-of-text.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { answerText } from "./answer-text.ts";
+import { expectFree, type OutputFlags, reportProblems, writeOutput } from "./import-configuration.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
 import { importForeignCommands } from "./import-foreign-command.ts";
 import { importGeoWebCacheCommand } from "./import-geowebcache-command.ts";
@@ -28,10 +27,8 @@ Examples:
   nuthatch import mapproxy /etc/mapproxy/mapproxy.yaml -o nuthatch.yaml
   nuthatch import mapcache /etc/mapcache.xml -o nuthatch.yaml`;
 
-interface ImportFlags extends Omit<ImportSettings, "url"> {
+interface ImportFlags extends Omit<ImportSettings, "url">, OutputFlags {
   readonly layer?: readonly string[];
-  readonly output?: string;
-  readonly force?: boolean;
 }
 
 /**
@@ -49,24 +46,12 @@ export function importCommand(): Command {
     .option("-o, --output <file>", "write to a file instead of printing")
     .option("--force", "write over the file if it is there already")
     .action(async (url: string, flags: ImportFlags) => {
-      if (flags.output !== undefined && flags.force !== true && existsSync(flags.output))
-        throw new CommandFailure(
-          `${flags.output} is there already: --force writes over it, or name another file with -o`,
-          EXIT.failure,
-        );
+      expectFree(flags);
       const { document, warnings } = await imported(url, flags);
       const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
-      if (flags.output === undefined) process.stdout.write(text);
-      else writeFileSync(flags.output, text, { flag: flags.force === true ? "w" : "wx" });
+      writeOutput(text, flags, 0o666);
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-      // The variable has to be set only where the server runs, so this check uses a placeholder.
-      const env = flags.passwordVariable === undefined ? {} : { [flags.passwordVariable]: "secret" };
-      const problems = await problemsOfText(text, env);
-      if (problems.length === 0) return;
-      process.stderr.write(
-        `What is written needs changes before a server takes it:\n${problems.map(({ message }) => `  ${message}\n`).join("")}`,
-      );
-      process.exitCode = EXIT.configuration;
+      await reportProblems(text, flags.passwordVariable === undefined ? [] : [flags.passwordVariable]);
     });
   const command = serverCommand("import", "stores the tiles of MBTiles in a layer; import wms writes a configuration")
     .argument("<file>", "MBTiles, or a directory of GeoWebCache's MBTiles store")

@@ -1,13 +1,6 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { Command } from "commander";
 import type { ForeignConfiguration } from "../exchange/foreign/foreign-configuration.ts";
-import { CommandFailure, EXIT } from "../exit.ts";
-
-interface Flags {
-  readonly check?: boolean;
-  readonly output?: string;
-  readonly force?: boolean;
-}
+import { type ImportFlags, importConfiguration } from "./import-configuration.ts";
 
 interface Program {
   /** The name of the command. */
@@ -45,35 +38,16 @@ const importForeign = ({ command, name, file, read }: Program): Command =>
     .option("--check", "only report what is taken over, and how")
     .option("-o, --output <file>", "write to a file instead of printing")
     .option("--force", "write over the file if it is there already")
-    .action(async (given: string, flags: Flags) => {
-      if (flags.output !== undefined && flags.force !== true && existsSync(flags.output))
-        throw new CommandFailure(
-          `${flags.output} is there already: --force writes over it, or name another file with -o`,
-          EXIT.failure,
-        );
-      const [{ foreignYaml }, { reportText }, { problemsOfText }] = await Promise.all([
-        import("../exchange/foreign/foreign-configuration.ts"),
-        import("../output/element-report.ts"),
-        import("../exchange/problems-of-text.ts"),
-      ]);
-      const taken = await read(given);
-      const left = taken.leftOut.map((line) => `left out: ${line}\n`).join("");
-      const report = reportText(taken.reports) + left;
-      for (const warning of taken.warnings) process.stderr.write(`warning: ${warning}\n`);
-      if (flags.check === true) {
-        process.stdout.write(report);
-        return;
-      }
-      const text = foreignYaml(name, taken);
-      if (flags.output === undefined) process.stdout.write(text);
-      else writeFileSync(flags.output, text, { flag: flags.force === true ? "w" : "wx", mode: 0o600 });
-      process.stderr.write(report);
-      const { variables } = taken;
-      if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);
-      const problems = await problemsOfText(text, Object.fromEntries(variables.map((one) => [one, "secret"])));
-      if (problems.length === 0) return;
-      process.stderr.write(
-        `What is written needs changes before a server takes it:\n${problems.map(({ message }) => `  ${message}\n`).join("")}`,
-      );
-      process.exitCode = EXIT.configuration;
-    });
+    .action((given: string, flags: ImportFlags) =>
+      importConfiguration(flags, async () => {
+        const [{ foreignYaml }, { reportText }] = await Promise.all([
+          import("../exchange/foreign/foreign-configuration.ts"),
+          import("../output/element-report.ts"),
+        ]);
+        const taken = await read(given);
+        const { warnings, variables } = taken;
+        const left = taken.leftOut.map((line) => `left out: ${line}\n`).join("");
+        const report = reportText(taken.reports) + left;
+        return { warnings, report, write: () => ({ text: foreignYaml(name, taken), variables }) };
+      }),
+    );
