@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
 import type { TileStore } from "../tile-store.ts";
@@ -36,4 +36,20 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
       }
     },
   };
+}
+
+/** Removes the files of parameters ids that no tile of a layer has any more. @throws StoreError */
+export function removeParametersFiles(
+  layerPath: string,
+  pyramids: readonly { readonly parametersId: string }[],
+  described: ReadonlySet<string>,
+): void {
+  for (const { parametersId } of pyramids) {
+    if (parametersId === "" || described.has(parametersId)) continue;
+    try {
+      rmSync(join(layerPath, parametersFileName(parametersId)), { force: true });
+    } catch (error) {
+      throw storeError(error, "a parameters file cannot be removed");
+    }
+  }
 }

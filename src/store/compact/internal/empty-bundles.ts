@@ -1,8 +1,8 @@
 import { rmSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parametersFileName } from "../../file/parameters-file.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
+import { removeParametersFiles } from "../../internal/parameters-files.ts";
 import { parsePyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { readIndex } from "./bundle.ts";
@@ -14,8 +14,7 @@ import type { CompactParts } from "./compact-tiles.ts";
 /** Bundles looked at in one call, which blocks the caller's thread. */
 const MOST_AT_ONCE = 100;
 
-const isEmptyBundle = ({ path }: BundleAt): boolean | undefined =>
-  withBundle(path, (file) => readIndex(file).isEmpty);
+const isEmptyBundle = ({ path }: BundleAt): boolean | undefined => withBundle(path, (file) => readIndex(file).isEmpty);
 
 /** Removes those of the bundles that have no tile, and the directories that are empty then. */
 export function removeEmptyBundles({ writer }: CompactParts, level: LevelAt, bundles: readonly BundleAt[]): void {
@@ -75,9 +74,7 @@ export function removeEmptyPyramids(
     const described = new Set(
       namesIn(paths.layerPath(layer)).map((name) => parsePyramidDirectory(name)?.parametersId ?? ""),
     );
-    for (const { parametersId } of pyramids)
-      if (parametersId !== "" && !described.has(parametersId))
-        removeFile(join(paths.layerPath(layer), parametersFileName(parametersId)));
+    removeParametersFiles(paths.layerPath(layer), pyramids, described);
     return outcomes;
   });
 }
@@ -98,12 +95,4 @@ function removeEmptyPyramid(path: string, budget: { left: number }): "gone" | "t
     if (!removeWithFile(join(path, format), DESCRIPTION)) return "tiles";
   }
   return removeIfEmpty(path) ? "gone" : "tiles";
-}
-
-function removeFile(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch (error) {
-    throw storeError(error, "a parameters file cannot be removed");
-  }
 }

@@ -1,10 +1,8 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
-import { storeError } from "../../internal/faults.ts";
+import { removeParametersFiles } from "../../internal/parameters-files.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { directoryPyramid, pyramidName } from "../file-layout.ts";
-import { parametersFileName } from "../parameters-file.ts";
 import type { FilePaths } from "./file-paths.ts";
 
 /** Directories removed in one call, which blocks the caller's thread. */
@@ -42,16 +40,6 @@ export function removeEmptyPyramids(
     return paths.removePyramid({ ...pyramid, layer }) ? "gone" : "tiles";
   });
   const described = new Set([...levels.values()].map(({ parametersId }) => parametersId));
-  for (const { parametersId } of pyramids)
-    if (parametersId !== "" && !described.has(parametersId))
-      remove(join(layerDirectory, parametersFileName(parametersId)));
+  removeParametersFiles(layerDirectory, pyramids, described);
   return outcomes;
-}
-
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true });
-  } catch (error) {
-    throw storeError(error, "a parameters file cannot be removed");
-  }
 }
