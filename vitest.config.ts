@@ -106,7 +106,6 @@ const ON_POSTGRES = [
         "quota/enforcer",
         "quota/eviction",
         "quota/usage-trend",
-        "schedule/scheduler",
         "state/clock-record",
         "truncation/mass-truncation-service",
         "truncation/truncations",
