@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
-import { withLayer } from "../../config/layer-update.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { localMethods } from "../../lib/channel.ts";
 import { loadStoreKinds } from "../../store/open-store.ts";
@@ -15,9 +14,9 @@ import { Serving } from "../serving.ts";
 import { listen, makeStoreDirectories, type RunningServer, StartError } from "../start.ts";
 import { dataDirectoryFault } from "../start-faults.ts";
 import { LeadLink } from "./lead-link.ts";
+import { LeadState } from "./lead-state.ts";
 import { Membership } from "./membership.ts";
-import { type NodeMethods, nodeConfiguration } from "./node-methods.ts";
-import { NodeNames } from "./node-names.ts";
+import type { NodeMethods } from "./node-methods.ts";
 import type { RendererHostMethods } from "./renderer-messages.ts";
 import { withStoreChanges } from "./store-changes.ts";
 
@@ -37,10 +36,9 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   for (const warning of own.warnings) log.warn(warning);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
-  let configuration = own;
   const link = new LeadLink(log);
   const core = link.core();
-  const serving = new Serving({
+  const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
     stores: openConfiguredStores(own, instance, await loadStoreKinds(own.stores), "server"),
@@ -63,39 +61,14 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     },
     log,
   });
-  const names = new NodeNames();
-  let applied = Promise.resolve();
-  /** Applies changes of the configuration one after the other. */
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    applied = applied.catch(() => undefined).then(work);
-    return applied;
-  };
-  const configure = async (next: Configuration): Promise<void> => {
-    configuration = next;
-    names.configure(next.stores);
-    await serving.configure(next);
-  };
+  const leadState = new LeadState(own, serving, log);
   const methods: Omit<NodeMethods, keyof RendererHostMethods> = {
     ...localMethods<ServingProcesses>(() => serving, SERVING_PROCESSES),
-    applied: () => applied,
+    ...leadState.methods,
     closing: () => link.pause(),
-    configure: (shared) => inTurn(() => configure(nodeConfiguration(shared, own))),
-    configureLayer: (update) => inTurn(() => configure(withLayer(configuration, update))),
-    begin(state, eventsId) {
-      inTurn(async () => {
-        configuration = nodeConfiguration(state.configuration, own);
-        names.configure(configuration.stores);
-        await serving.restart({ ...state, configuration }, eventsId);
-      }).catch((error: unknown) => log.error("the state of the lead cannot be applied", { error: String(error) }));
-    },
     drain: (drained) => membership.drain(drained),
-    names(id, text) {
-      const isFirst = names.replace(configuration.stores, id, text);
-      // Until now tiles were read as if nothing had ever been truncated in the store.
-      if (isFirst) for (const { name } of configuration.layers) serving.clear(name);
-    },
   };
-  const membership = new Membership({
+  const membership: Membership = new Membership({
     cluster,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
@@ -108,7 +81,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       cluster.node,
       log,
     ),
-    begun: () => applied,
+    begun: () => leadState.methods.applied(),
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,
   });
@@ -123,7 +96,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   let isClosing = false;
   return {
     address,
-    configuration: () => configuration,
+    configuration: () => leadState.configuration,
     reload: () => core.reload(),
     async close() {
       if (isClosing) return;
