@@ -26,6 +26,11 @@ export class LeadState {
     return this.#configuration;
   }
 
+  /** Resolves when all that the lead has sent is applied. Rejects with the fault of the last part. */
+  get applied(): Promise<void> {
+    return this.#applied;
+  }
+
   /** The methods that the lead calls. */
   readonly methods: Pick<NodeMethods, "applied" | "begin" | "configure" | "configureLayer" | "names"> = {
     applied: () => this.#applied,

@@ -81,7 +81,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       cluster.node,
       log,
     ),
-    begun: () => leadState.methods.applied(),
+    begun: () => leadState.applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
     log,
   });
