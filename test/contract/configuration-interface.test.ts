@@ -257,7 +257,7 @@ describe("layers made over HTTP", () => {
     expect([posted.status, posted.text, posted.headers.get("warning")]).toEqual([
       200,
       "",
-      '299 - "Deprecated API. Use PUT instead."',
+      "299: Deprecated API. Use PUT instead.",
     ]);
     expect((await ask("/rest/layers/p.xml")).text).toContain("<gutter>5</gutter>");
     expect(await ask("/rest/layers/q", wms("q"), { method: "POST" })).toMatchObject({ status: 400 });

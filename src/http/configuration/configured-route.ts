@@ -98,6 +98,9 @@ function objectResource(configured: Configured, segment: string): Resource {
   };
 }
 
+/** Returns a layer's name with a blank for each plus: GeoWebCache reads a plus so where a layer is shown. */
+export const withBlanks = (name: string): string => name.replaceAll("+", " ");
+
 export const notFound = (message: string): Refusal => ({ code: "not_found", message });
 
 /** Returns the answer with one document, in the form that the client has asked for. */
