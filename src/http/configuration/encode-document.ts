@@ -57,7 +57,7 @@ function jsonOf(node: DocumentNode): string {
 function jsonNumber(value: number): string {
   const [, first, fraction = "", exponent = ""] = /^(-?\d)\.(\d+)E(-?\d+)$/.exec(doubleText(value)) ?? [];
   if (first === undefined) return String(value);
-  const digits = fraction.replace(/0+$/, "");
+  const digits = fraction === "0" ? "" : fraction;
   const power = Number(exponent);
   if (power <= digits.length && power >= -6) return String(value);
   return `${first}${digits === "" ? "" : "."}${digits}E${power < 0 ? "" : "+"}${power}`;
