@@ -66,6 +66,7 @@ const LONG = [
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
 LONG.push(
+  "test/contract/geowebcache-acceptance.test.ts",
   "test/contract/geowebcache-directory.test.ts",
   "test/contract/writable.test.ts",
   "test/clients/import-mapproxy.test.ts",

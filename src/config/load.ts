@@ -48,9 +48,24 @@ export async function loadConfiguration(
     directory,
   };
   if (directory === undefined) return loadWith(content, input.objects ?? [], loading, new Set());
-  if (isMap(content) && content["diskQuota"] === undefined && directory.quota !== undefined)
-    content = { ...content, diskQuota: directory.quota };
+  if (isMap(content)) content = withDefaultsOf(directory, content);
   return loadLeniently(content, input.objects ?? directory.objects, loading);
+}
+
+/** The form of a quota's document that GeoWebCache's clients read. */
+const GEOWEBCACHE_QUOTA = { quotaRoot: "org.geowebcache.diskquota.DiskQuotaConfig", quotaForm: "bytes" };
+
+/** Adds what a directory of GeoWebCache says and the configuration does not. */
+function withDefaultsOf(
+  { quota }: GeoWebCacheDirectory,
+  content: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { compat = {}, diskQuota = quota } = content;
+  return {
+    ...content,
+    ...(diskQuota === undefined ? {} : { diskQuota }),
+    compat: isMap(compat) ? { ...GEOWEBCACHE_QUOTA, ...compat } : compat,
+  };
 }
 
 /** Returns the files that a configuration includes. A file that cannot be read has no content to check further. */

@@ -8,6 +8,9 @@ const KINDS: ReadonlySet<string> = new Set(["FileBlobStore", "CompactBlobStore",
 /** The id of the store that GeoWebCache has without any. */
 const RESERVED = "_DEFAULT_STORE_";
 
+/** Fields that GeoWebCache's documentation has and GeoWebCache refuses, so that it does not start. */
+const REFUSED_OF_SWIFT = ["provider", "keystoneDomainName"];
+
 /** Returns whether a store is opened: one that was made under `/api/v1`, or by GeoWebCache's `enabled`, which is false if it is absent. */
 export const isUsable = (document: RootedDocument): boolean =>
   ownContent(document) !== undefined || (isStoreEnabled(document.node) && KINDS.has(document.root));
@@ -52,6 +55,9 @@ export function storeFault({ root, node }: RootedDocument): string | undefined {
   if (isDefault !== undefined && !/^(?:true|false)$/.test(isDefault))
     return `@default: expected true or false, got ${JSON.stringify(isDefault)}`;
   if (isDefault === "true" && !isStoreEnabled(node)) return "enabled: expected true, as this is the default store";
+  const refused =
+    root === "SwiftBlobStore" ? REFUSED_OF_SWIFT.find((name) => fieldOf(node, name) !== undefined) : undefined;
+  if (refused !== undefined) return `${refused}: expected none, as GeoWebCache does not start with it`;
   if (!KINDS.has(root))
     return isStoreEnabled(node)
       ? `enabled: expected false, as Nuthatch has no stores of the kind ${root}: it only keeps and shows them`

@@ -32,6 +32,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   no_tile: 404,
   layer_removed: 404,
   method_not_allowed: 405,
+  not_acceptable: 406,
   conflict: 409,
   confirmation_needed: 409,
   precondition_failed: 412,

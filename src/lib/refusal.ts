@@ -15,6 +15,7 @@ export type RefusalCode =
   | "unknown_token"
   | "unknown_user"
   | "too_large" // the body exceeds the limit
+  | "not_acceptable" // the resource has none of the types that the client accepts
   | "unsupported_type" // the content type of the body is none that the resource reads
   | "not_found"
   | "method_not_allowed"

@@ -136,7 +136,9 @@ describe("reading", () => {
     expect(await ask("/rest/bounds/ws:roads/EPSG:4326/json")).toMatchObject({ status: 400 });
     expect((await ask("/rest/bounds/ws:roads/nope/java")).status).toBe(404);
     expect((await ask("/rest")).text).toContain("Resources available from here:");
-    expect(await ask("/rest/web/gwc.css")).toMatchObject({ status: 200 });
+    expect(await ask("/rest/web/gwc.css")).toMatchObject({ status: 200, type: "text/css; charset=utf-8" });
+    const logo = await ask("/rest/web/geowebcache_logo.png");
+    expect(logo).toMatchObject({ status: 200, type: "image/png", text: expect.stringContaining("PNG") });
     const settings = await ask("/rest/global.xml");
     expect(settings.text).toContain(`<identifier>${severalNodes ? "cluster" : server.dataDir}</identifier>`);
     expect((await put("/rest/global.xml", settings.text)).status).toBe(200);
@@ -255,7 +257,7 @@ describe("layers made over HTTP", () => {
     expect([posted.status, posted.text, posted.headers.get("warning")]).toEqual([
       200,
       "",
-      '299 - "Deprecated API. Use PUT instead."',
+      "299: Deprecated API. Use PUT instead.",
     ]);
     expect((await ask("/rest/layers/p.xml")).text).toContain("<gutter>5</gutter>");
     expect(await ask("/rest/layers/q", wms("q"), { method: "POST" })).toMatchObject({ status: 400 });

@@ -197,7 +197,7 @@ describe.skipIf(severalNodes)("a realistic file", () => {
     expect((await ask("/rest/blobstores.json")).text).toBe('["fast","slippy","s3","az","sw","mb"]');
     expect(JSON.parse((await ask("/rest/gridsets.json")).text)).toHaveLength(144);
     expect(server.log()).not.toContain("not served");
-    expect(await ask("/diskquota.json")).toMatchObject({ text: expect.stringContaining('"value":"20"') });
+    expect(await ask("/diskquota.json")).toMatchObject({ text: expect.stringContaining('"bytes":20971520') });
     for (const secret of ["secret", ">SK<", ">k<", "<password>p<"])
       for (const path of ["layers/city:base", "blobstores/s3", "blobstores/az", "blobstores/sw", "global"])
         expect((await ask(`/rest/${path}.xml`)).text).not.toContain(secret);
@@ -253,15 +253,15 @@ describe.skipIf(severalNodes)("a realistic file", () => {
     const refused = await put("/diskquota.xml", change.replace("31", "33"));
     expect([refused.status, refused.type]).toEqual([409, "text/plain"]);
     expect(refused.text).toContain("has been edited since it was read");
-    expect((await ask("/diskquota.json")).text).toContain('"value":"31"');
+    expect((await ask("/diskquota.json")).text).toContain('"bytes":32505856');
     expect((await ask("/rest/reload", { method: "POST", body: "reload_configuration=1" })).status).toBe(200);
-    expect((await ask("/diskquota.json")).text).toContain('"value":"32"');
+    expect((await ask("/diskquota.json")).text).toContain('"bytes":33554432');
     expect((await put("/diskquota.json", '{"cacheQuotaConfiguration":{"maxConcurrentCleanUps":5}}')).status).toBe(200);
     server = await server.restart("SIGKILL");
     expect((await ask("/diskquota.json")).text).toContain('"maxConcurrentCleanUps":5');
     writeFileSync(quota, readFileSync(quota, "utf8").replace("32", "20"));
     server = await server.restart("SIGKILL");
-    expect((await ask("/diskquota.json")).text).toContain('"value":"20"');
+    expect((await ask("/diskquota.json")).text).toContain('"bytes":20971520');
   });
 
   test("the running server is exported, and imported by its address", async () => {

@@ -51,7 +51,7 @@ test("layers and grid sets of the file are changed and removed, over a kill, and
   server = await server.restart("SIGKILL");
   await check();
   expect(readFileSync(file, "utf8")).toBe(before);
-  expect((await ask("/rest/reload", "POST", "<a/>")).status).toBe(200);
+  expect((await ask("/rest/reload", "POST", "reload_configuration=1")).status).toBe(200);
   await check();
 });
 

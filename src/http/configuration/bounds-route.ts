@@ -2,7 +2,7 @@ import { coverageAt, findSubset } from "../../layer/layer.ts";
 import { refuse } from "../../lib/result.ts";
 import { textAnswer } from "../reply.ts";
 import { type Reply, type Route, reading } from "../resource.ts";
-import { notFound } from "./configured-route.ts";
+import { notFound, withBlanks } from "./configured-route.ts";
 
 const FAULT = "org.geowebcache.rest.exception.RestException";
 
@@ -18,7 +18,7 @@ export const boundsRoute: Route = {
             const message = `${FAULT} 400 BAD_REQUEST: Unknown or missing format extension : ${type}`;
             return refuse({ code: "malformed", message });
           }
-          const layer = catalogue.layers.get(name);
+          const layer = catalogue.layers.get(name) ?? catalogue.layers.get(withBlanks(name));
           if (layer === undefined) return refuse(notFound(`${FAULT} 404 NOT_FOUND: Unknown layer: ${name}`));
           const subset = findSubset(layer, gridSet);
           if (subset === undefined)

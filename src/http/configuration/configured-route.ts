@@ -5,7 +5,6 @@ import type { FieldTypes } from "../../gwc/field-types.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import type { Answer } from "../reply.ts";
 import {
   administering,
   type Exchange,
@@ -55,8 +54,10 @@ export function configuredRoute(configured: Configured): Route {
 
 const listResource = (configured: Configured, ofAddress: DocumentForm | undefined): Resource => ({
   methods: {
-    GET: reading(async (exchange) => {
-      const { form, type } = answerForm(exchange, ofAddress, configured.standard);
+    GET: reading(async (exchange): Promise<Reply> => {
+      const chosen = answerForm(exchange, ofAddress, configured.standard);
+      if (!chosen.ok) return chosen;
+      const { form, type } = chosen.value;
       const names = configured.names(exchange);
       const body = form === "json" ? `[${names.map(asciiJson).join(",")}]` : listXml(configured, exchange, names);
       return { status: 200, type, body };
@@ -97,16 +98,21 @@ function objectResource(configured: Configured, segment: string): Resource {
   };
 }
 
+/** Returns a layer's name with a blank for each plus: GeoWebCache reads a plus so where a layer is shown. */
+export const withBlanks = (name: string): string => name.replaceAll("+", " ");
+
 export const notFound = (message: string): Refusal => ({ code: "not_found", message });
 
-/** Returns the answer with one document. */
+/** Returns the answer with one document, in the form that the client has asked for. */
 export function documentAnswer(
   exchange: Exchange,
   ofAddress: DocumentForm | undefined,
   standard: DocumentForm,
   { root, node }: RootedDocument,
-): Answer {
-  const { form, type } = answerForm(exchange, ofAddress, standard);
+): Reply {
+  const chosen = answerForm(exchange, ofAddress, standard);
+  if (!chosen.ok) return chosen;
+  const { form, type } = chosen.value;
   return { status: 200, type, body: encodeDocument(form, root, node) };
 }
 

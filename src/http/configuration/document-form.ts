@@ -25,17 +25,30 @@ const JSON_FORM = { form: "json", type: "application/json" } as const;
 
 /**
  * Returns the form of an answer: that of the address, else of `?format=`, else of Accept, else the standard of the
- * resource. A browser, which accepts neither XML nor JSON by name, gets the standard form; GeoWebCache answers 406.
+ * resource. Refuses a client that accepts neither XML nor JSON, if neither address nor query names a form.
  */
 export function answerForm(
   { headers, query }: Pick<Exchange, "headers" | "query">,
   ofAddress: DocumentForm | undefined,
   standard: DocumentForm,
-): AnswerForm {
+): Result<AnswerForm, Refusal> {
+  const named = ofAddress ?? formOf(query.get("format"));
+  const refused = named === undefined ? refusedAccept(headers.accept, TYPES) : undefined;
+  if (refused !== undefined) return refuse(refused);
   const accepted = acceptedForm(headers.accept);
-  const form = ofAddress ?? formOf(query.get("format")) ?? accepted?.form ?? standard;
-  if (form === "json") return JSON_FORM;
-  return accepted?.form === "xml" ? accepted : XML;
+  const form = named ?? accepted?.form ?? standard;
+  if (form === "json") return ok(JSON_FORM);
+  return ok(accepted?.form === "xml" ? accepted : XML);
+}
+
+const TYPES = ["application/xml", "text/xml", "application/json"];
+
+/** Returns why an Accept header can get none of the types; undefined: it can. */
+export function refusedAccept(accept: string | undefined, types: readonly string[]): Refusal | undefined {
+  const accepted = acceptedTypes(accept);
+  const ranges = new Set(["*/*", ...types, ...types.map((type) => type.replace(/\/.*/, "/*"))]);
+  if (accepted.length === 0 || accepted.some((range) => range === "" || ranges.has(range))) return undefined;
+  return { code: "not_acceptable", message: `Accept: expected ${types.join(" or ")}, got ${shown(accept)}` };
 }
 
 const formOf = (text: string | null): DocumentForm | undefined =>
@@ -45,7 +58,7 @@ const formOf = (text: string | null): DocumentForm | undefined =>
 function acceptedForm(accept: string | undefined): AnswerForm | undefined {
   for (const type of acceptedTypes(accept)) {
     if (type === "application/xml") return XML;
-    if (type === "text/xml") return { form: "xml", type: "text/xml" };
+    if (type === "text/xml" || type === "text/*") return { form: "xml", type: "text/xml" };
     if (type === "application/json") return JSON_FORM;
     if (type === "*/*" || type === "application/*") return undefined;
   }

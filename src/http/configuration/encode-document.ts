@@ -35,7 +35,7 @@ function jsonOf(node: DocumentNode): string {
   if (typeof node !== "object") return String(node);
   switch (node.kind) {
     case "double":
-      return String(node.value);
+      return jsonNumber(node.value);
     case "list":
       return `[${node.items.map(([, item]) => jsonOf(item)).join(",")}]`;
     case "repeated":
@@ -48,4 +48,17 @@ function jsonOf(node: DocumentNode): string {
       return `{${[...attributes, ...fields].join(",")}}`;
     }
   }
+}
+
+/**
+ * Formats a number as GeoWebCache's JSON has it: a decimal with the digits of Java's text. It has an exponent if it would
+ * need zeros before its decimal point (`2.5E+7`, but `20037508.34`) or more than five after it (`3.35E-7`, but `0.00028`).
+ */
+function jsonNumber(value: number): string {
+  const [, first, fraction = "", exponent = ""] = /^(-?\d)\.(\d+)E(-?\d+)$/.exec(doubleText(value)) ?? [];
+  if (first === undefined) return String(value);
+  const digits = fraction === "0" ? "" : fraction;
+  const power = Number(exponent);
+  if (power <= digits.length && power >= -6) return String(value);
+  return `${first}${digits === "" ? "" : "."}${digits}E${power < 0 ? "" : "+"}${power}`;
 }

@@ -1,14 +1,23 @@
 import { escapeHtml } from "../../lib/escape.ts";
+import { refuse } from "../../lib/result.ts";
 import { ICON, STYLE } from "../console/plain-style.ts";
-import { HTML_TYPE } from "../reply.ts";
-import { type Route, reading } from "../resource.ts";
+import { HTML_TYPE, textAnswer } from "../reply.ts";
+import { type Reply, type Route, reading } from "../resource.ts";
+import { refusedAccept } from "./document-form.ts";
+import { LOGO } from "./logo.ts";
 
 /** The resources that the index names, as GeoWebCache's does. */
 const RESOURCES = ["layers", "gridsets", "blobstores", "global", "seed.json", "masstruncate", "diskquota"];
 
+interface PageFile {
+  readonly type: string;
+  readonly body: string | Uint8Array;
+}
+
 /** The files of GeoWebCache's own pages that other pages link to. */
-const FILES: ReadonlyMap<string, { readonly type: string; readonly body: string }> = new Map([
+const FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFile>([
   ["gwc.css", { type: "text/css; charset=utf-8", body: STYLE }],
+  ["geowebcache_logo.png", { type: "image/png", body: LOGO }],
   ["geowebcache_logo.svg", { type: "image/svg+xml", body: ICON }],
 ]);
 
@@ -19,16 +28,23 @@ export const indexRoute: Route = {
     if (second === undefined)
       return {
         methods: {
-          GET: reading(async ({ base }) => {
+          GET: reading(async ({ base, headers }): Promise<Reply> => {
+            const refused = refusedAccept(headers.accept, ["text/html"]);
+            if (refused !== undefined) return refuse(refused);
             const links = RESOURCES.map((name) => `<li><a href="${escapeHtml(base)}/rest/${name}">${name}</a></li>`);
             const body = `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Nuthatch: rest</title></head><body>\n<h1>Resources available from here:</h1>\n<ul>\n${links.join("\n")}\n</ul>\n</body></html>\n`;
             return { status: 200, type: HTML_TYPE, body };
           }),
         },
       };
-    const found = second === "web" && file !== undefined && more.length === 0 ? FILES.get(file) : undefined;
-    return (
-      found && { document: () => ({ status: 200, ...found, headers: { "Cache-Control": "public, max-age=3600" } }) }
-    );
+    if (second !== "web" || file === undefined) return undefined;
+    const found = more.length === 0 ? FILES.get(file) : undefined;
+    return {
+      // Everybody may know that a file is not there.
+      document: () =>
+        found === undefined
+          ? textAnswer(404, "There is nothing at this path.")
+          : { status: 200, ...found, headers: { "Cache-Control": "public, max-age=3600" } },
+    };
   },
 };

@@ -11,7 +11,14 @@ import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
-import { configuredRoute, deleteObject, type Present, presentObject, putObject } from "./configured-route.ts";
+import {
+  configuredRoute,
+  deleteObject,
+  type Present,
+  presentObject,
+  putObject,
+  withBlanks,
+} from "./configured-route.ts";
 import type { DocumentForm } from "./document-form.ts";
 
 type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigin" | "operations">;
@@ -46,20 +53,21 @@ export function layersRoute(parts: LayerParts): Route {
     const isMade = new Set(made);
     return [...[...catalogue.layers.keys()].filter((name) => !isMade.has(name)), ...made];
   };
+  const find = ({ catalogue }: Exchange, name: string): RootedDocument | undefined => {
+    const { objects } = configured();
+    const made = documentOf(objects, "layer", name);
+    if (made !== undefined && ownContent(made) === undefined) return shownLayer(made, settingsOf(objects));
+    const layer = catalogue.layers.get(name);
+    if (layer === undefined) return undefined;
+    const { root, node } = layerDocument(layer);
+    return { root, node: withoutValues(node) };
+  };
   return configuredRoute({
     segment: "layers",
     elements: ["layers", "layer"],
     standard: "json",
     names: namesOf,
-    find: ({ catalogue }, name): RootedDocument | undefined => {
-      const { objects } = configured();
-      const made = documentOf(objects, "layer", name);
-      if (made !== undefined && ownContent(made) === undefined) return shownLayer(made, settingsOf(objects));
-      const layer = catalogue.layers.get(name);
-      if (layer === undefined) return undefined;
-      const { root, node } = layerDocument(layer);
-      return { root, node: withoutValues(node) };
-    },
+    find: (exchange, name) => find(exchange, name) ?? find(exchange, withBlanks(name)),
     unknown: (name) => `Unknown layer: ${name}`,
     changes: {
       PUT: (exchange, name, form) => putLayer(parts, exchange, name, form),
@@ -121,7 +129,7 @@ function saved(form: DocumentForm | undefined): Answer {
   return { status: 200, type, body: "layer saved" };
 }
 
-/** The deprecated way to change a layer. */
+/** The deprecated way to change a layer. The warning is in GeoWebCache's form. */
 async function postLayer(
   parts: LayerParts,
   exchange: Exchange,
@@ -135,7 +143,7 @@ async function postLayer(
     });
   const answer = await putLayer(parts, exchange, name, form);
   if ("ok" in answer) return answer;
-  return { ...answer, body: "", headers: { Warning: '299 - "Deprecated API. Use PUT instead."' } };
+  return { ...answer, body: "", headers: { Warning: "299: Deprecated API. Use PUT instead." } };
 }
 
 /** Removes a layer, which ends its jobs and truncates its tiles. */

@@ -1,10 +1,13 @@
-import { lstatSync } from "node:fs";
+import type { Dirent } from "node:fs";
+import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
+import { formatOfExtension } from "../../../layer/format.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
+import { mayBeDirectory, ownedIn, planLayer } from "../../internal/layer-directory.ts";
 import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import { renamesIn } from "../../internal/renames.ts";
 import { StoreError } from "../../tile-store.ts";
@@ -37,9 +40,10 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
 
     plan(scope) {
       const layer = directoryName(scope.layer);
-      // A link can be moved even if its volume is not mounted.
       if (scope.kind === "layer")
-        return lstatSync(paths.layerPath(scope.layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
+        return planLayer(paths.root, layer, (entry) =>
+          mayBeDirectory(entry) ? ownedIn(join(paths.layerPath(scope.layer), entry.name), isFormatDirectory) : [],
+        );
       const directory = pyramidDirectory(scope);
       if (!paths.namesInLayer(scope.layer).includes(directory)) return [];
       const { zooms } = scope;
@@ -97,6 +101,10 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
     },
   };
 }
+
+/** Returns whether an entry of a pyramid's directory is the directory of a format. */
+const isFormatDirectory = (entry: Dirent): boolean =>
+  mayBeDirectory(entry) && formatOfExtension(entry.name)?.extension === entry.name;
 
 interface Candidate {
   readonly index: number;

@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs";
+import { planLayer } from "../../internal/layer-directory.ts";
 import { renamesIn } from "../../internal/renames.ts";
 import type { TruncationStore } from "../../truncation-store.ts";
 import { directoryName } from "../file-layout.ts";
@@ -12,9 +12,8 @@ export function fileTruncations(paths: FilePaths): TruncationStore {
 
     plan(scope) {
       const layer = directoryName(scope.layer);
-      // A link can be moved even if its volume is not mounted.
       if (scope.kind === "layer")
-        return lstatSync(paths.layerPath(scope.layer), { throwIfNoEntry: false }) === undefined ? [] : [layer];
+        return planLayer(paths.root, layer, (entry) => paths.layout.ownedOf(paths.layerPath(scope.layer), entry));
       return paths
         .levels(scope.layer)
         .filter(

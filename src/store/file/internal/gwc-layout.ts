@@ -1,4 +1,5 @@
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
+import { mayBeDirectory } from "../../internal/layer-directory.ts";
 import {
   bucketDirectory,
   bucketOf,
@@ -13,6 +14,9 @@ import { changesOf } from "./changes.ts";
 import { regionsOf } from "./regions.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
+/** No grid set has more levels. A foreign directory may end in a year. */
+const MOST_LEVELS = 100;
+
 /** GWC's default layout. */
 export const gwcLayout: TileLayout = {
   countsFromTop: false,
@@ -22,6 +26,10 @@ export const gwcLayout: TileLayout = {
       const parsed = parseZoomDirectory(name);
       return parsed === undefined ? [] : [{ name, ...parsed }];
     }),
+  ownedOf: (_, entry) => {
+    const parsed = parseZoomDirectory(entry.name);
+    return parsed !== undefined && parsed.z < MOST_LEVELS && mayBeDirectory(entry) ? "all" : [];
+  },
   bucket: bucketDirectory,
   file: tileFile,
   parse: (_, file) => parsePair(file),

@@ -1,4 +1,6 @@
+import type { Dirent } from "node:fs";
 import type { TileRect } from "../../../grid/grid-set.ts";
+import type { Owned } from "../../internal/layer-directory.ts";
 import type { LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
 
 /** The directory of a level. */
@@ -39,6 +41,8 @@ export interface TileLayout {
   levelDirectory(pyramid: PyramidPart, z: number): string;
   /** Returns the levels in a layer's directory, of which `names` are the names. @throws StoreError */
   levels(layerDirectory: string, names: readonly string[]): readonly FoundLevel[];
+  /** Returns what is the store's of an entry in a layer's directory. @throws StoreError */
+  ownedOf(layerDirectory: string, entry: Dirent): Owned;
   bucket(x: number, y: number, z: number): string;
   /** Returns the name of a tile's file in its bucket. Without the rows that it needs: a name that no tile has. */
   file(x: number, y: number, z: number, extension: string, rows: number | undefined): string;

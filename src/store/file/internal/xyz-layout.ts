@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { namesIn } from "../../internal/directories.ts";
+import { mayBeDirectory, ownedIn } from "../../internal/layer-directory.ts";
 import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import { changesOfColumns, columnOf, regionsOfColumns } from "./columns.ts";
 import type { TileLayout } from "./tile-layout.ts";
@@ -47,6 +48,13 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
           return z === undefined ? [] : [{ name: `${name}/${level}`, ...parsed, z }];
         });
       }),
+    ownedOf: (layerDirectory, entry) =>
+      parsePyramidDirectory(entry.name) !== undefined && mayBeDirectory(entry)
+        ? ownedIn(
+            join(layerDirectory, entry.name),
+            (level) => columnOf(level.name) !== undefined && mayBeDirectory(level),
+          )
+        : [],
     *bucketsOfRect({ minX, maxX }) {
       for (let x = minX; x <= maxX; x++) yield String(x);
     },
