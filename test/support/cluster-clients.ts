@@ -160,7 +160,7 @@ export class ClusterClients {
     const reported = await this.#call(
       client,
       { kind: "list", scope, states: new Map() },
-      `/api/v1/truncations?layer=${scope}`,
+      `/api/v1/truncations?layer=${scope}&limit=1000`,
       {},
       (answer) => {
         if (answer.status !== 200) return undefined;
