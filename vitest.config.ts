@@ -63,6 +63,7 @@ const LONG = [
   "runs",
   "server-events",
   "stopped-process",
+  "take-over-tiles",
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
 LONG.push(
