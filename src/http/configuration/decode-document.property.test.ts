@@ -7,7 +7,8 @@ import {
   type NamedNode,
   type RootedDocument,
 } from "../../gwc/document-node.ts";
-import { type FieldType, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../../gwc/field-types.ts";
+import { type FieldType, type FieldTypes, GLOBAL_ROOTS, GRID_SET_ROOTS, LAYER_ROOTS } from "../../gwc/field-types.ts";
+import { BLOB_STORE_ROOTS } from "../../gwc/store-field-types.ts";
 import { decodeDocument } from "./decode-document.ts";
 import { encodeJson, encodeXml } from "./encode-document.ts";
 
@@ -82,6 +83,8 @@ const rooted = (roots: Readonly<Record<string, FieldTypes>>): fc.Arbitrary<Roote
 test.each([
   ["layers", LAYER_ROOTS],
   ["grid sets", GRID_SET_ROOTS],
+  ["stores", BLOB_STORE_ROOTS],
+  ["the settings", GLOBAL_ROOTS],
 ])("documents of %s come back from XML and from JSON", (_, roots) => {
   fc.assert(
     fc.property(rooted(roots), (document) => {
