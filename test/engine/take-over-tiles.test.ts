@@ -17,7 +17,9 @@ const ROWS = 2 ** Z;
 function defaultPath(x: number, y: number): string {
   const half = 2 << (Z / 2);
   const digits = half > 10 ? Math.floor(Math.log10(half)) + 1 : 1;
-  const padded = (n: number, length: number): string => String(n).padStart(length, "0");
+  // GeoWebCache counts the digits of 100, 1000, … as one less: its name of 100 in four digits is 00100.
+  const digitsOf = (n: number): number => (n > 11 ? Math.ceil(Math.log10(n) - 0.001) : String(n).length);
+  const padded = (n: number, length: number): string => "0".repeat(Math.max(0, length - digitsOf(n))) + String(n);
   const bucket = [x, y].map((n) => padded(Math.floor(n / half), digits)).join("_");
   return `EPSG_900913_${padded(Z, 2)}/${bucket}/${[x, y].map((n) => padded(n, 2 * digits)).join("_")}.png`;
 }
