@@ -1,4 +1,5 @@
-import { ended, job, seed, startServer, until } from "../test/support/server.ts";
+import { ended, job, seed, startServer } from "../test/support/server.ts";
+import { until } from "../test/support/until.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { median, memoryMiB, pause } from "./figures.ts";
 import { upstreamProcess } from "./peers.ts";

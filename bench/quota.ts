@@ -1,5 +1,6 @@
 import { CacheSimulation } from "../src/quota/simulation.ts";
-import { ended, putQuota, seed, startServer, until, usage } from "../test/support/server.ts";
+import { ended, putQuota, seed, startServer, usage } from "../test/support/server.ts";
+import { until } from "../test/support/until.ts";
 import { wmsConfiguration } from "../test/support/wms-configuration.ts";
 import { upstreamProcess } from "./peers.ts";
 

@@ -26,7 +26,6 @@ export class ConfigurationInForce {
   readonly #parts: ConfiguredParts;
   #current: Configuration;
 
-  /** `serving` is called only after the constructor has returned. */
   constructor(initial: Configuration, parts: ConfiguredParts) {
     this.#current = initial;
     this.#parts = parts;

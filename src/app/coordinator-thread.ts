@@ -109,7 +109,8 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
   });
 }
 
-// The thread loads its code before the configuration is known. The data is the first message.
+// The thread loads its code before the configuration is known. The data is the first message; the channel listens in the
+// same turn, so that it receives all others.
 parentPort?.once("message", (data: CoordinatorData) => {
   if (parentPort !== null) startCoordinator(parentPort, data);
 });

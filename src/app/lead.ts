@@ -17,6 +17,7 @@ import type { Core } from "./serving.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {
+  /** A thread that `startCoordinatorThread` has started. */
   readonly coordinatorThread: Worker;
   readonly configuration: Configuration;
   readonly instance: string;

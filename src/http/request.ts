@@ -55,7 +55,7 @@ export function underMount(path: string, query: string, mounts: readonly string[
 /** Returns how many characters of a raw path spell a mount; undefined if the path is not under the mount. */
 function lengthOfMount(path: string, mount: string): number | undefined {
   if (path === mount || path.startsWith(`${mount}/`)) return mount.length;
-  // As many segments of the path as the mount has. Every hit comes here: nothing is allocated before a "%" is found.
+  // The end of as many segments as the mount has. The path is not split, because every hit comes here.
   let end = 0;
   for (let slash = 0; slash >= 0; slash = mount.indexOf("/", slash + 1)) {
     end = path.indexOf("/", end + 1);

@@ -11,7 +11,8 @@ import {
   startNeighbour,
   whyNoContainers,
 } from "../support/container.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { hasNginx, runNginx } from "./nginx.ts";
 
 /*

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
-import { ended, job, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";

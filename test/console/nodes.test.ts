@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 import { type ConsoleBrowser, LOOKS, startConsoleBrowser } from "./console-page.ts";

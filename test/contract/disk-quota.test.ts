@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { startServer, until } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { contractServer } from "./contract-server.ts";
 
 // `docs/reference/wire-format.md`, Disk quota.

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { severalNodes } from "../support/balanced.ts";
 import { realisticFile } from "../support/geowebcache-file.ts";
 import { runProgram } from "../support/run-program.ts";
-import { startServer, type TestServer, until, usage } from "../support/server.ts";
+import { startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 
 /* A directory of GeoWebCache as the configuration (`docs/how-to/geowebcache.md`). One server for each block. */

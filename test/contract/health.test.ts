@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { startServer, until } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 import { contractServer } from "./contract-server.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { until, usage } from "../support/server.ts";
+import { usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { contractServer, KILL_ALL } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 

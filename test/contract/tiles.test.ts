@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { until } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { contractServer } from "./contract-server.ts";
 import { layers } from "./layers.ts";
 

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { severalNodes } from "../support/balanced.ts";
 import { schemaOf, sharedPostgres } from "../support/postgres.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { inPostgres } from "../support/test-database.ts";
+import { until } from "../support/until.ts";
 
 // `docs/reference/access.md`, API tokens.
 const USERS: Readonly<Record<string, string>> = { root: "admin", op: "operator", view: "viewer" };

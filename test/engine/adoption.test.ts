@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

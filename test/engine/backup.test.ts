@@ -19,8 +19,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { runProgram } from "../support/run-program.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { quantile } from "../../bench/figures.ts";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, rows, seed, startServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rows, seed, startServer, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -4,14 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { scanBucket } from "../support/bucket-scan.ts";
-import { isReady, nodesOf } from "../support/cluster.ts";
+import { nodesOf } from "../support/cluster.ts";
 import { descendantsOf } from "../support/cut-proxy.ts";
 import { type DatedMap, startDatedMap, versionOf } from "../support/dated-map.ts";
 import { giveToPostgres, hasPostgres } from "../support/postgres.ts";
 import { childrenOf, send } from "../support/processes.ts";
 import { linkTo, ofLead, ofNode, type ProxiedCluster, startProxiedCluster } from "../support/proxied-cluster.ts";
 import { NO_S3, NO_VERSITYGW } from "../support/s3-server.ts";
-import { ended, job, massTruncate, rendered, seed, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rendered, seed, type TestServer, usage } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 
 /*
  * The rows of "What happens when something fails" in docs/how-to/several-nodes.md that cluster-lead.test.ts does not

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { scanBucket, sweptTwice } from "../support/bucket-scan.ts";
 import { violationsOf } from "../support/client-history.ts";
-import { isReady } from "../support/cluster.ts";
 import { ClusterClients, LAYERS } from "../support/cluster-clients.ts";
 import { random, startDatedMap } from "../support/dated-map.ts";
 import { disturb, KINDS } from "../support/disturbances.ts";
@@ -10,9 +9,10 @@ import { inFull } from "../support/full.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { type ProxiedCluster, startProxiedCluster } from "../support/proxied-cluster.ts";
 import { NO_S3, NO_VERSITYGW } from "../support/s3-server.ts";
-import { type JobJson, putQuota, rendered, type TestServer, until, usage } from "../support/server.ts";
+import { type JobJson, putQuota, rendered, type TestServer, usage } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { truncations } from "../support/truncations.ts";
+import { isReady, until } from "../support/until.ts";
 
 const EVENTS = inFull(200, 40);
 /** The quota of layer `b`, which its readers fill within seconds. */

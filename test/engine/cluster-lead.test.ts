@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isReady, newCluster, nodesOf } from "../support/cluster.ts";
+import { newCluster, nodesOf } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { childrenOf, send } from "../support/processes.ts";
-import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const TILE = "/xyz/ws:roads/3/2/5.png";

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
-import { massTruncate, rendered, type TestServer, until } from "../support/server.ts";
+import { massTruncate, rendered, type TestServer } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 if (!hasPostgres) console.warn("SKIPPED: test/engine/cluster-stores.test.ts needs Debian's package postgresql");

@@ -9,10 +9,11 @@ import { connectToNode } from "../../src/cluster/connections.ts";
 import { FramedPort } from "../../src/cluster/framed-port.ts";
 import { parseHostPort } from "../../src/config/cluster-options.ts";
 import { Channel, type Message, remoteMethods, type Sendings } from "../../src/lib/channel.ts";
-import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { buildPrevious, type PreviousBuild, previousCommit } from "../support/previous-build.ts";
-import { ended, job, massTruncate, seed, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, seed, type TestServer, usage } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const commit = previousCommit();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isReady, newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
+import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
-import { ended, massTruncate, rows, seed, type TestServer, until, usage } from "../support/server.ts";
+import { ended, massTruncate, rows, seed, type TestServer, usage } from "../support/server.ts";
+import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 const TILE = "/xyz/ws:roads/3/2/5.png";

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { random } from "../support/dated-map.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
@@ -17,15 +18,6 @@ const layerXml = (name: string, change: number): string =>
   `<wmsLayer><name>${name}</name><metaInformation><title>${change}</title></metaInformation><wmsUrl><string>${UPSTREAM}</string></wmsUrl></wmsLayer>`;
 const addressOf = (server: TestServer, name: string): string =>
   `${server.url}/rest/layers/${encodeURIComponent(name)}.xml`;
-
-/** Returns numbers from 0 to below 1 that follow from the seed of the run (Park and Miller). */
-function randomNumbers(): () => number {
-  let state = (testSeed() % 2_147_483_646) + 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 /** The title of a layer, which is the number of its last change; undefined: there is no layer. */
 type State = number | undefined;
@@ -76,17 +68,17 @@ const forms = [
 describe.each(forms)("in %s", (_, start) => {
   test("each answered change is there after kill -9 at 50 moments, and none is half applied", async () => {
     let server = await start();
-    const random = randomNumbers();
+    const numbers = random(testSeed());
     const expected = new Map<string, State>(NAMES.map((name) => [name, undefined]));
     let answered = 0;
     try {
       for (let kill = 0; kill < KILLS; kill++) {
         const changes = CHANGES / KILLS;
-        const last = Math.floor(random() * 2 * changes);
+        const last = Math.floor(numbers() * 2 * changes);
         let open: { readonly name: string; readonly state: State } | undefined;
         for (let i = 0; i <= last; i++) {
-          const name = NAMES[Math.floor(random() * NAMES.length)] ?? "";
-          const state = expected.get(name) !== undefined && random() < 0.4 ? undefined : kill * 2 * changes + i;
+          const name = NAMES[Math.floor(numbers() * NAMES.length)] ?? "";
+          const state = expected.get(name) !== undefined && numbers() < 0.4 ? undefined : kill * 2 * changes + i;
           if (expected.get(name) === undefined && state === undefined) continue;
           if (i < last) {
             expect(await change(server, name, state)).toBe(200);
@@ -97,7 +89,7 @@ describe.each(forms)("in %s", (_, start) => {
           open = { name, state };
           const sent = change(server, name, state).catch(() => 0);
           // The moment of the kill is what this test varies.
-          await new Promise((resolve) => setTimeout(resolve, random() * 25));
+          await new Promise((resolve) => setTimeout(resolve, numbers() * 25));
           await server.kill("SIGKILL");
           if ((await sent) === 200) {
             expected.set(name, state);

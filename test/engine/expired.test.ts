@@ -1,8 +1,9 @@
 import { utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, rendered, seed, startServer, until } from "../support/server.ts";
+import { ended, rendered, seed, startServer } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 /* One client that misses many tiles at once, and another that misses one. */

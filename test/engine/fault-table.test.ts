@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { type Behaviour, type MapRequested, picture, png, startUpstream, type Upstream } from "../support/upstream.ts";
 
 const USER = "fault-user";

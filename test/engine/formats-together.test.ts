@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -3,19 +3,10 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { hashPassword } from "../../src/http/auth/password.ts";
 import { expectExact } from "../support/exact.ts";
-import {
-  ended,
-  job,
-  massTruncate,
-  putQuota,
-  seed,
-  startServer,
-  type TestServer,
-  until,
-  usage,
-} from "../support/server.ts";
+import { ended, job, massTruncate, putQuota, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { changeState } from "../support/state-database.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 

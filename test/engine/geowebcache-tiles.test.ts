@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startServer, truncateLayerXml, until, usage } from "../support/server.ts";
+import { startServer, truncateLayerXml, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 /* 200,000 tiles that GeoWebCache has written, in each of its layouts (`docs/explanation/geowebcache.md`, Files). */

@@ -3,20 +3,10 @@ import { afterEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import {
-  ended,
-  job,
-  putQuota,
-  rendered,
-  rows,
-  seed,
-  startServer,
-  type TestServer,
-  until,
-  usage,
-} from "../support/server.ts";
+import { ended, job, putQuota, rendered, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

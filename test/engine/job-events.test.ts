@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { eventStream, type StreamMessage } from "../support/event-stream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { type JobJson, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { type JobJson, job, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { type JobJson, startServer, type TestServer, until } from "../support/server.ts";
+import { type JobJson, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 
 const running = closedAfterEach();

@@ -9,9 +9,9 @@ import {
   seed,
   startServer,
   type TestServer,
-  until,
   usage,
 } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -5,7 +5,8 @@ import { bareServer, upstreamProcess } from "../../bench/peers.ts";
 import { inFull } from "../support/full.ts";
 import { startHeldUpstream } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { type Behaviour, renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -2,8 +2,9 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isFull } from "../support/full.ts";
-import { startServer, until } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

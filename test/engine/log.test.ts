@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

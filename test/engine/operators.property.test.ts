@@ -13,8 +13,9 @@ import {
   type Operation,
   settled,
 } from "../support/operators-model.ts";
-import { job as jobOf, rows, until, usage } from "../support/server.ts";
+import { job as jobOf, rows, usage } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
+import { until } from "../support/until.ts";
 
 /*
  * Two operators at once, against a plain model of jobs: one operation after the other, or two at the same moment, which

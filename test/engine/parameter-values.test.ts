@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, massTruncate, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, massTruncate, seed, startServer, type TestServer } from "../support/server.ts";
 import { countRows } from "../support/state-database.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

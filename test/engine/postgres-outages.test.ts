@@ -4,9 +4,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { giveToPostgres, hasPostgres, removePostgres, startStandby } from "../support/postgres.ts";
 import { clientOf, type Ended } from "../support/run-program.ts";
-import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";
 import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles, wmsConfiguration } from "../support/wms-configuration.ts";
 

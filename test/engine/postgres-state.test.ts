@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hasPostgres, type Postgres, removePostgres, startPostgres } from "../support/postgres.ts";
 import { runProgram } from "../support/run-program.ts";
-import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hasPostgres } from "../support/postgres.ts";
-import { ended, job, massTruncate, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { readiness, type StateInPostgres, startStateInPostgres } from "../support/state-in-postgres.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { truncation, truncations } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { reload } from "../support/reload.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, putQuota, rendered, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, putQuota, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -3,17 +3,8 @@ import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { expectExact } from "../support/exact.ts";
 import { inFull, isFull, isGate } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import {
-  ended,
-  putQuota,
-  rendered,
-  rows,
-  seed,
-  startServer,
-  type TestServer,
-  until,
-  usage,
-} from "../support/server.ts";
+import { ended, putQuota, rendered, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

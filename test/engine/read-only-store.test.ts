@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, startServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, startServer, usage } from "../support/server.ts";
 import { canMount, mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

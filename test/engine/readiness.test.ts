@@ -5,8 +5,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
 import { changeState } from "../support/state-database.ts";
+import { until } from "../support/until.ts";
 
 const running = closedAfterEach();
 const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));

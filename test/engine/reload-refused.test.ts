@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 const running = closedAfterEach();
 const LAYERS = "layers:\n  - { name: one, source: { type: demo, dataset: states } }\n";

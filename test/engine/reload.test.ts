@@ -3,7 +3,8 @@ import { expectExact } from "../support/exact.ts";
 import { type HeldUpstream, startHeldUpstream } from "../support/held-upstream.ts";
 import { reload } from "../support/reload.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 /** The HTTP workers of a server. */

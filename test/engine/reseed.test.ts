@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, job, seed, startServer, type TestServer } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { type Behaviour, picture, renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

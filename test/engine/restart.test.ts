@@ -3,8 +3,9 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { isWholePng, scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -3,17 +3,8 @@ import { scanBucket } from "../support/bucket-scan.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { isWrite, type S3Fault, type S3Proxy, type S3Request, startS3Proxy } from "../support/s3-proxy.ts";
 import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
-import {
-  ended,
-  job,
-  massTruncate,
-  rendered,
-  seed,
-  startServer,
-  type TestServer,
-  until,
-  usage,
-} from "../support/server.ts";
+import { ended, job, massTruncate, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -5,9 +5,10 @@ import { type DatedMap, Floor, random, startDatedMap, versionOf } from "../suppo
 import { inFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { NO_S3, NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
-import { massTruncate, rendered, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { massTruncate, rendered, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { testSeed } from "../support/test-seed.ts";
 import { truncations, undo } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 
 const KILLS = inFull(100, 10);

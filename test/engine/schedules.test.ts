@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, type JobJson, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, type JobJson, startServer, type TestServer } from "../support/server.ts";
 import { changeState } from "../support/state-database.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, seed, startServer, until } from "../support/server.ts";
+import { ended, job, seed, startServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

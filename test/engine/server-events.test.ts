@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { eventStream, type StreamMessage } from "../support/event-stream.ts";
 import { reload } from "../support/reload.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { wmsConfiguration } from "../support/wms-configuration.ts";
 

@@ -1,8 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 import { truncate, undo } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { type TestContext, test } from "vitest";
-import { massTruncate, startServer, type TestServer, until } from "../support/server.ts";
+import { massTruncate, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

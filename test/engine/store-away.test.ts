@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

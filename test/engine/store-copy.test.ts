@@ -8,8 +8,9 @@ import { createFileStore } from "../../src/store/file/file-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { reload } from "../support/reload.ts";
 import { clientOf } from "../support/run-program.ts";
-import { ended, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { truncate, undo } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

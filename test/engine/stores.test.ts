@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { reload } from "../support/reload.ts";
-import { ended, job, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { truncate, undo } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

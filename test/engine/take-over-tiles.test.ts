@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { inFull } from "../support/full.ts";
-import { massTruncate, startServer, until, usage } from "../support/server.ts";
+import { massTruncate, startServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 /* A cache that GeoWebCache has written into several stores is taken over where it is. */

@@ -2,9 +2,10 @@ import { expect, test, vi } from "vitest";
 import { expectExact } from "../support/exact.ts";
 import { hold } from "../support/held-upstream.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, job, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, job, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
 import { truncate } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

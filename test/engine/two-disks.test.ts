@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { closedAfterEach } from "../support/running.ts";
-import { rendered, startServer, type TestServer, until } from "../support/server.ts";
+import { rendered, startServer, type TestServer } from "../support/server.ts";
 import { canMount, mountSmallDisk } from "../support/small-disk.ts";
 import { truncate } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -12,10 +12,10 @@ import {
   seed,
   startServer,
   type TestServer,
-  until,
   usage,
 } from "../support/server.ts";
 import { truncate, truncation, truncations, undo } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import { renderAfter, renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { runProgram } from "../support/run-program.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const running = closedAfterEach();

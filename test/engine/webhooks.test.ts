@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { type Received, type Receiver, startReceiver } from "../support/receiver.ts";
 import { closedAfterEach } from "../support/running.ts";
-import { ended, type JobJson, job, seed, startServer, type TestServer, until } from "../support/server.ts";
+import { ended, type JobJson, job, seed, startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

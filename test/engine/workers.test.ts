@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { createServer, type Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { ended, massTruncate, rows, seed, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { ended, massTruncate, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { renderNoise, startUpstream, type Upstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

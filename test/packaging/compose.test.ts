@@ -11,7 +11,8 @@ import { SERVER_CERTIFICATE } from "../support/certificates.ts";
 import type { nodesOf } from "../support/cluster.ts";
 import { hasPostgres, schemaOf, sharedPostgres } from "../support/postgres.ts";
 import { NO_VERSITYGW, startS3 } from "../support/s3-server.ts";
-import { startServer, type TestServer, until } from "../support/server.ts";
+import { startServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { ROOT, run } from "./packed.ts";
 

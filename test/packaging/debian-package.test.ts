@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { until } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { type Machine, startMachine, whyNoMachine } from "./machine.ts";
 import { node24, ROOT, run } from "./packed.ts";
 

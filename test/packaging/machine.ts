@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { childrenOf } from "../support/processes.ts";
-import { until } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { ROOT, run } from "./packed.ts";
 
 /** A root file system of Debian with systemd, as an archive: it is made once, which takes minutes. */

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { until } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -1,5 +1,6 @@
-import { rows, startServer, type TestServer, truncateLayerXml, until, usage } from "../support/server.ts";
+import { rows, startServer, type TestServer, truncateLayerXml, usage } from "../support/server.ts";
 import { scanStore } from "../support/store-scan.ts";
+import { until } from "../support/until.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 import { type Chance, chanceOf } from "./chance.ts";
 import { type DatedMap, startDatedMap } from "./dated-map.ts";

@@ -7,7 +7,8 @@ import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { OWN_KEYS } from "../../src/store/store-options.ts";
 import { type Postgres, removePostgres, startPostgres } from "../support/postgres.ts";
 import { type S3Server, startS3 } from "../support/s3-server.ts";
-import { massTruncate, rendered, startServer, type TestServer, until, usage } from "../support/server.ts";
+import { massTruncate, rendered, startServer, type TestServer, usage } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { smallTiles } from "../support/wms-configuration.ts";
 

@@ -1,5 +1,6 @@
-import { truncateLayerXml, until } from "../support/server.ts";
+import { truncateLayerXml } from "../support/server.ts";
 import type { TruncationJson } from "../support/truncations.ts";
+import { until } from "../support/until.ts";
 import type { Chance } from "./chance.ts";
 import type { Floor, Floors, Undo } from "./floors.ts";
 import { type Asker, JobAccount, type KnownJob, type ReportedJob, type Requested } from "./job-account.ts";

@@ -2,15 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
 import type { ServerOptions, TestServer } from "./test-server.ts";
+import { isReady } from "./until.ts";
+
+/** The number of nodes on which the tests run. */
+export const TEST_NODES = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1");
 
 /** The tests run on several nodes. Tests of what only one server has are skipped then. */
-export const severalNodes = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1") > 1;
-
-const READY_MS = 60_000;
-const READY_POLL_MS = 50;
+export const severalNodes = TEST_NODES > 1;
 
 /** Starts one server. */
 type StartOne = (options: ServerOptions) => Promise<TestServer>;
@@ -33,7 +33,7 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
         nodeOptions(options, dataDir, n, options.configuration === undefined ? {} : { NUTHATCH_CONFIG: file }),
       ),
     );
-  await Promise.all(started.map(ready));
+  await Promise.all(started.map(isReady));
   const balancer = await startBalancer(started.map(({ port }) => port));
   const [first] = started;
   if (first === undefined) throw new Error("there is a node");
@@ -59,13 +59,6 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
-}
-
-/** Waits until a node is ready: it listens before it has found the lead. */
-async function ready({ url, log }: TestServer): Promise<void> {
-  for (const end = Date.now() + READY_MS; Date.now() < end; await setTimeout(READY_POLL_MS))
-    if ((await fetch(`${url}/readyz`)).ok) return;
-  throw new Error(`a node is not ready after ${READY_MS} ms:\n${log()}`);
 }
 
 /** Returns the options of one node: its own directory, and the database and the store of all. */

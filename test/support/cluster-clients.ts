@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Call, JobState, Operation } from "./client-history.ts";
 import { type DatedMap, random, versionOf } from "./dated-map.ts";
-import { type JobJson, type TestServer, type UsageJson, until } from "./server.ts";
+import type { JobJson, TestServer, UsageJson } from "./server.ts";
 import type { TruncationJson } from "./truncations.ts";
+import { until } from "./until.ts";
 
 /** Layer `a` is truncated whole, `r` in a range, and `b` has a quota. */
 export const LAYERS = ["a", "r", "b"] as const;

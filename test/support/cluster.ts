@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
-import { startServer, type TestServer, until } from "./server.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { smallTiles, wmsConfiguration } from "./wms-configuration.ts";
 
 /** The row of `/api/v1/nodes`. */
@@ -105,11 +105,3 @@ export async function nodesOf(server: TestServer): Promise<readonly NodeRow[]> {
   const answer: { readonly nodes: readonly NodeRow[] } = JSON.parse(text);
   return answer.nodes;
 }
-
-export const isReady = (server: TestServer): Promise<true> =>
-  until(
-    "the node is ready",
-    async () => ((await fetch(`${server.url}/readyz`)).status === 200 ? true : undefined),
-    60_000,
-    server,
-  );

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readlinkSync } from "node:fs";
 import { READ_ONLY_SCRIPT } from "./read-only-root.ts";
-import { until } from "./server.ts";
+import { until } from "./until.ts";
 
 /** Addresses in the network of the containers: `10.0.0.0/8` is what `examples/nginx.conf` lets manage. */
 export const SERVER_ADDRESS = "10.30.0.2";

@@ -9,8 +9,8 @@ import {
   seed,
   startServer,
   type TestServer,
-  until,
 } from "./server.ts";
+import { until } from "./until.ts";
 import { smallTiles } from "./wms-configuration.ts";
 
 type JobJson = AnyJobJson & {

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { isReady, newCluster, type TestCluster } from "./cluster.ts";
+import { newCluster, type TestCluster } from "./cluster.ts";
 import { type CutProxy, type Owner, ownersAmong, startCutProxy } from "./cut-proxy.ts";
 import { freePorts } from "./free-ports.ts";
 import { type Postgres, removePostgres, startPostgres } from "./postgres.ts";
 import { type S3Proxy, startS3Proxy } from "./s3-proxy.ts";
 import { NO_VERSITYGW, type S3Server, startS3 } from "./s3-server.ts";
 import type { TestServer } from "./server.ts";
+import { isReady } from "./until.ts";
 
 /** The S3 service of the tests of clusters: the one that starts sooner. */
 export const SERVICE = NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS";

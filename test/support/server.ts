@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startBalanced } from "./balanced.ts";
+import { severalNodes, startBalanced, TEST_NODES } from "./balanced.ts";
 import { schemaOf, sharedPostgres } from "./postgres.ts";
 import { prefixOf, S3_OF_ALL } from "./s3-env.ts";
 import type { ServerOptions, TestServer } from "./test-server.ts";
+import { until } from "./until.ts";
 
 export type { ServerOptions, TestServer } from "./test-server.ts";
 
@@ -18,8 +19,7 @@ const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
  * so, it is several nodes behind a balancer.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const nodes = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1");
-  return nodes > 1 ? startBalanced(options, nodes, startOne) : startOne(options);
+  return severalNodes ? startBalanced(options, TEST_NODES, startOne) : startOne(options);
 }
 
 async function startOne(options: ServerOptions): Promise<TestServer> {
@@ -184,23 +184,6 @@ export const massTruncate = (server: TestServer, layer: string): Promise<Respons
     headers: { "Content-Type": "text/xml" },
     body: truncateLayerXml(layer),
   });
-
-/** Polls until `look` returns a value, at growing intervals. The deadline only ends a hopeless wait. */
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | undefined>,
-  deadlineMs = 120_000,
-  server?: TestServer,
-): Promise<T> {
-  const end = Date.now() + deadlineMs;
-  for (let pauseMs = 20; ; pauseMs = Math.min(80, pauseMs * 1.2)) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > end)
-      throw new Error(`still not so after ${deadlineMs} ms: ${what}\n${server?.log().slice(-2000) ?? ""}`);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-}
 
 export const ended = (server: TestServer, id: number, deadlineMs?: number): Promise<JobJson> =>
   until(

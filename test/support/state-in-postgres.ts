@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Postgres, removePostgres, startPostgres } from "./postgres.ts";
-import { type TestServer, until } from "./server.ts";
+import type { TestServer } from "./server.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+import { until } from "./until.ts";
 
 /** A PostgreSQL behind a proxy, with an empty database `state` for a server. */
 export interface StateInPostgres {

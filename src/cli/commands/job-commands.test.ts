@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../../../test/support/run-program.ts";
-import { startServer, type TestServer, until, usage } from "../../../test/support/server.ts";
+import { startServer, type TestServer, usage } from "../../../test/support/server.ts";
+import { until } from "../../../test/support/until.ts";
 import { startUpstream, type Upstream } from "../../../test/support/upstream.ts";
 import { smallTiles } from "../../../test/support/wms-configuration.ts";
 

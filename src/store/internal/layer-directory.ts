@@ -49,7 +49,7 @@ function entriesIn(directory: string): readonly Dirent[] {
 /** Whether an entry can be a directory of tiles. A link may lead to one. */
 export const mayBeDirectory = (entry: Dirent): boolean => entry.isDirectory() || entry.isSymbolicLink();
 
-/** Returns what the store owns of a directory by what it owns in it. */
+/** Returns which entries of a directory belong to the store: its own files, and the entries that `isOwn` accepts. */
 export function ownedIn(directory: string, isOwn: (entry: Dirent) => boolean): Owned {
   const inner = entriesIn(directory);
   const own = inner.filter((entry) => isStoreFile(entry.name) || isOwn(entry));

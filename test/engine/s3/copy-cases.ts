@@ -6,8 +6,9 @@ import { reload } from "../../support/reload.ts";
 import { clientOf } from "../../support/run-program.ts";
 import { closedAfterEach } from "../../support/running.ts";
 import type { S3Server } from "../../support/s3-server.ts";
-import { ended, seed, startServer, until, usage } from "../../support/server.ts";
+import { ended, seed, startServer, usage } from "../../support/server.ts";
 import { truncate } from "../../support/truncations.ts";
+import { until } from "../../support/until.ts";
 import { renderNoise, startUpstream } from "../../support/upstream.ts";
 import { smallTiles } from "../../support/wms-configuration.ts";
 

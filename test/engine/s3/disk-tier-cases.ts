@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { closedAfterEach } from "../../support/running.ts";
 import type { S3Server } from "../../support/s3-server.ts";
-import { ended, massTruncate, rendered, seed, startServer, type TestServer, until } from "../../support/server.ts";
+import { ended, massTruncate, rendered, seed, startServer, type TestServer } from "../../support/server.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { until } from "../../support/until.ts";
 import { renderNoise, startUpstream } from "../../support/upstream.ts";
 import { smallTiles } from "../../support/wms-configuration.ts";
 

@@ -5,19 +5,10 @@ import { runProgram } from "../../support/run-program.ts";
 import { closedAfterEach } from "../../support/running.ts";
 import { startS3Proxy } from "../../support/s3-proxy.ts";
 import type { S3Server } from "../../support/s3-server.ts";
-import {
-  ended,
-  job,
-  massTruncate,
-  rendered,
-  seed,
-  startServer,
-  type TestServer,
-  until,
-  usage,
-} from "../../support/server.ts";
+import { ended, job, massTruncate, rendered, seed, startServer, type TestServer, usage } from "../../support/server.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
 import { truncations, undo } from "../../support/truncations.ts";
+import { until } from "../../support/until.ts";
 import { renderNoise, startUpstream } from "../../support/upstream.ts";
 import { smallTiles } from "../../support/wms-configuration.ts";
 

@@ -41,7 +41,7 @@ export interface TileLayout {
   levelDirectory(pyramid: PyramidPart, z: number): string;
   /** Returns the levels in a layer's directory, of which `names` are the names. @throws StoreError */
   levels(layerDirectory: string, names: readonly string[]): readonly FoundLevel[];
-  /** Returns what is the store's of an entry in a layer's directory. @throws StoreError */
+  /** Returns which names of an entry in a layer's directory belong to the store. @throws StoreError */
   ownedOf(layerDirectory: string, entry: Dirent): Owned;
   bucket(x: number, y: number, z: number): string;
   /** Returns the name of a tile's file in its bucket. Without the rows that it needs: a name that no tile has. */

@@ -61,7 +61,7 @@ export function parseDeleted(text: string): { readonly key: string; readonly cod
   }));
 }
 
-/** Returns the code of an error document; undefined: the text is none, as a page of a proxy before the service. */
+/** Returns the code of an error document; undefined: the text is another one, for example a page of a proxy. */
 export function parseErrorCode(text: string): string | undefined {
   const root = parseXml(text);
   return root.ok && root.value.name === "Error" ? firstAt(root.value, "Code")?.text : undefined;
