@@ -44,7 +44,9 @@ test("no link and no picture of a page leads nowhere", () => {
 
 test("an image is built with all files that the pages link to", () => {
   // The build of the image makes the site from what .dockerignore lets through.
-  const ignored = readFileSync(new URL("../../.dockerignore", import.meta.url), "utf8").trim().split("\n");
+  const ignored = readFileSync(new URL("../../.dockerignore", import.meta.url), "utf8")
+    .trim()
+    .split("\n");
   const linked = filesOf(`${SITE}files`);
   expect(linked).toContain("test/README.md");
   expect(linked.filter((file) => ignored.some((path) => file === path || file.startsWith(`${path}/`)))).toEqual([]);

@@ -26,8 +26,12 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
 test("a disk or a quota needs attention when a twentieth is left", () => {
   expect(kindsOf({})).toEqual([]);
   expect(kindsOf({ bytes: 6, inodes: 6, quota: 6 })).toEqual([]);
-  expect(kindsOf({ bytes: 5 })).toEqual([["disk_nearly_full", "5.0 % of the bytes on the disk of the tiles are left."]]);
-  expect(kindsOf({ inodes: 1 })).toEqual([["disk_nearly_full", "1.0 % of the inodes on the disk of the tiles are left."]]);
+  expect(kindsOf({ bytes: 5 })).toEqual([
+    ["disk_nearly_full", "5.0 % of the bytes on the disk of the tiles are left."],
+  ]);
+  expect(kindsOf({ inodes: 1 })).toEqual([
+    ["disk_nearly_full", "1.0 % of the inodes on the disk of the tiles are left."],
+  ]);
   expect(kindsOf({ quota: 2 })).toEqual([
     ["quota_nearly_full", "2.0 % of the disk quota is left; the least used tiles are evicted."],
   ]);
