@@ -44,7 +44,11 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
           name: "ws:roads",
           title: "roads",
           source: { type: "wms", url: upstream.url, version: "1.3.0", layers: ["roads"] },
-          gridSubsets: [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }],
+          gridSubsets: [
+            { gridSet: "EPSG:4326", zoomStop: 17 },
+            { gridSet: "EPSG:900913", zoomStop: 18 },
+          ],
+          gutter: 32,
           formats: expect.arrayContaining(["image/png"]),
           queryable: true,
           legends: [{ width: expect.any(Number), height: expect.any(Number), format: "image/png" }],
@@ -109,7 +113,7 @@ describe.skipIf(!hasMapServer)("nuthatch import wms, from a real MapServer", () 
 
 test("a WMS in another encoding and CRS, with a name that no server takes", async () => {
   const capabilities = `<?xml version="1.0" encoding="ISO-8859-1"?>
-<WMS_Capabilities version="1.3.0"><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request>
+<WMS_Capabilities version="1.3.0"><Service><MaxWidth>1050</MaxWidth></Service><Capability><Request><GetMap><Format>image/png</Format></GetMap></Request>
   <Layer><CRS>EPSG:25832</CRS><BoundingBox CRS="EPSG:25832" minx="200000" miny="5000000" maxx="900000" maxy="6000000"/>
     <Layer><Name>fl\u00fcsse</Name><Title>Fl\u00fcsse</Title></Layer><Layer><Name>x.json</Name></Layer></Layer>
 </Capability></WMS_Capabilities>`;
@@ -120,9 +124,15 @@ test("a WMS in another encoding and CRS, with a name that no server takes", asyn
     const { code, stdout, stderr } = await runProgram(["import", "wms", `http://127.0.0.1:${port}/wms`]);
     const document: unknown = parse(stdout);
     expect(document).toMatchObject({
-      gridSets: [{ id: "EPSG:25832", srs: "EPSG:25832", extent: [2e5, 5e6, 9e5, 6e6] }],
+      gridSets: [{ id: "EPSG:25832", srs: "EPSG:25832", extent: [2e5, 5e6, 9e5, 6e6], levels: 13 }],
       layers: [
-        { name: "fl\u00fcsse", title: "Fl\u00fcsse", gridSubsets: [{ gridSet: "EPSG:25832" }] },
+        {
+          name: "fl\u00fcsse",
+          title: "Fl\u00fcsse",
+          gridSubsets: [{ gridSet: "EPSG:25832" }],
+          metatile: [3, 3],
+          gutter: 32,
+        },
         { name: "x.json" },
       ],
     });

@@ -42,6 +42,16 @@ test("no link and no picture of a page leads nowhere", () => {
   expect(deadLinks(pages, new Set(filesOf(SITE)))).toEqual([]);
 });
 
+test("an image is built with all files that the pages link to", () => {
+  // The build of the image makes the site from what .dockerignore lets through.
+  const ignored = readFileSync(new URL("../../.dockerignore", import.meta.url), "utf8")
+    .trim()
+    .split("\n");
+  const linked = filesOf(`${SITE}files`);
+  expect(linked).toContain("test/README.md");
+  expect(linked.filter((file) => ignored.some((path) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
+});
+
 test("nothing of a page is inline, and nothing comes from another host", () => {
   for (const [page, html] of pages) {
     expect(html.match(/<script(?![^>]* src=)|<style| style="| on[a-z]+="/g), page).toBeNull();

@@ -48,7 +48,7 @@ function makeBase(): void {
     "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
   ];
   buildah("config", ...variables.flatMap((one) => ["--env", one]), container);
-  buildah("commit", "--quiet", "--rm", container, BASE);
+  buildah("commit", "--quiet", container, BASE);
   rmSync(archive);
 }
 

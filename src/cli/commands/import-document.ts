@@ -1,10 +1,19 @@
+import { builtInGridSet } from "../../grid/built-in.ts";
+import { createGridSet } from "../../grid/create-grid-set.ts";
+import type { GridSet } from "../../grid/grid-set.ts";
 import { corners } from "../../grid/grid-set-document.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
-import { type ImportedGrids, mergedGridSets } from "./import-grids.ts";
+import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
 
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
 const TILE = 256;
+/** Pixels around each metatile, where labels that would be cut off end. */
+const GUTTER = 32;
+/** The last level has the finest scale that is not below this one: level 18 of web mercator is 1:2133. */
+const LAST_SCALE_DENOMINATOR = 2000;
+/** So many levels of a grid set around the layers are looked at for the last one. */
+const MOST_LEVELS = 31;
 /** Formats that browsers show. An imported layer gets those of them that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
@@ -33,23 +42,50 @@ export function importedDocument(
 ): Readonly<Record<string, unknown>> {
   const gridSets = mergedGridSets(layers.map(({ grids }) => grids));
   return {
-    gridSets: listOrNone(
-      gridSets.map(({ extent, metersPerUnit, ...grid }) => ({ ...grid, extent: corners(extent), metersPerUnit })),
-    ),
-    layers: layers.map(({ layer, grids }) => layerDocument(layer, grids, catalogue, settings)),
+    gridSets: listOrNone(gridSets.map(gridSetDocument)),
+    layers: layers.map(({ layer, grids }) => {
+      const gridSubsets = grids.gridSubsets.map((subset) => {
+        const builtIn = gridSets.some(({ id }) => id === subset.gridSet) ? undefined : builtInGridSet(subset.gridSet);
+        return builtIn === undefined ? subset : { ...subset, zoomStop: lastLevel(builtIn) };
+      });
+      return layerDocument(layer, gridSubsets, catalogue, settings);
+    }),
   };
 }
+
+/** Returns a grid set around the layers of a CRS, which ends with the last level that a map usually needs. */
+function gridSetDocument({ id, srs, extent, metersPerUnit }: OwnGridSet): Readonly<Record<string, unknown>> {
+  const made = createGridSet({
+    id,
+    srs: Number(srs.slice("EPSG:".length)),
+    extent,
+    scale: { levels: MOST_LEVELS },
+    ...(metersPerUnit === undefined ? {} : { metersPerUnit }),
+  });
+  const levels = made.ok ? lastLevel(made.value) + 1 : undefined;
+  return { id, srs, extent: corners(extent), levels, metersPerUnit };
+}
+
+/** Returns the last level that a map usually needs: a seed by mistake down to the last one would have billions of tiles. */
+const lastLevel = ({ matrices }: GridSet): number =>
+  Math.max(
+    0,
+    matrices.findLastIndex(({ scaleDenominator }) => scaleDenominator >= LAST_SCALE_DENOMINATOR),
+  );
 
 const listOrNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 function layerDocument(
   layer: WmsCatalogueLayer,
-  { gridSubsets }: ImportedGrids,
+  gridSubsets: readonly GridSubsetDocument[],
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,
   { url, prefix = "", username, passwordVariable }: ImportSettings,
 ): Readonly<Record<string, unknown>> {
   const offered = FORMATS.filter((format) => formats.includes(format));
-  const side = Math.floor(Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY) / TILE);
+  const limit = Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY);
+  // A WMS of small pictures renders single tiles without a gutter.
+  const gutter = limit < TILE + 2 * GUTTER ? undefined : GUTTER;
+  const side = Math.floor((limit - 2 * (gutter ?? 0)) / TILE);
   return {
     name: prefix + layer.name,
     title: layer.title,
@@ -65,6 +101,7 @@ function layerDocument(
     gridSubsets,
     formats: offered.length === 0 ? ["image/png"] : offered,
     metatile: side >= METATILE ? undefined : [Math.max(1, side), Math.max(1, side)],
+    gutter,
     parameterFilters: listOrNone(parameterFilters(layer)),
     legends: listOrNone(legendDocuments(layer)),
     queryable: layer.queryable || undefined,

@@ -1,4 +1,4 @@
-import { Document, isSeq, isMap as isYamlMap, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
+import { Document, isNode, isScalar, isSeq, isMap as isYamlMap, parseDocument, type YAMLMap, YAMLSeq } from "yaml";
 import type { Role, User } from "../../account/user.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -32,8 +32,33 @@ function open(text: string): Result<Users, string> {
 const nameOf = (item: YAMLMap): string => String(item.get("name"));
 const find = (list: YAMLSeq, name: string): YAMLMap | undefined =>
   list.items.filter((item) => isYamlMap(item)).find((item) => nameOf(item) === name);
-/** Writes the document without wrapping long lines. */
-const write = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: true });
+/** Writes the document without wrapping long lines, and with roles as `[viewer]`: the library would pad brackets as braces. */
+const write = (document: Document): string =>
+  document
+    .toString({ lineWidth: 0, flowCollectionPadding: true })
+    .replaceAll(/\broles: \[ ([a-z, ]*) \]/g, "roles: [$1]");
+
+/** Returns where the key `users` and its value lie in the text; undefined if it has none, or the map is in braces. */
+function usersRange({ contents }: Document): readonly [number, number] | undefined {
+  if (!isYamlMap(contents) || contents.flow === true) return undefined;
+  const pair = contents.items.find(({ key }) => isScalar(key) && key.value === "users");
+  const [from] = (isScalar(pair?.key) && pair.key.range) || [];
+  const [, , to] = (isNode(pair?.value) && pair.value.range) || [];
+  return from === undefined || to === undefined ? undefined : [from, to];
+}
+
+/** Returns the text with the users of the document. The rest stays as it is, since the library would format all of it. */
+function withUsersOf(document: Document, text: string): string {
+  const written = write(document);
+  const after = usersRange(parseDocument(written));
+  // After the end marker `...` a further document would begin.
+  if (after === undefined || /^\.\.\.\s*$/m.test(text)) return written;
+  const users = written.slice(...after).trimEnd();
+  const before = usersRange(parseDocument(text));
+  if (before === undefined) return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${users}\n`;
+  const [blanks = ""] = /\s*$/.exec(text.slice(...before)) ?? [];
+  return text.slice(0, before[0]) + users + blanks + text.slice(before[1]);
+}
 
 /** A user to add. Without roles a user of the file keeps its roles, and a new one gets `DEFAULT_ROLES`. */
 export interface AddedUser extends Pick<User, "name" | "passwordHash"> {
@@ -60,7 +85,7 @@ export function addUser(text: string, user: AddedUser): Result<string, string> {
     found.set("passwordHash", user.passwordHash);
     if (user.roles !== undefined || !found.has("roles")) found.set("roles", rolesNode(user.roles ?? DEFAULT_ROLES));
   }
-  return ok(write(document));
+  return ok(withUsersOf(document, text));
 }
 
 /** Removes a user. Returns undefined if there is no such user. */
@@ -71,7 +96,7 @@ export function removeUser(text: string, name: string): Result<string | undefine
   const found = find(list, name);
   if (found === undefined) return ok(undefined);
   list.items.splice(list.items.indexOf(found), 1);
-  return ok(write(document));
+  return ok(withUsersOf(document, text));
 }
 
 export function listUsers(text: string): Result<readonly ListedUser[], string> {

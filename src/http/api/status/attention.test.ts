@@ -18,7 +18,7 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
       quota: quota === null ? null : 100n * BigInt(GIB),
       quotaCount: "allocated",
       total: { tiles: 1n, bytes: 1n },
-      bytesOnDisk: BigInt((100 - (quota ?? 0)) * GIB),
+      bytesOnDisk: BigInt(Math.round((100 - (quota ?? 0)) * GIB)),
     },
   }).map(({ kind, message }) => [kind, message]);
 }
@@ -26,11 +26,18 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
 test("a disk or a quota needs attention when a twentieth is left", () => {
   expect(kindsOf({})).toEqual([]);
   expect(kindsOf({ bytes: 6, inodes: 6, quota: 6 })).toEqual([]);
-  expect(kindsOf({ bytes: 5 })).toEqual([["disk_nearly_full", "The disk of the tiles has 5.0 % of its bytes left."]]);
-  expect(kindsOf({ inodes: 1 })).toEqual([["disk_nearly_full", "The disk of the tiles has 1.0 % of its inodes left."]]);
-  expect(kindsOf({ quota: 2 })).toEqual([
-    ["quota_nearly_full", "The disk quota has 2.0 % left; the least used tiles are evicted."],
+  expect(kindsOf({ bytes: 5 })).toEqual([
+    ["disk_nearly_full", "5.0 % of the bytes on the disk of the tiles are left."],
   ]);
-  expect(kindsOf({ quota: -1 })).toMatchObject([["quota_nearly_full", expect.stringContaining("0.0 %")]]);
+  expect(kindsOf({ inodes: 1 })).toEqual([
+    ["disk_nearly_full", "1.0 % of the inodes on the disk of the tiles are left."],
+  ]);
+  expect(kindsOf({ quota: 2 })).toEqual([
+    ["quota_nearly_full", "2.0 % of the disk quota is left; the least used tiles are evicted."],
+  ]);
+  for (const quota of [0.99, 0.001, 0, -1])
+    expect(kindsOf({ quota })).toEqual([
+      ["quota_nearly_full", "Less than 1 % of the disk quota is left; the least used tiles are evicted."],
+    ]);
   expect(kindsOf({ inodes: null, quota: null })).toEqual([]);
 });

@@ -76,18 +76,20 @@ function fullDisk({ disk, quota, quotaCount, total, bytesOnDisk }: AttentionPart
   const found: Attention[] = [];
   const add = (kind: "disk_nearly_full" | "quota_nearly_full", message: string): void =>
     void found.push({ kind, message, since: null });
-  const percent = (left: number, of: number): string => `${((100 * left) / of).toFixed(1)} %`;
+  /** Returns the beginning of a sentence. Far below 1 % a figure would be "0.0 %", as if nothing were left. */
+  const share = (left: number, of: number): string =>
+    100 * left < of ? "Less than 1 %" : `${((100 * left) / of).toFixed(1)} %`;
   const { freeBytes, totalBytes, freeInodes, totalInodes } = disk;
   if (isNearlyFull(freeBytes, totalBytes))
-    add("disk_nearly_full", `The disk of the tiles has ${percent(freeBytes, totalBytes)} of its bytes left.`);
+    add("disk_nearly_full", `${share(freeBytes, totalBytes)} of the bytes on the disk of the tiles are left.`);
   if (freeInodes !== null && totalInodes !== null && isNearlyFull(freeInodes, totalInodes))
-    add("disk_nearly_full", `The disk of the tiles has ${percent(freeInodes, totalInodes)} of its inodes left.`);
+    add("disk_nearly_full", `${share(freeInodes, totalInodes)} of the inodes on the disk of the tiles are left.`);
   if (quota !== null && quota > 0n) {
     const left = Math.max(0, Number(quota - countedSize({ bytes: total.bytes, allocated: bytesOnDisk }, quotaCount)));
     if (isNearlyFull(left, Number(quota)))
       add(
         "quota_nearly_full",
-        `The disk quota has ${percent(left, Number(quota))} left; the least used tiles are evicted.`,
+        `${share(left, Number(quota))} of the disk quota is left; the least used tiles are evicted.`,
       );
   }
   return found;
