@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Configuration } from "../config/configuration.ts";
+import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import type { ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
 import { layerContent } from "../gwc/layer-content.ts";
@@ -53,7 +53,7 @@ export class ConfigurationInForce {
     const removed = next.layers.length === 0 ? before.layers.length : 0;
     const { ignored, abortedJobs } = await this.#withMoves(mergeReloaded(next, before).merged, async () => ({
       ignored: await this.applyHere(next),
-      ...(await coordinator.channel.call("configure", this.#current)),
+      ...(await coordinator.channel.call("configure", coordinatorConfiguration(this.#current))),
     }));
     const merged = this.#current;
     if (!isDeepStrictEqual(merged, before)) serving.publish({ kind: "configuration", layers: merged.layers.length });
@@ -106,7 +106,7 @@ export class ConfigurationInForce {
   async #withMoves<T>(next: Configuration, work: () => Promise<T>): Promise<T> {
     if (next.stores.length < 2) return work();
     const { channel } = this.#parts.coordinator;
-    await channel.call("moving", next);
+    await channel.call("moving", coordinatorConfiguration(next));
     try {
       return await work();
     } finally {

@@ -1,4 +1,4 @@
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type OpenedStores, openStores, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
 import { locationOf, type StoreOptions } from "../store/store-options.ts";
@@ -6,7 +6,7 @@ import type { DiskTiers } from "./disk-tiers.ts";
 
 /** Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. */
 export const openConfiguredStores = (
-  { stores, layers, store: { fsync } }: Configuration,
+  { stores, layers, store: { fsync } }: CoordinatorConfiguration,
   instance: string,
   kinds: StoreKinds,
   by: "coordinator" | "server",
@@ -20,12 +20,13 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: st
 }
 
 /** Returns where the tiles of each layer are stored, by layer. */
-export function storeLocations({ dataDir, stores, layers }: Configuration): ReadonlyMap<string, string> {
-  const byId = new Map(stores.map((store) => [store.id, store]));
+export function storeLocations({ dataDir, stores, layers }: CoordinatorConfiguration): ReadonlyMap<string, string> {
+  const byId = storeLocationsById({ dataDir, stores });
+  const [first] = byId.values();
   return new Map(
     layers.flatMap(({ name, store }) => {
-      const found = (store === undefined ? undefined : byId.get(store)) ?? stores[0];
-      return found === undefined ? [] : [[name, locationOf(found, tilesDirectory(dataDir))] as const];
+      const location = (store === undefined ? undefined : byId.get(store)) ?? first;
+      return location === undefined ? [] : [[name, location] as const];
     }),
   );
 }
@@ -40,8 +41,13 @@ export function relocatedLayers(before: Configuration, after: Configuration): re
 }
 
 /** Returns where the tiles of each store are, by the id of the store. */
-export const storeLocationsById = ({ dataDir, stores }: Configuration): ReadonlyMap<string, string> =>
-  new Map(stores.map((store) => [store.id, locationOf(store, tilesDirectory(dataDir))]));
+export function storeLocationsById({
+  dataDir,
+  stores,
+}: Pick<Configuration, "dataDir" | "stores">): ReadonlyMap<string, string> {
+  const directory = tilesDirectory(dataDir);
+  return new Map(stores.map((store) => [store.id, locationOf(store, directory)]));
+}
 
 /** Makes the disk tiers of one process. */
 export type MakeDiskTiers = (configuration: Configuration, log: Logger) => DiskTiers;

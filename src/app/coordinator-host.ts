@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../account/account-service.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { CoordinatorConfiguration } from "../config/configuration.ts";
 import { prepareDatabase } from "../coordinator/build-ledger.ts";
 import { deleteRemovals, storedObjects, truncateRemovedLayers } from "../coordinator/configured-objects.ts";
 import { buildCoordinator, type Coordinator } from "../coordinator/coordinator.ts";
@@ -33,7 +33,7 @@ import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
 const END_MS = 100;
 
 export interface CoordinatorData {
-  readonly configuration: Configuration;
+  readonly configuration: CoordinatorConfiguration;
   readonly instance: string;
   readonly use: SessionUse;
 }
@@ -76,7 +76,7 @@ function notConnected(error: unknown, dataDir: string): BeginOutcome {
 }
 
 /** Returns the file of the quota; undefined without a directory of GeoWebCache. */
-async function quotaFileOf({ geowebcache }: Configuration): Promise<QuotaFile | undefined> {
+async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<QuotaFile | undefined> {
   if (geowebcache === undefined) return undefined;
   const { openQuotaFile } = await import("./geowebcache-quota-file.ts");
   return openQuotaFile(geowebcache.directory);
@@ -90,7 +90,7 @@ export class CoordinatorHost {
   readonly #lostWrites: LostWrites | undefined;
   readonly #remoteTrouble = new RemoteTrouble(() => this.#stores);
   readonly log: Logger;
-  #configuration: Configuration;
+  #configuration: CoordinatorConfiguration;
   #catalogue: Catalogue;
   #claimed: ClaimedState | undefined;
   #stores: OpenedStores | undefined;
@@ -113,7 +113,7 @@ export class CoordinatorHost {
     this.log = { info: log("info"), warn: log("warn"), error: log("error") };
   }
 
-  get configuration(): Configuration {
+  get configuration(): CoordinatorConfiguration {
     return this.#configuration;
   }
 
@@ -255,7 +255,7 @@ export class CoordinatorHost {
   }
 
   /** Takes another configuration, without its effects on the coordinator. */
-  async take(next: Configuration): Promise<void> {
+  async take(next: CoordinatorConfiguration): Promise<void> {
     const kinds = await loadStoreKinds(next.stores);
     this.#configuration = next;
     this.#catalogue = catalogueOf(next.layers);

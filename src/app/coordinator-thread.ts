@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { withLayer } from "../config/layer-update.ts";
+import { layersAfter } from "../config/layer-update.ts";
 import {
   deleteRemovals,
   recordRemovals,
@@ -66,7 +66,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
     },
     async configureLayer(update) {
       const before = host.catalogue.layers.get(update.name);
-      await host.take(withLayer(host.configuration, update));
+      await host.take({ ...host.configuration, layers: layersAfter(host.configuration, update) });
       const after = host.catalogue.layers.get(update.name);
       const ofLayer = (layer: Layer | undefined) => catalogueOf(layer === undefined ? [] : [layer]);
       await host.begun?.reconfigured(changedGridSets(ofLayer(before), ofLayer(after)), ofLayer(after));

@@ -1,10 +1,11 @@
-import { open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestOf } from "../config/geowebcache/digest.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
 import { editFile } from "../http/configuration/file/edit-file.ts";
 import { editParts, type FilePart, partsOf, textOfParts } from "../http/configuration/file/file-parts.ts";
 import { readFile as readXmlFile } from "../http/configuration/file/read-file.ts";
+import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -20,8 +21,8 @@ const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 export class GeoWebCacheFile {
   readonly #file: string;
   #digest: string;
-  /** The parts of the file with this digest. */
-  #parts: { readonly parts: readonly FilePart[]; readonly digest: string } | undefined;
+  /** What a change has found out about the file with this digest. `parts`: undefined if it was more than one layer. */
+  #known: (Pick<Edited, "parts"> & { readonly encoding: Encoding; readonly digest: string }) | undefined;
 
   /** `digest`: of the file as it was read. */
   constructor(file: string, digest: string) {
@@ -45,26 +46,32 @@ export class GeoWebCacheFile {
             `${file} has been edited since it was read: POST /rest/reload reads it, and the change can be repeated.`,
           ),
         );
-      const edited = this.#edited(before, changes);
+      const known = this.#known?.digest === this.#digest ? this.#known : undefined;
+      const edited = this.#edited(before, changes, known?.parts);
       if (!edited.ok) return edited;
-      const after = encoded(edited.value.text, before);
-      if (after === undefined)
+      const { text, parts } = edited.value;
+      const encoding = known?.encoding ?? encodingOf(before);
+      if (encoding === undefined)
         return refuse(conflict(`${file} is neither in UTF-8 nor in ISO-8859-1, so it cannot be changed over HTTP.`));
-      await copyOf(file, before);
-      await replaceFile(file, after);
+      // Added text is ASCII, so every encoding that keeps ASCII can hold it.
+      const after = Buffer.concat([encoding.mark, Buffer.from(text.replace(/^\ufeff/, ""), encoding.name)]);
+      await replaceFile(file, before, after);
       this.#digest = digestOf(after);
-      this.#parts = edited.value.parts && { parts: edited.value.parts, digest: this.#digest };
+      this.#known = { parts, encoding, digest: this.#digest };
       return ok(null);
     } catch (error) {
       return refuse(conflict(`${file} cannot be written: ${fileFault(error)}`));
     }
   }
 
-  /** Returns the text of the file with the changes. After a change of one layer it returns the parts too. */
-  #edited(before: Buffer, changes: readonly ObjectChange[]): Result<Edited, Refusal> {
+  /**
+   * Returns the text of the file with the changes. After a change of one layer it returns the parts too.
+   * `parts`: those of the file, if they are known.
+   */
+  #edited(before: Buffer, changes: readonly ObjectChange[], parts: Edited["parts"]): Result<Edited, Refusal> {
     const [change, ...more] = changes;
     const isOneLayer = change?.kind === "layer" && more.length === 0;
-    if (isOneLayer && this.#parts?.digest === this.#digest) return edited(this.#parts.parts, change);
+    if (isOneLayer && parts !== undefined) return edited(parts, change);
     const content = readXmlFile(before);
     if (!content.ok) return content;
     if (/<\w+:gwcConfiguration\b/.test(content.value.text))
@@ -86,23 +93,37 @@ function edited(before: readonly FilePart[], change: ObjectChange): Result<Edite
   return parts.ok ? ok({ text: textOfParts(parts.value), parts: parts.value }) : parts;
 }
 
-/** Returns a text in the encoding of the bytes that it comes from; undefined: it is another one. */
-function encoded(text: string, before: Buffer): Buffer | undefined {
-  const mark = before.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? before.subarray(0, 3) : Buffer.alloc(0);
-  for (const encoding of ["utf8", "latin1"] as const) {
-    const plain = before.subarray(mark.length);
-    if (!Buffer.from(plain.toString(encoding), encoding).equals(plain)) continue;
-    // Added text is ASCII, so every encoding that keeps ASCII can hold it.
-    return Buffer.concat([mark, Buffer.from(text.replace(/^\ufeff/, ""), encoding)]);
-  }
-  return undefined;
+interface Encoding {
+  readonly name: "utf8" | "latin1";
+  /** The byte order mark, or no byte. */
+  readonly mark: Buffer;
 }
 
-/** Keeps the present file under GeoWebCache's name for copies, and removes the oldest ones. */
-async function copyOf(file: string, bytes: Buffer): Promise<void> {
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Returns the encoding of a file; undefined: it is another one. */
+function encodingOf(bytes: Buffer): Encoding | undefined {
+  const mark = bytes.subarray(0, MARK.length).equals(MARK) ? MARK : Buffer.alloc(0);
+  const plain = bytes.subarray(mark.length);
+  const name = (["utf8", "latin1"] as const).find((one) => Buffer.from(plain.toString(one), one).equals(plain));
+  return name && { name, mark };
+}
+
+/**
+ * Keeps the file before the first change of each second under GeoWebCache's name for copies, and removes the oldest
+ * ones. The copy is a second name of the file, which costs no write. The caller then gives the first name to another
+ * file.
+ */
+async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void> {
   const directory = dirname(file);
-  const { mode } = await stat(file);
-  await writeFile(join(directory, `geowebcache_${localTime(new Date())}.bak`), bytes, { mode });
+  const copy = join(directory, `geowebcache_${localTime(new Date())}.bak`);
+  try {
+    await link(file, copy);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return;
+    // Not every file system has hard links.
+    await writeFile(copy, bytes, { mode });
+  }
   const copies = (await readdir(directory)).filter((name) => COPY.test(name)).sort();
   for (const name of copies.slice(0, -MOST_COPIES)) await rm(join(directory, name), { force: true });
 }
@@ -114,15 +135,16 @@ function localTime(time: Date): string {
   return `${day}T${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
 }
 
-async function replaceFile(file: string, bytes: Buffer): Promise<void> {
+async function replaceFile(file: string, before: Buffer, after: Buffer): Promise<void> {
   const temporary = `${file}.new`;
   const { mode } = await stat(file);
   const handle = await open(temporary, "w", mode);
   try {
-    await handle.writeFile(bytes);
+    await handle.writeFile(after);
     await handle.sync();
   } finally {
     await handle.close();
   }
+  await keepCopy(file, before, mode);
   await rename(temporary, file);
 }

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { Configuration } from "../config/configuration.ts";
+import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
 import { localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
@@ -52,7 +52,11 @@ export interface NotLed {
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
   const { configuration, instance, use, load, log } = parts;
   const telemetry = namesCollector(process.env) ? (await import("./telemetry.ts")).startTelemetry() : undefined;
-  const coordinator = new CoordinatorLink(parts.coordinatorThread, { configuration, instance, use }, log);
+  const coordinator = new CoordinatorLink(
+    parts.coordinatorThread,
+    { configuration: coordinatorConfiguration(configuration), instance, use },
+    log,
+  );
   let built: ServingProcesses | undefined;
   // The processes that serve are built last, as they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);

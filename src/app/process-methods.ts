@@ -1,7 +1,7 @@
 import type { Accounts } from "../account/account-service.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
-import type { Configuration } from "../config/configuration.ts";
+import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
 import type { LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
@@ -60,11 +60,11 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Collects garbage, as the last renderer has ended after a time without work. */
   rest(): void;
   /** Prepares a reload that gives layers other stores: their last changes are copied, and they are blocked. */
-  moving(next: Configuration): Promise<void>;
+  moving(next: CoordinatorConfiguration): Promise<void>;
   /** Ends what `moving` has begun, after the reload or its failure. */
   moved(): void;
   /** Applies a reloaded configuration. */
-  configure(configuration: Configuration): Promise<{ readonly abortedJobs: number }>;
+  configure(configuration: CoordinatorConfiguration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
   configureLayer(update: LayerUpdate): Promise<void>;
   /** Stores changes of the objects that were made over HTTP, before the configuration with the changes is applied. */
@@ -87,7 +87,7 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
 /** Methods of the server that the coordinator calls. */
 export interface ServerMethods extends RenderControl {
   /** Adds the stored objects to the configuration at the start. Returns the configuration, or why it is not valid. */
-  withObjects(objects: readonly ConfiguredObject[]): Promise<Result<Configuration, string>>;
+  withObjects(objects: readonly ConfiguredObject[]): Promise<Result<CoordinatorConfiguration, string>>;
   publish(event: ServerEvent): void;
   accountsChanged(accounts: Accounts): void;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;

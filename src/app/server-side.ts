@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { changeLayer } from "../config/change-layer.ts";
-import type { Configuration } from "../config/configuration.ts";
+import { type Configuration, coordinatorConfiguration } from "../config/configuration.ts";
 import type { ConfigurationInput, RunningConfiguration } from "../config/configuration-input.ts";
 import { type ConfigurationProblem, problemText } from "../config/problem.ts";
 import { servedTiles } from "../http/api/nodes/node-view.ts";
@@ -83,7 +83,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
           log.warn("what was made over HTTP before is not used: the directory of GeoWebCache has the configuration", {
             objects: objects.length,
           });
-          return ok(inForce.current);
+          return ok(coordinatorConfiguration(inForce.current));
         }
         const loaded = await loadWith({ objects });
         if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
@@ -92,7 +92,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
           if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
         }
         await inForce.applyHere(loaded.value);
-        return ok(inForce.current);
+        return ok(coordinatorConfiguration(inForce.current));
       }),
     compose: (composition, gone) => rendering.renderers.compose(composition, gone),
     used(report) {

@@ -63,3 +63,11 @@ export interface Configuration {
   /** Warnings for the operator, printed once at start and at each reload. */
   readonly warnings: readonly string[];
 }
+
+/** The parts of a configuration that the coordinator needs. The documents of objects take more than the layers. */
+export type CoordinatorConfiguration = Omit<Configuration, "objects" | "layerOrigins">;
+
+export function coordinatorConfiguration(configuration: Configuration): CoordinatorConfiguration {
+  const { objects: _, layerOrigins: __, ...needed } = configuration;
+  return needed;
+}

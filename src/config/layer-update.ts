@@ -22,23 +22,29 @@ export interface MadeLayer {
   readonly origin: Origin;
 }
 
-/** Returns a configuration after a change of one layer. A new layer comes last. */
-export function withLayer(configuration: Configuration, { name, made }: LayerUpdate): Configuration {
-  const at = configuration.layers.findIndex((layer) => layer.name === name);
+type Layers = Pick<Configuration, "layers" | "gridSets">;
+
+/** Returns the layers of a configuration after a change of one layer. A new layer comes last. */
+export function layersAfter(configuration: Layers, { name, made }: LayerUpdate): readonly Layer[] {
+  const { layers } = configuration;
+  const at = layers.findIndex((layer) => layer.name === name);
+  if (made === undefined) return layers.filter((_, i) => i !== at);
+  const layer = withSharedGridSets(made.layer, configuration, layers[at]);
+  return at < 0 ? [...layers, layer] : layers.with(at, layer);
+}
+
+/** Returns a configuration after a change of one layer. */
+export function withLayer(configuration: Configuration, update: LayerUpdate): Configuration {
+  const { name, made } = update;
   const layerOrigins = new Map(configuration.layerOrigins);
+  if (made === undefined) layerOrigins.delete(name);
+  else layerOrigins.set(name, made.origin);
   const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.object.document });
-  if (made === undefined) {
-    layerOrigins.delete(name);
-    return { ...configuration, objects, layers: configuration.layers.filter((_, i) => i !== at), layerOrigins };
-  }
-  layerOrigins.set(name, made.origin);
-  const layer = withSharedGridSets(made.layer, configuration, configuration.layers[at]);
-  const layers = at < 0 ? [...configuration.layers, layer] : configuration.layers.with(at, layer);
-  return { ...configuration, objects, layers, layerOrigins };
+  return { ...configuration, objects, layers: layersAfter(configuration, update), layerOrigins };
 }
 
 /** Replaces copies of grid sets by those that this process has: a layer that came from another process has copies. */
-function withSharedGridSets(layer: Layer, { gridSets }: Configuration, before: Layer | undefined): Layer {
+function withSharedGridSets(layer: Layer, { gridSets }: Layers, before: Layer | undefined): Layer {
   const shared = (gridSet: GridSet): GridSet => {
     const known = [
       gridSets.find(({ id }) => id === gridSet.id),

@@ -42,7 +42,9 @@ export function recordRemovals(db: Database, changes: readonly ObjectChange[]): 
 /** Deletes records of removals that were not carried out. */
 export function deleteRemovals(db: Database, names: readonly string[]): void {
   const remove = db.prepare("DELETE FROM removed_layer WHERE name = ?");
-  for (const name of names) remove.run(name);
+  // Few of thousands of layers have a record, and each statement is a transaction.
+  const recorded = new Set(removedLayers(db));
+  for (const name of names) if (recorded.has(name)) remove.run(name);
 }
 
 function storeChange(db: Database, { kind, name, document, isInFile }: ObjectChange): void {

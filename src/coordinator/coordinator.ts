@@ -1,6 +1,6 @@
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Feeds } from "../feed/feeds.ts";
-import type { LayerGridSet } from "../layer/catalogue.ts";
+import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
@@ -108,17 +108,17 @@ export class Coordinator {
   /**
    * Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone.
    * @param changed the grid sets of layers whose tiles lie at other places now
-   * @param layers the layers that may be new; absent: all
+   * @param only the layers that may have changed; absent: all
    */
-  async reconfigured(changed: readonly LayerGridSet[], layers = this.#parts.catalogue()): Promise<number> {
-    const { jobs, feeds, adoption, truncations, deliveries } = this.#parts;
+  async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
+    const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
     for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
-    for (const layer of await truncations.layerStores.reconfigured()) adoption.countAgain(layer);
+    for (const layer of await truncations.layerStores.reconfigured(only?.layers.keys())) adoption.countAgain(layer);
     this.services.accounts.usersChanged();
     deliveries.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
-    adoption.start(adoptedLayers(layers));
+    adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
     return aborted;
   }

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { GridSet } from "../grid/grid-set.ts";
 import { onceEach } from "../lib/once-each.ts";
 import type { Layer } from "./layer.ts";
 
 /** Returns a digest of plain data, in which undefined values count as absent. */
-const digestOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+const digestOf = (value: unknown): string => hash("sha256", JSON.stringify(value), "base64url");
 
 /** The order of the keys of a map does not matter. */
 const sorted = (map: Readonly<Record<string, unknown>>): object =>

@@ -74,7 +74,8 @@ export class UpstreamLimits {
       else others.push(name);
       const { connections, jobConnections = connections } = source;
       const before = bounds.get(key) ?? { connections, jobConnections };
-      if ("url" in source) {
+      // The only address of a source is that of the upstream.
+      if ("url" in source && addressesOf(source).length > 1) {
         const origins = addressesOf(source).map((address) => originOf(source, address));
         servers.set(key, new Set([...(servers.get(key) ?? []), ...origins]));
       }

@@ -47,9 +47,12 @@ export class LayerStores {
     });
   }
 
-  /** Compares the stores of a reloaded configuration with the recorded ones. Returns the layers that have another one. */
-  async reconfigured(): Promise<readonly string[]> {
-    const moved = this.#moved();
+  /**
+   * Compares the stores of a changed configuration with the recorded ones. Returns the layers that have another one.
+   * `only`: the layers that may have changed; undefined: any layer.
+   */
+  async reconfigured(only?: Iterable<string>): Promise<readonly string[]> {
+    const moved = this.#moved(only);
     for (const [layer, location] of moved) {
       this.#leave(layer);
       await this.#parts.truncations.deleteRecords(layer, () => this.#record(layer, location));
@@ -57,11 +60,22 @@ export class LayerStores {
     return moved.map(([layer]) => layer);
   }
 
-  #moved(): (readonly [layer: string, location: string])[] {
-    const { db, locations } = this.#parts;
+  #moved(only?: Iterable<string>): (readonly [layer: string, location: string])[] {
+    const { db } = this.#parts;
+    const locations = this.#parts.locations();
+    const isMoved = ([location, recorded = DEFAULT_LOCATION]: readonly [string, string | undefined]) =>
+      location !== recorded;
+    if (only !== undefined) {
+      const select = db.prepare("SELECT location FROM layer_store WHERE layer = ?");
+      return [...only].flatMap((layer) => {
+        const location = locations.get(layer);
+        const row = location === undefined ? undefined : select.get(layer);
+        return location !== undefined && isMoved([location, row && text(row, "location")]) ? [[layer, location]] : [];
+      });
+    }
     const rows = db.prepare("SELECT layer, location FROM layer_store").all();
     const recorded = new Map(rows.map((row) => [text(row, "layer"), text(row, "location")]));
-    return [...locations()].filter(([layer, location]) => (recorded.get(layer) ?? DEFAULT_LOCATION) !== location);
+    return [...locations].filter(([layer, location]) => isMoved([location, recorded.get(layer)]));
   }
 
   /**

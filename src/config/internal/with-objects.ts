@@ -84,6 +84,8 @@ export function withObjects(
     ...builtInGridSetIds,
     ...objects.flatMap(({ kind, name, document }) => (kind === "gridSet" && document !== undefined ? [name] : [])),
   ]);
+  // Looked for once for all layers: there may be thousands of each.
+  const stores = objects.filter(({ kind }) => kind === "store");
   const sections: readonly Section[] = [
     { key: "gridSets", kind: "gridSet", nameKey: "id", contentOf: gridSetContent, isUsed: () => true },
     {
@@ -102,7 +104,7 @@ export function withObjects(
         const layer = layerContent(effectiveLayer(document, settings, variables));
         return directory === undefined || layer["name"] === changedLayer ? layer : withKnownGridSets(layer, known);
       },
-      isUsed: (document) => isServed(document, objects) && notServed?.has(textOf(document.node, "name") ?? "") !== true,
+      isUsed: (document) => isServed(document, stores) && notServed?.has(textOf(document.node, "name") ?? "") !== true,
     },
   ];
   const merged = sections.flatMap((section) => {
