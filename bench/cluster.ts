@@ -28,7 +28,10 @@ interface Contender {
   readonly hitMicros: number[];
   /** CPU of all processes while nothing is asked, ms a second. */
   readonly idleMs: number[];
+  /** By renderers that have started and rendered before. */
   readonly metatileMs: number[];
+  /** What a renderer spends beyond that in its first seed: its start, and what V8 interprets and compiles. */
+  readonly startMs: number[];
   readonly missMs: number[];
   /** What the lead spends, without its renderers. */
   readonly lead: { readonly metatileMs: number[]; readonly missMs: number[]; readonly hitsShare: number[] };
@@ -59,7 +62,7 @@ export async function benchCluster(length: BenchLength): Promise<void> {
         const before = cpuSeconds(postmasterOf(postgres));
         await measureSeed(contender, zoomStop);
         if (contender.nodes.length === MOST_NODES)
-          database.push(((cpuSeconds(postmasterOf(postgres)) - before) * 1000) / metatilesTo(zoomStop));
+          database.push(((cpuSeconds(postmasterOf(postgres)) - before) * 1000) / (2 * metatilesTo(zoomStop)));
         await measureMisses(contender, misses, round);
       }
     report(contenders, median(database));
@@ -80,6 +83,7 @@ async function startContender(count: number, postgres: Postgres, url: string): P
     hitMicros: [],
     idleMs: [],
     metatileMs: [],
+    startMs: [],
     missMs: [],
     lead: { metatileMs: [], missMs: [], hitsShare: [] },
   };
@@ -109,7 +113,15 @@ const allSeconds = ({ nodes }: Contender): number => nodes.reduce((sum, { pid })
 const leadSeconds = ({ nodes }: Contender): number =>
   nodes.flatMap(({ pid }) => childrenOf(pid).filter(isLead)).reduce((sum, pid) => sum + ownCpuSeconds(pid), 0);
 
-const isLead = (pid: number): boolean => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("lead-process");
+const runs = (pid: number, program: string): boolean => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(program);
+const isLead = (pid: number): boolean => runs(pid, "lead-process");
+
+/** Returns the number of renderers that run. The lead starts those of its own machine. */
+const renderersOf = ({ nodes }: Contender): number =>
+  nodes
+    .flatMap(({ pid }) => childrenOf(pid))
+    .flatMap((child) => (isLead(child) ? childrenOf(child) : [child]))
+    .filter((pid) => runs(pid, "renderer-process")).length;
 
 const postmasterOf = ({ directory }: Postgres): number =>
   Number(readFileSync(join(directory, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
@@ -139,7 +151,26 @@ async function measureHits(contender: Contender, requests: number): Promise<void
   lead.hitsShare.push((leadSeconds(contender) - leads - leadIdle * ms) / seconds);
 }
 
+/**
+ * Seeds twice: a cluster of three starts three times as many renderers as one server, and a short seed would measure
+ * their starts. The second seed measures a metatile, the difference of the two a start.
+ */
 async function measureSeed(contender: Contender, zoomStop: number): Promise<void> {
+  const metatiles = metatilesTo(zoomStop);
+  const before = renderersOf(contender);
+  const first = await seedOnce(contender, zoomStop);
+  const started = renderersOf(contender) - before;
+  const second = await seedOnce(contender, zoomStop);
+  contender.metatileMs.push((second.all * 1000) / metatiles);
+  contender.lead.metatileMs.push((second.lead * 1000) / metatiles);
+  if (before === 0) contender.startMs.push(((first.all - second.all) * 1000) / started);
+}
+
+/** Returns the CPU seconds of a seed of the empty layer. */
+async function seedOnce(
+  contender: Contender,
+  zoomStop: number,
+): Promise<{ readonly all: number; readonly lead: number }> {
   const [first] = contender.nodes;
   if (first === undefined) throw new Error("there is a node");
   await truncated(first);
@@ -153,9 +184,7 @@ async function measureSeed(contender: Contender, zoomStop: number): Promise<void
   });
   const { outcome } = await ended(first, job, 600_000);
   if (outcome !== "done") throw new Error(`the seed ended as ${outcome}`);
-  const metatiles = metatilesTo(zoomStop);
-  contender.metatileMs.push(((allSeconds(contender) - all) * 1000) / metatiles);
-  contender.lead.metatileMs.push(((leadSeconds(contender) - leads) * 1000) / metatiles);
+  return { all: allSeconds(contender) - all, lead: leadSeconds(contender) - leads };
 }
 
 /** Misses one metatile after the other, at the nodes in turns. */
@@ -179,11 +208,11 @@ async function truncated(node: TestServer): Promise<void> {
 function report(contenders: readonly Contender[], databaseMs: number): void {
   const [alone] = contenders;
   const load = loadavg()[0] ?? Number.NaN;
-  for (const { name, hitMicros, idleMs, metatileMs, missMs, lead } of contenders) {
+  for (const { name, hitMicros, idleMs, metatileMs, startMs, missMs, lead } of contenders) {
     const ratio = (own: readonly number[], other: readonly number[] = []): string =>
       median(own.map((value, i) => value / (other[i] ?? Number.NaN))).toFixed(2);
     console.log(
-      `${name}: ${median(hitMicros).toFixed(1)} µs CPU a hit (ratio ${ratio(hitMicros, alone?.hitMicros)}), ${median(metatileMs).toFixed(1)} ms a seeded metatile (${ratio(metatileMs, alone?.metatileMs)}), ${median(missMs).toFixed(1)} ms a missed one (${ratio(missMs, alone?.missMs)}), ${median(idleMs).toFixed(1)} ms a second while nothing is asked`,
+      `${name}: ${median(hitMicros).toFixed(1)} µs CPU a hit (ratio ${ratio(hitMicros, alone?.hitMicros)}), ${median(metatileMs).toFixed(1)} ms a seeded metatile (${ratio(metatileMs, alone?.metatileMs)}), ${median(startMs).toFixed(0)} ms the start of a renderer, ${median(missMs).toFixed(1)} ms a missed one (${ratio(missMs, alone?.missMs)}), ${median(idleMs).toFixed(1)} ms a second while nothing is asked`,
     );
     if (median(lead.metatileMs) > 0)
       console.log(

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../config/configuration.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryOf } from "../store/store-options.ts";
 import type { ServingProcesses } from "./process-methods.ts";
-import { bucketFault, directoryFault, withMarks } from "./store-faults.ts";
+import { bucketFault, directoryFault, removeOldMarks, withMarks } from "./store-faults.ts";
 
 /**
  * Makes the directories of new stores, and checks that new buckets can be reached. Refuses a configuration with a store
@@ -22,7 +21,7 @@ export async function prepareStores(
     if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
   }
   if (next.cluster === undefined || isDeepStrictEqual(next.stores, present.stores)) return ok(null);
-  const mark = `.nuthatch-${randomUUID()}`;
-  const fault = await withMarks(added, mark, () => serving.storesFault(added, mark));
+  await removeOldMarks(added);
+  const fault = await withMarks(added, (mark) => serving.storesFault(added, mark));
   return fault === undefined ? ok(null) : refuse({ code: "bad_field", message: fault });
 }

@@ -15,7 +15,7 @@ import { prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
 import { configurationChanges } from "./reloads.ts";
 import type { Core } from "./serving.ts";
-import { directoryFault } from "./store-faults.ts";
+import { directoryFault, removeOldMarks } from "./store-faults.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
@@ -90,6 +90,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
         for (const store of loaded.value.stores) {
           const fault = await directoryFault(directoryOf(store));
           if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
+          else if (initial.cluster !== undefined) await removeOldMarks([store]);
         }
         await inForce.applyHere(loaded.value);
         return ok(coordinatorConfiguration(inForce.current));

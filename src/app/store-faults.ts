@@ -1,4 +1,5 @@
-import { access, constants, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { access, constants, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
@@ -29,16 +30,32 @@ export async function bucketFault(store: S3StoreConfiguration): Promise<string |
   }
 }
 
-/** Runs `work` while the directories of stores have a file of a name, by which other machines recognise them. */
-export async function withMarks<T>(stores: readonly StoreOptions[], mark: string, work: () => Promise<T>): Promise<T> {
-  const files = stores.flatMap((store) => directoryOf(store) ?? []).map((directory) => join(directory, mark));
+/** The name of a mark in a directory. Names of temporary files go on after the UUID. */
+const MARK = /^\.nuthatch-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Runs `work` while the directories of stores have a file of a name, by which other machines recognise them.
+ * @throws Error when a directory cannot be written
+ */
+export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark: string) => Promise<T>): Promise<T> {
+  const mark = `.nuthatch-${randomUUID()}`;
+  const files = directoriesOf(stores).map((directory) => join(directory, mark));
   try {
     for (const file of files) await writeFile(file, "");
-    return await work();
+    return await work(mark);
   } finally {
     for (const file of files) await rm(file, { force: true });
   }
 }
+
+/** Removes the marks that a killed server has left in the directories of stores. */
+export async function removeOldMarks(stores: readonly StoreOptions[]): Promise<void> {
+  for (const directory of directoriesOf(stores))
+    for (const name of await readdir(directory)) if (MARK.test(name)) await rm(join(directory, name), { force: true });
+}
+
+const directoriesOf = (stores: readonly StoreOptions[]): readonly string[] =>
+  stores.flatMap((store) => directoryOf(store) ?? []);
 
 /** Returns why this process cannot use stores that another machine has made; undefined: it can. */
 export async function sharedStoresFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {

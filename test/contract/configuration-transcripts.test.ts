@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe } from "vitest";
+import { skippedOnNodes } from "../support/balanced.ts";
 import { S3_OF_ALL } from "../support/s3-env.ts";
 import { contractServer } from "./contract-server.ts";
 
@@ -38,13 +39,24 @@ layers:
 `,
 });
 
+/** Transcripts in which no store is configured. */
+const WITHOUT_STORES: ReadonlySet<string> = new Set([
+  "an unknown store (GeoWebCache: 200, and the next start fails)",
+  "a client that accepts neither XML nor JSON is 406, unless the address or the query names a form",
+  "the implicit default store is not listed: XML is the standard form",
+  "the list in JSON",
+  "a disabled store is 201 without a body, then 200, and is shown with its defaults",
+]);
+const onNodes = skippedOnNodes("lists and messages have the store main of the nodes");
+
 const directory = new URL("configuration/", import.meta.url);
 for (const file of readdirSync(directory).sort()) {
   // With a store in S3 for all servers of a run, lists and messages name it.
   describe.skipIf(S3_OF_ALL !== undefined && file === "stores.txt")(file, () => {
     for (const block of readFileSync(new URL(file, directory), "utf8").split(/^## /m).slice(1)) {
       const end = block.indexOf("\n");
-      transcript(block.slice(0, end), block.slice(end));
+      const sentence = block.slice(0, end);
+      transcript(sentence, block.slice(end), onNodes && WITHOUT_STORES.has(sentence));
     }
   });
 }

@@ -5,7 +5,7 @@ import { parseTranscript, replay } from "./transcript.ts";
 
 export interface ContractServer {
   /** A test: the sentence is true when the server answers as the transcript says. */
-  transcript(sentence: string, text: string): void;
+  transcript(sentence: string, text: string, isSkipped?: boolean): void;
   at(): TestServer;
   upstream(): Upstream;
 }
@@ -51,9 +51,9 @@ export function contractServer(options: ContractServerOptions = {}): ContractSer
       if (upstream === undefined) throw new Error("this server has no upstream");
       return upstream;
     },
-    transcript(sentence, text) {
+    transcript(sentence, text, isSkipped = false) {
       const steps = parseTranscript(text);
-      test(sentence, () => replay(at(), steps));
+      test.skipIf(isSkipped)(sentence, () => replay(at(), steps));
     },
   };
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { skippedOnNodes } from "../support/balanced.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 
 /*
@@ -10,6 +11,7 @@ import { startServer, type TestServer } from "../support/server.ts";
  * (`docs/reference/wire-format.md`).
  */
 
+const onNodes = skippedOnNodes("a directory of GeoWebCache is the configuration of one server");
 let server: TestServer;
 let directory = "";
 
@@ -53,7 +55,7 @@ async function statuses(...requests: readonly (readonly [string, string, string?
   return found;
 }
 
-describe("rights", () => {
+describe.skipIf(onNodes)("rights", () => {
   test.each([
     ["GET", "/rest/layers.xml", 200],
     ["POST", "/rest/layers.xml", 405],
@@ -108,7 +110,7 @@ describe("rights", () => {
   });
 });
 
-describe("settings", () => {
+describe.skipIf(onNodes)("settings", () => {
   const shown = async (): Promise<string> => (await ask("GET", "/rest/global.xml")).text;
   const put = async (body: string): Promise<number> => (await ask("PUT", "/rest/global", { body })).status;
 
@@ -147,7 +149,7 @@ describe("settings", () => {
   });
 });
 
-describe("layers", () => {
+describe.skipIf(onNodes)("layers", () => {
   test("the list has the three layers and their addresses", async () => {
     const { text } = await ask("GET", "/rest/layers.xml");
     expect(text.match(/<layer>/g)).toHaveLength(3);
@@ -185,7 +187,7 @@ describe("layers", () => {
   });
 });
 
-describe("stores", () => {
+describe.skipIf(onNodes)("stores", () => {
   test("GeoWebCache's sample store is listed", async () => {
     const { text } = await ask("GET", "/rest/blobstores.xml");
     expect(text.match(/<blobStore>/g)).toHaveLength(1);
@@ -234,7 +236,7 @@ describe("stores", () => {
   });
 });
 
-describe("grid sets", () => {
+describe.skipIf(onNodes)("grid sets", () => {
   test("143 are listed", async () => {
     const { text } = await ask("GET", "/rest/gridsets.xml");
     expect(text.match(/<gridSet>/g)).toHaveLength(143);
@@ -279,7 +281,7 @@ describe("grid sets", () => {
   });
 });
 
-describe("quota", () => {
+describe.skipIf(onNodes)("quota", () => {
   const quota = {
     enabled: false,
     cacheCleanUpFrequency: 10,
@@ -299,7 +301,7 @@ describe("quota", () => {
   });
 });
 
-describe("jobs", () => {
+describe.skipIf(onNodes)("jobs", () => {
   test.each([
     ["/rest/seed", XML],
     ["/rest/seed/states", FORM],

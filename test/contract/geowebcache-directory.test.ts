@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { severalNodes } from "../support/balanced.ts";
+import { skippedOnNodes } from "../support/balanced.ts";
 import { realisticFile } from "../support/geowebcache-file.ts";
 import { runProgram } from "../support/run-program.ts";
 import { startServer, type TestServer, usage } from "../support/server.ts";
@@ -50,8 +50,9 @@ async function ask(
 const put = (path: string, body: string, type = "text/xml") => ask(path, { method: "PUT", body, type });
 const remove = (path: string) => ask(path, { method: "DELETE" });
 
-// A directory of GeoWebCache is the configuration of one server.
-describe.skipIf(severalNodes)("GeoWebCache's default files", () => {
+const onNodes = skippedOnNodes("a directory of GeoWebCache is the configuration of one server");
+
+describe.skipIf(onNodes)("GeoWebCache's default files", () => {
   beforeAll(async () => {
     directory = join(mkdtempSync(join(tmpdir(), "nuthatch-gwc-")), "made");
     server = await start();
@@ -176,7 +177,7 @@ describe.skipIf(severalNodes)("GeoWebCache's default files", () => {
   });
 });
 
-describe.skipIf(severalNodes)("a realistic file", () => {
+describe.skipIf(onNodes)("a realistic file", () => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));
     writeFileSync(file(directory), realisticFile(join(directory, "stores"), upstream.url));
@@ -303,7 +304,7 @@ describe.skipIf(severalNodes)("a realistic file", () => {
   });
 });
 
-test.skipIf(severalNodes)(
+test.skipIf(onNodes)(
   "tiles that GeoWebCache has stored are hits at once, and are counted in the background",
   async () => {
     directory = mkdtempSync(join(tmpdir(), "nuthatch-gwc-"));

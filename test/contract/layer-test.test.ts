@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Documents } from "../../src/http/api/documents/documents.ts";
-import { severalNodes } from "../support/balanced.ts";
+import { skippedOnNodes } from "../support/balanced.ts";
 import { startServer, type TestServer, type usage } from "../support/server.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 
@@ -126,27 +126,29 @@ test("what the upstream answers instead of a picture is the problem, with its st
   expect(JSON.stringify(away)).not.toContain("127.0.0.1");
 });
 
-// Each node has a limit of its own.
-test.skipIf(severalNodes)("tests are limited in number, and one whose client leaves ends", async () => {
-  let held = 0;
-  upstream.behaviour = () => {
-    held++;
-    return "handled";
-  };
-  const leave = new AbortController();
-  const waiting = [1, 2].map(() =>
-    fetch(`${server.url}/api/v1/layers/roads/test`, {
-      method: "POST",
-      headers: { Authorization: `Basic ${Buffer.from("op:op").toString("base64")}` },
-      signal: leave.signal,
-    }).catch(() => "gone"),
-  );
-  await expect.poll(() => held).toBe(2);
-  expect(await post("demo", {})).toMatchObject({ status: 503, text: expect.stringContaining("2 tests of layers") });
-  leave.abort();
-  expect(await Promise.all(waiting)).toEqual(["gone", "gone"]);
-  await expect.poll(async () => (await post("demo", {})).status).toBe(200);
-});
+test.skipIf(skippedOnNodes("each node has a limit of its own"))(
+  "tests are limited in number, and one whose client leaves ends",
+  async () => {
+    let held = 0;
+    upstream.behaviour = () => {
+      held++;
+      return "handled";
+    };
+    const leave = new AbortController();
+    const waiting = [1, 2].map(() =>
+      fetch(`${server.url}/api/v1/layers/roads/test`, {
+        method: "POST",
+        headers: { Authorization: `Basic ${Buffer.from("op:op").toString("base64")}` },
+        signal: leave.signal,
+      }).catch(() => "gone"),
+    );
+    await expect.poll(() => held).toBe(2);
+    expect(await post("demo", {})).toMatchObject({ status: 503, text: expect.stringContaining("2 tests of layers") });
+    leave.abort();
+    expect(await Promise.all(waiting)).toEqual(["gone", "gone"]);
+    await expect.poll(async () => (await post("demo", {})).status).toBe(200);
+  },
+);
 
 test.each([
   ["nowhere", {}, 404, "Unknown layer: nowhere"],

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import bcrypt from "bcryptjs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { severalNodes } from "../support/balanced.ts";
+import { skippedOnNodes } from "../support/balanced.ts";
 import { startServer, type TestServer } from "../support/server.ts";
 import { inPostgres } from "../support/test-database.ts";
 
@@ -233,8 +233,8 @@ closeSync(file);`;
   execFileSync(process.execPath, ["--input-type=module", "-e", program, join(dataDir, "state.db")]);
 }
 
-// The damage is one of a file. `postgres-outages.test.ts` has the outages of PostgreSQL.
-test.skipIf(inPostgres || severalNodes)(
+// `postgres-outages.test.ts` has the outages of PostgreSQL.
+test.skipIf(inPostgres || skippedOnNodes("the damage is one of the file of an embedded state"))(
   "a session that cannot be read is 503, and credentials still work",
   async () => {
     let damaged = await startServer({ configuration: configuration("viewer-1") });

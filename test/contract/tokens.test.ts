@@ -145,12 +145,18 @@ test("wrong tokens are 401, more and more slowly, and are in the log without the
 });
 
 test("a token ends at its time", async () => {
-  const expiresAt = new Date(Date.now() + 1_500).toISOString();
-  const { json } = await make("op", { name: "short", role: "viewer", expiresAt });
-  expect(json["expiresAt"]).toBe(expiresAt);
-  const status = async () => (await send(bearer(String(json["token"])), "GET", "/jobs")).status;
-  expect(await status()).toBe(200);
-  await until("it has expired", async () => ((await status()) === 401 ? true : undefined));
+  // A busy machine may take longer for the request than the token lives.
+  for (let lifeMs = 1_500; ; lifeMs *= 2) {
+    const expiresAt = new Date(Date.now() + lifeMs).toISOString();
+    const { json } = await make("op", { name: "short", role: "viewer", expiresAt });
+    expect(json["expiresAt"]).toBe(expiresAt);
+    const status = async () => (await send(bearer(String(json["token"])), "GET", "/jobs")).status;
+    const first = await status();
+    if (first === 401 && Date.now() > Date.parse(expiresAt)) continue;
+    expect(first).toBe(200);
+    await until("it has expired", async () => ((await status()) === 401 ? true : undefined));
+    return;
+  }
 });
 
 describe("a bad request is refused with the field and the value:", () => {

@@ -1,8 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
+import { send as signal } from "../support/processes.ts";
 import { NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
 import { massTruncate, rendered, type TestServer } from "../support/server.ts";
 import { isReady, until } from "../support/until.ts";
@@ -13,6 +15,14 @@ if (!hasPostgres) console.warn("SKIPPED: test/engine/cluster-stores.test.ts need
 const headers = { "Content-Type": "text/xml" };
 const send = (node: TestServer, method: string, path: string, body?: string): Promise<Response> =>
   fetch(`${node.url}/rest/${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+
+/** Waits until node b leads. */
+async function leads(b: TestServer): Promise<void> {
+  await until("b leads", async () =>
+    (await nodesOf(b).catch(() => [])).some(({ name, lead }) => name === "b" && lead) ? true : undefined,
+  );
+  await isReady(b);
+}
 
 async function read(node: TestServer, path = ""): Promise<string> {
   const response = await fetch(node.url + path);
@@ -91,14 +101,97 @@ describe.skipIf(!hasPostgres)("stores that are made over HTTP on one of two node
       expect(await read(b, tile)).toBe("200 HIT");
       // The next lead has the store from the database.
       await a.kill("SIGTERM");
-      await until("b leads", async () =>
-        (await nodesOf(b).catch(() => [])).some(({ name, lead }) => name === "b" && lead) ? true : undefined,
-      );
-      await isReady(b);
+      await leads(b);
       a = await cluster.start("a");
       await isReady(a);
       expect((await massTruncate(a, "far")).status).toBe(200);
       expect([await read(a, tile), await read(b, tile)]).toEqual(["200 MISS", "200 HIT"]);
     },
   );
+});
+
+const fileStore = (id: string, path: string): string =>
+  `<FileBlobStore><id>${id}</id><enabled>true</enabled><baseDirectory>${path}</baseDirectory></FileBlobStore>`;
+const marksIn = (directory: string): readonly string[] =>
+  existsSync(directory) ? readdirSync(directory).filter((name) => name.startsWith(".nuthatch-")) : [];
+
+describe.skipIf(!hasPostgres)("the check of a new store", () => {
+  let upstream: Upstream;
+  let cluster: TestCluster;
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream?.close());
+
+  /** Starts a node in a working directory. */
+  const startIn = (directory: string, name: string): Promise<TestServer> =>
+    cluster.start(name, undefined, undefined, undefined, undefined, ["env", "-C", directory]);
+
+  /** Starts nodes a and b, of which a leads, and stops b: it does not answer the check. */
+  async function withStoppedB(
+    nodeLeaseSeconds: number,
+  ): Promise<readonly [a: TestServer, b: TestServer, directory: string]> {
+    cluster = newCluster({
+      upstream: upstream.url,
+      keys: `nodeLeaseSeconds: ${nodeLeaseSeconds}, leadLeaseSeconds: 60`,
+    });
+    const directory = join(cluster.tiles, "../shared");
+    mkdirSync(directory);
+    const a = await startIn(directory, "a");
+    await isReady(a);
+    const b = await startIn(directory, "b");
+    await isReady(b);
+    signal(b.pid, "SIGSTOP");
+    return [a, b, directory];
+  }
+
+  test("leaves no mark in a directory when the lead is killed meanwhile", async () => {
+    const [a, b, shared] = await withStoppedB(5);
+    try {
+      const directory = join(shared, "made");
+      const answered = send(a, "PUT", "blobstores/made", fileStore("made", directory)).catch(() => undefined);
+      await until("the directory is marked", async () => marksIn(directory).length > 0 || undefined);
+      await a.kill("SIGKILL");
+      await answered;
+      signal(b.pid, "SIGCONT");
+      await leads(b);
+      expect(marksIn(directory)).toHaveLength(1);
+      expect((await send(b, "PUT", "blobstores/made", fileStore("made", directory))).status).toBe(201);
+      expect(marksIn(directory)).toEqual([]);
+      // As if a lead had been killed during a change of a store that is in use.
+      for (const at of [directory, cluster.tiles]) writeFileSync(join(at, `.nuthatch-${randomUUID()}`), "");
+      await b.kill("SIGKILL");
+      await isReady(await cluster.start("a"));
+      expect([marksIn(directory), marksIn(cluster.tiles)]).toEqual([[], []]);
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  test("is made by a node that joins meanwhile too: one that has another directory does not serve", async () => {
+    const [a, b, shared] = await withStoppedB(30);
+    try {
+      // The path is another directory in each working directory.
+      const made = send(a, "PUT", "blobstores/made", fileStore("made", "/proc/self/cwd/made"));
+      await until("the directory is marked", async () => marksIn(join(shared, "made")).length > 0 || undefined);
+      const elsewhere = join(cluster.tiles, "../elsewhere");
+      mkdirSync(join(elsewhere, "made"), { recursive: true });
+      const c = await startIn(elsewhere, "c");
+      await isReady(c);
+      signal(b.pid, "SIGCONT");
+      expect((await made).status).toBe(201);
+      await until("c is asked and does not join again", async () => {
+        const answer = await fetch(`${c.url}/readyz`);
+        return (await answer.text()).includes("is not the directory that the other nodes see") || undefined;
+      });
+      await isReady(await startIn(shared, "d"));
+      expect((await nodesOf(a)).map(({ name }) => name)).toEqual(["a", "b", "d"]);
+      // It tries again and again, and is asked each time.
+      await c.kill("SIGKILL");
+      await until("no mark is left", async () => marksIn(join(shared, "made")).length === 0 || undefined);
+    } finally {
+      await cluster.close();
+    }
+  });
 });

@@ -9,8 +9,17 @@ import { isReady } from "./until.ts";
 /** The number of nodes on which the tests run. */
 export const TEST_NODES = Number(process.env["NUTHATCH_TEST_NODES"] ?? "1");
 
-/** The tests run on several nodes. Tests of what only one server has are skipped then. */
+/** The tests run on several nodes. */
 export const severalNodes = TEST_NODES > 1;
+
+/**
+ * Returns whether tests are skipped because they run on several nodes, and says so.
+ * @param reason what a cluster has not, or has otherwise
+ */
+export function skippedOnNodes(reason: string): boolean {
+  if (severalNodes) console.warn(`SKIPPED on several nodes: ${reason}`);
+  return severalNodes;
+}
 
 /** Starts one server. */
 type StartOne = (options: ServerOptions) => Promise<TestServer>;

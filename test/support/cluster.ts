@@ -43,6 +43,7 @@ export interface TestCluster {
   /**
    * Starts a node; one of a name that was started before has its data directory.
    * @param program the path of another build of the program
+   * @param under the command that runs the program
    */
   start(
     name: string,
@@ -50,6 +51,7 @@ export interface TestCluster {
     keys?: string,
     env?: Readonly<Record<string, string>>,
     program?: string,
+    under?: readonly string[],
   ): Promise<TestServer>;
   close(): Promise<void>;
 }
@@ -65,7 +67,14 @@ export function newCluster(options: ClusterOptions): TestCluster {
   return {
     tiles,
     state: { NUTHATCH_STATE_TYPE: "postgres", NUTHATCH_STATE_URL: shared },
-    async start(name, more = options.more ?? "", keys = options.keys ?? LEASES, env = {}, program?: string) {
+    async start(
+      name,
+      more = options.more ?? "",
+      keys = options.keys ?? LEASES,
+      env = {},
+      program?: string,
+      under?: readonly string[],
+    ) {
       const link = options.link?.(name);
       const listen = `listen: "127.0.0.1:${link?.listen ?? 0}"`;
       const advertised = link === undefined ? "" : `, advertise: "127.0.0.1:${link.advertise}"`;
@@ -79,6 +88,7 @@ export function newCluster(options: ClusterOptions): TestCluster {
         env,
         ...(dataDir === undefined ? {} : { dataDir }),
         ...(program === undefined ? {} : { program }),
+        ...(under === undefined ? {} : { under }),
       });
       nodes.set(name, node);
       return node;

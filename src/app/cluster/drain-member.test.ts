@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { silentLog } from "../../../test/support/silent-log.ts";
 import type { RendererHost } from "../renderer-host.ts";
+import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import type { Member } from "./member.ts";
 import { NodeRenderers } from "./node-renderers.ts";
@@ -18,9 +19,9 @@ function membersOf(...names: readonly string[]) {
         note: (method: string, args: readonly unknown[]) => void notes.push(`${name} ${method} ${args.join()}`),
       };
       const hello = { version: 2, instance: name, name, stores: new Map(), isDraining: false, renderers: 2 };
-      const times = { sinceMs: 0, lastHeardMs: 0 };
+      const known = { sinceMs: 0, lastHeardMs: 0, checked: new CheckedStores() };
       const socket: Pick<Socket, "destroy"> = { destroy: () => expect.fail("not called") };
-      return { hello, version: 2, channel, socket, renderers, isDraining: false, isLeaving: false, ...times };
+      return { hello, version: 2, channel, socket, renderers, isDraining: false, isLeaving: false, ...known };
     }),
   );
   const parts = {

@@ -4,6 +4,7 @@ import { type NodeView, servedTiles } from "../../http/api/nodes/node-view.ts";
 import type { Channel } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import type { RendererHosts, RenderWork } from "../renderer-pool.ts";
+import type { CheckedStores } from "./checked-stores.ts";
 import type { LeadMethods, NodeHello, NodeMethods } from "./node-methods.ts";
 import type { NodeRenderers } from "./node-renderers.ts";
 
@@ -17,6 +18,7 @@ export interface Member {
   readonly channel: Pick<NodeChannel, "call" | "note">;
   readonly socket: Pick<Socket, "destroy">;
   readonly renderers: NodeRenderers;
+  readonly checked: CheckedStores;
   readonly sinceMs: number;
   lastHeardMs: number;
   isDraining: boolean;
@@ -25,7 +27,9 @@ export interface Member {
 }
 
 /** Returns a node that joins now. */
-export const newMember = (joining: Pick<Member, "hello" | "version" | "channel" | "socket" | "renderers">): Member => ({
+export const newMember = (
+  joining: Pick<Member, "hello" | "version" | "channel" | "socket" | "renderers" | "checked">,
+): Member => ({
   ...joining,
   isDraining: joining.hello.isDraining,
   isLeaving: false,

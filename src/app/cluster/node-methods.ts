@@ -38,7 +38,7 @@ export type Welcome =
 /** Methods of the lead that a node calls. */
 export interface LeadMethods extends Omit<HttpServerMethods, "hello">, RendererReportMethods {
   /** The first call. The messages that bring the node its state arrive before the answer. */
-  join(hello: NodeHello): Welcome;
+  join(hello: NodeHello): Promise<Welcome>;
   /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */
   beat(): number;
   /** The node gets no further renders. Answered when it has none left. */

@@ -22,11 +22,13 @@ import type { ServingProcesses } from "../process-methods.ts";
 import type { RendererHosts } from "../renderer-pool.ts";
 import type { Core } from "../serving.ts";
 import { CALLS_OF_MEMBERS, methodsForMembers, ServingMembers } from "../serving-members.ts";
+import { withMarks } from "../store-faults.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
+import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import { STORES_VERSION } from "./link-version.ts";
 import { type Member, type NodeChannel, newMember, nodeViews } from "./member.ts";
-import { admit, near } from "./node-admission.ts";
+import { type Admission, admit, near } from "./node-admission.ts";
 import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { storeChanges } from "./store-changes.ts";
@@ -99,21 +101,35 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     this.#sockets.add(socket);
     let member: Member | undefined;
     let hasLeft = false;
-    const join = (hello: NodeHello): Welcome => {
+    const checked = new CheckedStores();
+    const admission = (hello: NodeHello): Admission => {
       if (this.#closedTo !== undefined || member !== undefined)
         return { kind: "not_now", reason: this.#closedTo ?? "the node has joined already" };
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
+      if (socket.destroyed) return { kind: "not_now", reason: "the connection has ended" };
       const joined = [...this.#members].map((one) => one.hello);
-      const admission = admit(hello, joined, this.#parts.configuration);
-      if (admission.kind !== "admitted") return admission;
-      const { version } = admission;
-      const hasMadeStores = version >= STORES_VERSION;
-      if (!hasMadeStores && this.state.configuration.stores.length > 0)
-        return { kind: "not_now", reason: "stores were made over HTTP, which its version of the messages lacks" };
+      return admit(hello, joined, this.#parts.configuration, this.#made);
+    };
+    const join = async (hello: NodeHello): Promise<Welcome> => {
+      for (;;) {
+        const admitted = admission(hello);
+        if (admitted.kind !== "admitted") return admitted;
+        const missing = this.#isOwn(hello) ? [] : checked.missing(this.#made);
+        if (missing.length === 0) return welcome(hello, admitted.version);
+        const asked = withMarks(missing, (mark) => channel.call("storesFault", missing, mark));
+        // A lead that cannot write there cannot ask. Its own readiness reports that, and the node may serve.
+        const fault = await asked.catch(() => undefined);
+        if (fault !== undefined) return { kind: "not_now", reason: fault };
+        // Stores may have been made meanwhile.
+        checked.add(missing);
+      }
+    };
+    const welcome = (hello: NodeHello, version: number): Welcome => {
       const ofFile = this.#parts.configuration.stores;
-      const changesOf = hasMadeStores ? (stores: readonly StoreOptions[]) => storeChanges(stores, ofFile) : undefined;
+      const changesOf =
+        version < STORES_VERSION ? undefined : (stores: readonly StoreOptions[]) => storeChanges(stores, ofFile);
       const renderers = new NodeRenderers(hello, channel, changesOf);
-      member = newMember({ hello, version, channel, socket, renderers });
+      member = newMember({ hello, version, channel, socket, renderers, checked });
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs, version };
     };
@@ -223,7 +239,21 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
     const old = [...this.#members].find(({ version }) => version < STORES_VERSION);
     if (old !== undefined) return `node ${old.hello.name} has an older version, which has only the stores of its file`;
-    return super.storesFault(stores, mark);
+    const asked = [...this.#members];
+    const fault = await super.storesFault(stores, mark);
+    if (fault === undefined) for (const { checked } of asked) checked.add(stores);
+    return fault;
+  }
+
+  /** The stores that were made over HTTP. */
+  get #made(): readonly StoreOptions[] {
+    return this.state.configuration.stores;
+  }
+
+  /** Ends the connections of nodes that have joined since stores were checked. They join again and are asked then. */
+  #endUnchecked(): void {
+    for (const { hello, checked, socket } of this.#members)
+      if (!this.#isOwn(hello) && checked.missing(this.#made).length > 0) socket.destroy();
   }
 
   override setAccounts(accounts: Accounts): void {
@@ -245,7 +275,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   override async configure(configuration: Configuration): Promise<void> {
     this.#changed();
     this.#names.configure(configuration.stores);
-    await super.configure(sharedConfiguration(configuration, this.#parts.configuration.stores));
+    const applied = super.configure(sharedConfiguration(configuration, this.#parts.configuration.stores));
+    this.#endUnchecked();
+    await applied;
     await this.#unaware();
   }
 
