@@ -40,3 +40,15 @@ test("several addresses of a layer are taken over differently", () => {
   const reports = elementReports([{ kind: "layer", name: "a", document: { root: "wmsLayer", node } }]);
   expect(reports).toContainEqual(expect.objectContaining({ path: "wmsUrl", outcome: "differently" }));
 });
+
+test("formats that have no equal are named, KML is offered for every layer", () => {
+  const node = map([
+    ["name", "a"],
+    ["mimeFormats", list("string", ["image/png", "image/tiff", "application/vnd.google-earth.kml+xml"])],
+    ["wmsUrl", list("string", ["http://127.0.0.1:9/wms"])],
+  ]);
+  const reports = elementReports([{ kind: "layer", name: "a", document: { root: "wmsLayer", node } }]);
+  expect(reports).toContainEqual(
+    expect.objectContaining({ path: "mimeFormats", outcome: "differently", how: "without image/tiff" }),
+  );
+});

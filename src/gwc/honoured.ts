@@ -4,7 +4,7 @@ import type { Content } from "./content.ts";
 import { type DocumentNode, double, type MapNode, map, type NamedNode, type RootedDocument } from "./document-node.ts";
 import { effectiveLayer } from "./effective.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
-import { gridSetContent, layerContent } from "./layer-content.ts";
+import { formatsLeftOut, gridSetContent, layerContent } from "./layer-content.ts";
 import { isCiteCompliant, serviceContent } from "./service-content.ts";
 import { isUsable, storeContent } from "./store-content.ts";
 
@@ -55,7 +55,7 @@ function reportsOf(
   }
   return [...paths].map(([path, isUsed]): ElementReport => {
     const own = { kind, name, path };
-    const how = isPlain(path, document) ? undefined : DIFFERENCES[`${kind} ${path}`];
+    const how = isPlain(path, document) ? undefined : (DIFFERENCES[`${kind} ${path}`] ?? formatsHow(path, document));
     if (how !== undefined) return { ...own, outcome: "differently", how };
     const isTaken = isUsed || (ALWAYS.has(path) && !isKept(kind, document));
     return { ...own, outcome: isTaken ? "taken over" : "kept" };
@@ -67,6 +67,11 @@ const isPlain = (path: string, { node }: RootedDocument): boolean => {
   const value = path === "wmsUrl" ? node.fields.find(([name]) => name === path)?.[1] : undefined;
   return typeof value === "object" && value.kind === "list" && value.items.length < 2;
 };
+
+function formatsHow(path: string, document: RootedDocument): string | undefined {
+  const formats = path === "mimeFormats" ? formatsLeftOut(document) : [];
+  return formats.length === 0 ? undefined : `without ${formats.join(", ")}`;
+}
 
 /** Returns whether nothing of an object is used. */
 const isKept = (kind: ConfiguredObject["kind"], document: RootedDocument): boolean =>

@@ -1,3 +1,4 @@
+import { formatNames, formatOf } from "../layer/format.ts";
 import { type Content, isMapNode, numberField, texts, withoutUndefined } from "./content.ts";
 import { fieldOf, itemsOf, type MapNode, mapOf, numberOf, type RootedDocument, textOf } from "./document-node.ts";
 import { filterContents, formatModifiers, legendContents, metadataUrls } from "./layer-parts-content.ts";
@@ -22,7 +23,7 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
   const meta = mapOf(node, "metaInformation");
   const title = meta === undefined ? undefined : textOf(meta, "title");
   const description = meta === undefined ? undefined : textOf(meta, "description");
-  const formats = itemsOf(node, "mimeFormats").map(String);
+  const formats = formatsOf(node);
   const subsets = itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : []));
   const isTiles = root === "mbtilesLayer";
   return withoutUndefined({
@@ -50,6 +51,34 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
     queryable: isTiles ? undefined : fieldOf(node, "queryable"),
     infoFormats: isTiles ? undefined : texts(node, "infoMimeFormats"),
   });
+}
+
+/** The formats of GeoWebCache that every layer offers beside those of its tiles. */
+const KML_FORMATS: ReadonlySet<string> = new Set([
+  "application/vnd.google-earth.kml+xml",
+  "application/vnd.google-earth.kmz",
+]);
+
+const isKml = (format: string): boolean => KML_FORMATS.has(format.toLowerCase());
+
+/**
+ * Returns the formats of a layer's tiles. A layer of a file stays in use without the formats that have no equal, such as
+ * TIFF, if it has others.
+ */
+function formatsOf(node: MapNode): readonly string[] {
+  const ofTiles = itemsOf(node, "mimeFormats")
+    .map(String)
+    .filter((format) => !isKml(format));
+  const known = ofTiles.filter((format) => formatOf(format) !== undefined);
+  return known.length > 0 ? known : ofTiles;
+}
+
+/** Returns the formats of a layer of a file that its tiles are not offered in. */
+export function formatsLeftOut({ node }: RootedDocument): readonly string[] {
+  const offered = new Set(formatsOf(node));
+  return itemsOf(node, "mimeFormats")
+    .map(String)
+    .filter((format) => !offered.has(format) && !isKml(format));
 }
 
 function metatile(node: MapNode): readonly number[] {
@@ -146,7 +175,11 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
  * Returns why a layer that is made over HTTP is refused although a file may have it; undefined: it is not. A file may
  * have a default that is none of the values, because GeoWebCache's files do.
  */
-export function layerFault({ node }: RootedDocument): string | undefined {
+export function layerFault(document: RootedDocument): string | undefined {
+  const { node } = document;
+  const [format] = formatsLeftOut(document);
+  if (format !== undefined)
+    return `mimeFormats: expected one of ${[...formatNames, ...KML_FORMATS].join(", ")}, got ${JSON.stringify(format)}`;
   for (const [name, words] of Object.entries(WORDS)) {
     const given = textOf(node, name);
     if (given !== undefined && given !== "" && !words.includes(given))

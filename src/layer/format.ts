@@ -82,6 +82,7 @@ const FORMATS: readonly TileFormat[] = [
 /** Other names of formats: for vector tiles GWC's older name, and the name that many servers use. */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
+  ["image/png;mode=24bit", "image/png24"],
   ["application/x-protobuf;type=mapbox-vector", VECTOR_TILE],
   ["application/x-protobuf", VECTOR_TILE],
 ]);

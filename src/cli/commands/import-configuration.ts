@@ -25,11 +25,12 @@ export async function importConfiguration(flags: ImportFlags, read: () => Promis
   expectFree(flags);
   const { warnings, report, write } = await read();
   for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+  const { text, variables } = write();
   if (flags.check === true) {
     process.stdout.write(report);
+    await reportProblems(text, variables);
     return;
   }
-  const { text, variables } = write();
   writeOutput(text, flags, 0o600);
   process.stderr.write(report);
   if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);

@@ -1,6 +1,13 @@
 import { type ConfiguredObject, type ObjectKind, SETTINGS } from "../../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../../gwc/document-node.ts";
-import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../../../gwc/field-types.ts";
+import {
+  FILE_SETTINGS,
+  type FieldTypes,
+  GRID_SET_ROOTS,
+  KEPT_LAYER_ROOTS,
+  LAYER_ROOTS,
+} from "../../../gwc/field-types.ts";
+import { formatsLeftOut } from "../../../gwc/layer-content.ts";
 import { BLOB_STORE_ROOTS } from "../../../gwc/store-field-types.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -14,7 +21,7 @@ import { upgraded } from "./upgrade.ts";
 export const CONTAINERS = {
   store: { element: "blobStores", roots: BLOB_STORE_ROOTS, nameField: "id" },
   gridSet: { element: "gridSets", roots: GRID_SET_ROOTS, nameField: "name" },
-  layer: { element: "layers", roots: LAYER_ROOTS, nameField: "name" },
+  layer: { element: "layers", roots: { ...LAYER_ROOTS, ...KEPT_LAYER_ROOTS }, nameField: "name" },
 } as const satisfies Readonly<
   Record<
     Exclude<ObjectKind, "settings">,
@@ -76,9 +83,10 @@ function objectsOf(
   root: Field,
   implied: readonly Field[],
   text: string,
-  notes: readonly string[],
+  ofUpgrade: readonly string[],
 ): Result<FileContent, Refusal> {
   const objects: FileObject[] = [];
+  const notes = [...ofUpgrade];
   const settings = decodeField(
     { ...root, name: SETTINGS, children: settingsFields(root) },
     { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
@@ -101,9 +109,19 @@ function objectsOf(
       if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
       const ownIndex = index < items.length ? index : undefined;
       objects.push({ kind, name, document: document.value, index: ownIndex, line: item.line });
+      if (kind === "layer") noteLayer(name, document.value, item.line, notes);
     }
   }
   return ok({ text, objects, notes });
+}
+
+function noteLayer(name: string, document: RootedDocument, line: number, notes: string[]): void {
+  if (document.root in KEPT_LAYER_ROOTS) {
+    notes.push(`line ${line}: the layer ${name} of the kind ${document.root} is kept, and is not served`);
+    return;
+  }
+  const formats = formatsLeftOut(document);
+  if (formats.length > 0) notes.push(`line ${line}: the layer ${name} is without ${formats.join(", ")}`);
 }
 
 const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(CONTAINERS).map(({ element }) => element));

@@ -102,3 +102,11 @@ test("a file that is none of MapCache is refused", async () => {
   await expect(mapCacheConfiguration(fileWith("<a/>"))).rejects.toThrow("expected the root mapcache, got a");
   await expect(mapCacheConfiguration(fileWith("<mapcache>"))).rejects.toThrow("is no XML");
 });
+
+test("parameters that each request has are left out, as MapCache replaces them", async () => {
+  const taken = await mapCacheConfiguration(
+    fileWith(REALISTIC.replace("<MAP>/a.map</MAP>", "<MAP>/a.map</MAP><SRS>EPSG:4326</SRS><service>WMS</service>")),
+  );
+  expect(await problemsOfText(foreignYaml("MapCache", taken), { PASSWORD_WMS: "x" })).toEqual([]);
+  expect(reportText(taken.reports)).toContain("getmap.params.SRS");
+});

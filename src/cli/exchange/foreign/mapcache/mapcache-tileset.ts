@@ -7,6 +7,8 @@ import { upstreamUrl } from "../upstream-url.ts";
 
 /** The parameters of a WMS request that have keys of their own. */
 const OWN_PARAMETERS = ["FORMAT", "LAYERS", "STYLES", "TRANSPARENT", "VERSION", "BGCOLOR"];
+/** The parameters that each request of a WMS source has. MapCache replaces them too. */
+const SET_PARAMETERS = ["SERVICE", "REQUEST", "SRS", "CRS", "BBOX", "WIDTH", "HEIGHT"];
 
 /** Returns a source of MapCache, or why it cannot be used. */
 export function mapCacheSource(
@@ -26,7 +28,7 @@ export function mapCacheSource(
     return found === undefined ? undefined : source.text(["getmap", "params", found]);
   };
   const vendor = Object.keys(parameters)
-    .filter((key) => !OWN_PARAMETERS.includes(key.toUpperCase()))
+    .filter((key) => ![...OWN_PARAMETERS, ...SET_PARAMETERS].includes(key.toUpperCase()))
     .map((key): [string, string] => [key.toUpperCase(), source.text(["getmap", "params", key]) ?? ""]);
   const upstream = upstreamUrl(source.text("http.url") ?? "", name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");
@@ -34,6 +36,9 @@ export function mapCacheSource(
   source.kept("http.connection_timeout", "timeoutSeconds is the limit of the whole request");
   if (parameter("FORMAT") !== undefined)
     source.differently(["getmap", "params", "FORMAT"], "the upstream is asked for the format of the tiles");
+  for (const key of Object.keys(parameters))
+    if (SET_PARAMETERS.includes(key.toUpperCase()))
+      source.kept(["getmap", "params", key], "each request has the value of its map");
   const styles = parameter("STYLES")?.split(",");
   return ok({
     content: defined({

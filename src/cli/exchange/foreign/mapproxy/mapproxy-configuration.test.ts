@@ -168,3 +168,36 @@ test("a file that is none of MapProxy, and one that is its own base, are refused
   await expect(mapProxyConfiguration(fileWith("a: 1\n"))).rejects.toThrow("is no configuration of MapProxy");
   await expect(mapProxyConfiguration(fileWith("base: mapproxy.yaml\nlayers: []\n"))).rejects.toThrow("its own base");
 });
+
+test("of two values of one key the last is taken, as in MapProxy", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`
+layers:
+  - { name: a, title: A, sources: [cache] }
+caches:
+  cache: { grids: [GLOBAL_WEBMERCATOR], sources: [one] }
+sources:
+  one: { type: wms, req: { url: "http://127.0.0.1:9/old", layers: a } }
+  one: { type: wms, req: { url: "http://127.0.0.1:9/new", layers: a } }
+`),
+  );
+  expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ url: "http://127.0.0.1:9/new" }]);
+});
+
+test("a layer of an ArcGIS image service has the tiles of its cache alone", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`
+layers:
+  - { name: a, title: A, sources: [cache_a] }
+  - { name: b, title: B, sources: [cache_b] }
+caches:
+  cache_a: { grids: [GLOBAL_WEBMERCATOR], sources: [one] }
+  cache_b: { grids: [GLOBAL_WEBMERCATOR], sources: [two] }
+sources:
+  one: { type: arcgis, req: { url: "http://127.0.0.1:9/rest/services/A/ImageServer", layers: "show:0" } }
+  two: { type: arcgis, req: { url: "http://127.0.0.1:9/rest/services/B/MapServer", layers: "show:0" } }
+`),
+  );
+  expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ type: "none" }, { type: "arcgis" }]);
+  expect(reportText(taken.reports)).toContain("image services have none");
+});

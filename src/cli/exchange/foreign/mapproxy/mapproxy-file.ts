@@ -31,7 +31,8 @@ export async function readMapProxy(file: string, readers: readonly string[] = []
 
 function parsed(text: string, file: string): unknown {
   const document = parseDocument(text, { merge: true });
-  const [fault] = document.errors;
+  // PyYAML takes the last of two values of one key, so such files work in MapProxy.
+  const fault = document.errors.find(({ code }) => code !== "DUPLICATE_KEY");
   if (fault !== undefined) throw new CommandFailure(`${file} is no YAML: ${fault.message}`, EXIT.configuration);
   return document.toJS({ maxAliasCount: 10_000 });
 }

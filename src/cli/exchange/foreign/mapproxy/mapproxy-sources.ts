@@ -70,8 +70,10 @@ export class MapProxySources {
         const tile = this.#tile(source, name, format);
         return tile.ok ? ok({ ...tile.value, ...common, from }) : tile;
       }
-      case "arcgis":
-        return ok({ ...this.#arcgis(source, name), ...common, from });
+      case "arcgis": {
+        const arcgis = this.#arcgis(source, name);
+        return arcgis.ok ? ok({ ...arcgis.value, ...common, from }) : arcgis;
+      }
       default:
         source.kept("type", "only sources of the types wms, tile and arcgis have an equal");
         return refuse(`the source ${name} is of the type ${type}`);
@@ -184,14 +186,18 @@ export class MapProxySources {
     });
   }
 
-  #arcgis(source: ForeignObject, name: string): Omit<TranslatedSource, "coverage" | "from"> {
+  #arcgis(source: ForeignObject, name: string): Result<Omit<TranslatedSource, "coverage" | "from">, string> {
     const layers = source.text("req.layers");
     const shown = /^show:([\d,]+)$/.exec(layers ?? "")?.[1];
     if (layers !== undefined && shown === undefined) source.kept("req.layers", "only show: with numbers has an equal");
     source.kept("opts.featureinfo", "only sources of the type wms have feature info");
     const url = (source.text("req.url") ?? "").replace(/\/export\/?$/, "");
+    if (/\/ImageServer\b/i.test(url)) {
+      source.kept("req.url", "only map services have an equal, image services have none");
+      return refuse(`the source ${name} is an image service`);
+    }
     const dpi = source.text("req.dpi");
-    return {
+    return ok({
       content: defined({
         type: "arcgis",
         ...this.#upstream(source, url, name),
@@ -202,7 +208,7 @@ export class MapProxySources {
       queryable: false,
       hasLegend: false,
       serves: () => true,
-    };
+    });
   }
 }
 
