@@ -109,7 +109,7 @@ export function plainPage(data: PlainPageData): string {
 <meta name="color-scheme" content="light dark"><title>Nuthatch</title>
 <link rel="icon" href="${m}/assets/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="${m}/assets/page.css"></head>
 <body><header><h1>Nuthatch</h1><p>${data.catalogue.layers.size} layers · ${data.usage.total.tiles} tiles, ${readableBytes(data.usage.total.bytes)}</p>
-<p><a href="${m}/">Console (needs JavaScript)</a> · <a href="${m}/service/wmts?REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a></p></header>
+<p><a href="${m}/">Console (needs JavaScript)</a> · <a href="${m}/service/wmts?SERVICE=WMTS&amp;REQUEST=GetCapabilities">WMTS</a> · <a href="${m}/service/wms?REQUEST=GetCapabilities">WMS-C</a> · <a href="${m}/service/tms/1.0.0">TMS</a></p></header>
 <main><div><section><h2>Running tasks</h2>${taskRows(data)}<p class="none">This list is of the moment at which the page was loaded. <a href="${m}/?plain">Load it again</a></p></section>
 <section>${title}${legendFigure(data)}</section>${seedForm(data)}</div>
 <div><section><h2>Layers</h2><table><caption class="none">Stored tiles</caption><thead><tr><th scope="col">Layer</th><th scope="col" class="number">Tiles</th><th scope="col" class="number">Bytes</th></tr></thead><tbody>${layerRows(data)}</tbody></table></section></div></main></body></html>

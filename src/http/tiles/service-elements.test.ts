@@ -141,6 +141,11 @@ test("CITE demands SERVICE, STYLE of GetTile, FORMAT of GetFeatureInfo, and a ve
   };
   const tile =
     "REQUEST=GetTile&LAYER=topp:states&FORMAT=image/png&TILEMATRIXSET=EPSG:900913&TILEMATRIX=EPSG:900913:3&TILEROW=2&TILECOL=2";
+  // QGIS asks so where the address of its connection is /service/wmts?REQUEST=GetCapabilities.
+  const ofQgis = "REQUEST=GetCapabilities&SERVICE=WMS&REQUEST=GetCapabilities";
+  expect(asked(ofQgis, catalogue)).toBe("document");
+  expect(asked(ofQgis)).toEqual({ code: "InvalidParameterValue", locator: "service" });
+  expect(asked(`SERVICE=WMS&${tile}`, catalogue)).toEqual({ code: "InvalidParameterValue", locator: "service" });
   expect(asked(tile, catalogue)).toBe("tile");
   expect(asked(tile)).toEqual({ code: "MissingParameterValue", locator: "service" });
   expect(asked(`SERVICE=WMTS&${tile}`)).toEqual({ code: "MissingParameterValue", locator: "STYLE" });

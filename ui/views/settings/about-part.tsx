@@ -9,7 +9,7 @@ import { StatisticsPanel } from "./statistics-panel.tsx";
 
 /** Addresses of this server for other programs. */
 const ADDRESSES = [
-  ["WMTS 1.0.0", "/service/wmts?REQUEST=GetCapabilities"],
+  ["WMTS 1.0.0", "/service/wmts?SERVICE=WMTS&REQUEST=GetCapabilities"],
   ["WMS 1.1.1", "/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetCapabilities&TILED=true"],
   ["WMS 1.3.0", "/service/wms?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities"],
   ["TMS 1.0.0", "/service/tms/1.0.0"],

@@ -135,9 +135,14 @@ const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusa
  */
 export function parseWmtsKvp(catalogue: Catalogue, query: Query): Result<RequestedTile, ProtocolRefusal> {
   const service = query.get("SERVICE") ?? "";
-  if (service !== "" && service.toLowerCase() !== "wmts")
-    return invalid("service", badField("service", "WMTS", service));
   const request = query.get("REQUEST") ?? "";
+  // QGIS appends SERVICE=WMS&REQUEST=GetCapabilities to an address that does not name WMTS itself.
+  const isOfQgis =
+    service.toLowerCase() === "wms" &&
+    request.toLowerCase() === "getcapabilities" &&
+    !catalogue.service.isCiteCompliant;
+  if (service !== "" && service.toLowerCase() !== "wmts" && !isOfQgis)
+    return invalid("service", badField("service", "WMTS", service));
   if (request === "") return missing("request");
   const lacking = catalogue.service.isCiteCompliant ? lackOfCite(request.toLowerCase(), query) : undefined;
   if (lacking !== undefined) return lacking;
