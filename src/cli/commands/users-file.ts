@@ -56,7 +56,8 @@ function withUsersOf(document: Document, text: string): string {
   const users = written.slice(...after).trimEnd();
   const before = usersRange(parseDocument(text));
   if (before === undefined) return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${users}\n`;
-  const [blanks = ""] = /\s*$/.exec(text.slice(...before)) ?? [];
+  const replaced = text.slice(...before);
+  const blanks = replaced.slice(replaced.trimEnd().length);
   return text.slice(0, before[0]) + users + blanks + text.slice(before[1]);
 }
 
