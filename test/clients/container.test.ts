@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { skippedOnNodes } from "../support/balanced.ts";
 import {
   CONTAINER_USER,
   NEIGHBOUR_ADDRESS,
@@ -29,7 +30,7 @@ server: { host: 0.0.0.0, port: 8080, trustProxy: ["${NEIGHBOUR_ADDRESS}"] }
 layers: [{ name: "ws:roads", source: { type: demo, dataset: states } }]
 `;
 
-describe.skipIf(reason !== undefined)(
+describe.skipIf(reason !== undefined || skippedOnNodes("the network and the volume are those of one server"))(
   `a container's network${reason === undefined ? "" : ` (skipped: ${reason})`}`,
   () => {
     const volume = mkdtempSync(join(tmpdir(), "nuthatch-container-"));

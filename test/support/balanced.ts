@@ -28,7 +28,10 @@ type StartOne = (options: ServerOptions) => Promise<TestServer>;
  * Starts nodes of a cluster with a balancer in front of them, which gives each connection to the next node. So any test
  * of a server can run on several.
  */
-export async function startBalanced(options: ServerOptions, nodes: number, startOne: StartOne): Promise<TestServer> {
+export async function startBalanced(all: ServerOptions, nodes: number, startOne: StartOne): Promise<TestServer> {
+  // A port that a test names is that of the balancer.
+  const { NUTHATCH_PORT: wanted = "0", ...env } = all.env ?? {};
+  const options = { ...all, env };
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "nuthatch-test-"));
   // All nodes read one file.
   const file = join(dataDir, "nuthatch.yaml");
@@ -43,7 +46,10 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
       ),
     );
   await Promise.all(started.map(isReady));
-  const balancer = await startBalancer(started.map(({ port }) => port));
+  const balancer = await startBalancer(
+    Number(wanted),
+    started.map(({ port }) => port),
+  );
   const [first] = started;
   if (first === undefined) throw new Error("there is a node");
   const port = balancer.port;
@@ -61,7 +67,7 @@ export async function startBalanced(options: ServerOptions, nodes: number, start
     kill,
     async restart(signal = "SIGKILL") {
       await kill(signal);
-      return startBalanced({ ...options, dataDir }, nodes, startOne);
+      return startBalanced({ ...all, dataDir }, nodes, startOne);
     },
     async close() {
       await kill("SIGKILL");
@@ -96,8 +102,11 @@ function nodeOptions(
   return { ...options, dataDir, env: { ...env, ...file, ...options.env } };
 }
 
-/** Gives each connection to the next port. */
-async function startBalancer(ports: readonly number[]): Promise<{ readonly port: number; close(): Promise<void> }> {
+/** Gives each connection to the next of `ports`. @param at where it listens; 0: a free port */
+async function startBalancer(
+  at: number,
+  ports: readonly number[],
+): Promise<{ readonly port: number; close(): Promise<void> }> {
   const open = new Set<Socket>();
   let next = 0;
   const server: Server = createServer({ allowHalfOpen: true }, (client) => {
@@ -115,7 +124,7 @@ async function startBalancer(ports: readonly number[]): Promise<{ readonly port:
       from.pipe(to);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,

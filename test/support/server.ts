@@ -16,10 +16,11 @@ const entry = fileURLToPath(new URL("../../bin/nuthatch.mjs", import.meta.url));
 
 /**
  * Starts the built program as its user would, with a directory of its own and a free port. Where `NUTHATCH_TEST_NODES` says
- * so, it is several nodes behind a balancer.
+ * so, it is several nodes behind a balancer, unless the test makes a cluster itself.
  */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  return severalNodes ? startBalanced(options, TEST_NODES, startOne) : startOne(options);
+  const isNode = /^cluster:/m.test(options.configuration ?? "");
+  return severalNodes && !isNode ? startBalanced(options, TEST_NODES, startOne) : startOne(options);
 }
 
 async function startOne(options: ServerOptions): Promise<TestServer> {
