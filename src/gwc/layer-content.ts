@@ -1,6 +1,15 @@
 import { formatNames, formatOf } from "../layer/format.ts";
 import { type Content, isMapNode, numberField, texts, withoutUndefined } from "./content.ts";
-import { fieldOf, itemsOf, type MapNode, mapOf, numberOf, type RootedDocument, textOf } from "./document-node.ts";
+import {
+  type DocumentNode,
+  fieldOf,
+  itemsOf,
+  type MapNode,
+  mapOf,
+  numberOf,
+  type RootedDocument,
+  textOf,
+} from "./document-node.ts";
 import { filterContents, formatModifiers, legendContents, metadataUrls } from "./layer-parts-content.ts";
 import { ownContent } from "./own-document.ts";
 import { requestFilterContents, requestFilterFault, requestFilterPath } from "./request-filter-content.ts";
@@ -182,22 +191,36 @@ export function layerFault(document: RootedDocument): string | undefined {
     return `mimeFormats: expected one of ${[...formatNames, ...KML_FORMATS].join(", ")}, got ${JSON.stringify(format)}`;
   for (const [name, words] of Object.entries(WORDS)) {
     const given = textOf(node, name);
-    if (given !== undefined && given !== "" && !words.includes(given))
+    if (given !== undefined && !words.includes(given))
       return `${name}: expected ${words.join(" or ")}, got ${JSON.stringify(given)}`;
   }
   for (const [i, filter] of itemsOf(node, "parameterFilters").entries()) {
-    if (!isMapNode(filter)) continue;
-    const values = itemsOf(filter, "values").map(String);
-    const standard = textOf(filter, "defaultValue") ?? "";
-    if (
-      fieldOf(filter, "threshold") === undefined &&
-      values.length > 0 &&
-      standard !== "" &&
-      !values.includes(standard)
-    )
-      return `parameterFilters[${i}].defaultValue: expected one of its values, got ${JSON.stringify(standard)}`;
+    const fault = isMapNode(filter) ? parameterFilterFault(filter) : undefined;
+    if (fault !== undefined) return `parameterFilters[${i}].${fault}`;
+  }
+  for (const name of ["defaultWidth", "defaultHeight"]) {
+    const given = mapOf(node, "legends")?.attributes[name];
+    if (given !== undefined && !/^-?\d{1,9}$/.test(given))
+      return `legends.@${name}: expected a whole number, got ${JSON.stringify(given)}`;
   }
   return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
+}
+
+/** The regular expressions of RE2 with which GeoWebCache, whose expressions are Java's, does not start. */
+const NOT_OF_JAVA = /^(?:[^\\]|\\[^C])*(?:\(\?P<|\\C)/;
+
+/** Returns why a parameter filter is refused; undefined: it is not. */
+function parameterFilterFault(filter: MapNode): string | undefined {
+  const regex = textOf(filter, "regex");
+  if (regex !== undefined && NOT_OF_JAVA.test(regex))
+    return `regex: expected none of (?P< and \\C, as GeoWebCache does not start with them, got ${JSON.stringify(regex)}`;
+  const values = itemsOf(filter, "values");
+  const standard = textOf(filter, "defaultValue") ?? "";
+  const isValue = (value: DocumentNode): boolean =>
+    typeof value === "string" ? value === standard : numberOf(value) === Number(standard);
+  return fieldOf(filter, "threshold") !== undefined || values.length === 0 || standard === "" || values.some(isValue)
+    ? undefined
+    : `defaultValue: expected one of its values, got ${JSON.stringify(standard)}`;
 }
 
 /** The keys of a layer of the configuration file, by the element of GeoWebCache that they come from. */
@@ -236,6 +259,8 @@ export function elementPath(path: string): string {
     .replace(/^(formatModifiers\[\d+\])\.format$/, "$1.responseFormat")
     .replace(/^(formatModifiers\[\d+\])\.jpegQuality$/, "$1.compressionQuality")
     .replace(/^(gridSubsets\[\d+\])\.extent/, "$1.extent.coords")
+    .replace(/^(expire(?:Cache|Clients)List\[\d+\])\.seconds$/, "$1.@expiration")
+    .replace(/^(expire(?:Cache|Clients)List\[\d+\])\.minZoom$/, "$1.@minZoom")
     .replace(/^(parameterFilters\[\d+\])\.default$/, "$1.defaultValue");
 }
 

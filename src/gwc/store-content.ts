@@ -62,7 +62,12 @@ export function storeFault({ root, node }: RootedDocument): string | undefined {
     return isStoreEnabled(node)
       ? `enabled: expected false, as Nuthatch has no stores of the kind ${root}: it only keeps and shows them`
       : undefined;
-  if (root === "S3BlobStore") return (textOf(node, "bucket") ?? "") === "" ? "bucket: expected a text" : undefined;
+  if (root === "S3BlobStore") {
+    const access = textOf(node, "access");
+    if (access !== undefined && !/^(?:PUBLIC|PRIVATE)$/i.test(access))
+      return `access: expected PUBLIC or PRIVATE, got ${JSON.stringify(access)}`;
+    return (textOf(node, "bucket") ?? "") === "" ? "bucket: expected a text" : undefined;
+  }
   if ((textOf(node, "baseDirectory") ?? "") === "") return "baseDirectory: expected the directory of the tiles";
   const type = textOf(node, "pathGeneratorType");
   if (type !== undefined && !/^(?:DEFAULT|TMS|SLIPPY)$/.test(type))

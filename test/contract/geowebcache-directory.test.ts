@@ -141,6 +141,10 @@ describe.skipIf(onNodes)("GeoWebCache's default files", () => {
     expect(textOf(directory)).toBe(before);
     expect((await put("/rest/global", "<global><backendTimeout>60</backendTimeout></global>")).status).toBe(200);
     expect(textOf(directory)).toBe(before.replace("<backendTimeout>120<", "<backendTimeout>60<"));
+    const others =
+      "<global><httpPassword>p</httpPassword><formatModifiers/><layers><wmsLayer/></layers><gridSets/></global>";
+    expect((await put("/rest/global", others)).status, "as GeoWebCache, which has them in the file alone").toBe(200);
+    expect((await ask("/rest/global.json")).text).not.toContain("layers");
     expect((await put("/rest/global", "<global><backendTimeout>120</backendTimeout></global>")).status).toBe(200);
     expect(textOf(directory)).toBe(before);
   });

@@ -8,6 +8,7 @@ import { administering, type Exchange, type Reply, type Route, type RouteOptions
 import { documentAnswer } from "./configured-route.ts";
 import { changedFields, decodeDocument } from "./decode-document.ts";
 import { bodyForm, splitForm } from "./document-form.ts";
+import { CONTAINERS } from "./file/read-file.ts";
 
 /** The version of GeoWebCache's configuration whose elements this interface has. */
 const VERSION = "2.0.0";
@@ -21,6 +22,10 @@ const READ_ONLY: ReadonlySet<string> = new Set(["version", "identifier", "locati
 const HIDDEN: ReadonlySet<string> = new Set(
   Object.keys(FILE_SETTINGS).filter((name) => !(name in GLOBAL_ROOTS.global)),
 );
+
+/** Returns whether a field is an element of the file that this resource leaves alone, as GeoWebCache does. */
+const isOfFile = (name: string): boolean =>
+  HIDDEN.has(name) || Object.values(CONTAINERS).some(({ element }) => element === name);
 
 type GlobalParts = Pick<RouteOptions, "configured" | "changeObject">;
 
@@ -67,14 +72,15 @@ async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply>
     decodeDocument(bytes, form.value, { what: "the settings", roots: GLOBAL_ROOTS }),
   );
   if (!decoded.ok) return decoded;
-  const changed = changedFields(decoded.value, globalDocument(parts));
+  const given = { ...decoded.value, node: map(decoded.value.node.fields.filter(([name]) => !isOfFile(name))) };
+  const changed = changedFields(given, globalDocument(parts));
   const readOnly = changed.find((name) => READ_ONLY.has(name));
   if (readOnly !== undefined) {
     const message = `org.geowebcache.rest.exception.RestException 400 BAD_REQUEST: Cannot modify read-only property "${readOnly}"`;
     return refuse({ code: "bad_field", message });
   }
   if (changed.length === 0) return { status: 200, body: "" };
-  const { node } = decoded.value;
+  const { node } = given;
   const fault = settingsFault(node);
   if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
   // They are merged into the present ones in turn with other changes.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RootedDocument } from "../../gwc/document-node.ts";
 import { LAYER_ROOTS } from "../../gwc/field-types.ts";
-import { elementPath, layerContent } from "../../gwc/layer-content.ts";
+import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
 import { decodeDocument } from "./decode-document.ts";
 
 function decoded(elements: string, form: "xml" | "json" = "xml"): RootedDocument {
@@ -106,6 +106,7 @@ test("a path of the configuration becomes the path of the element", () => {
       "formatModifiers[0].jpegQuality",
       "formatModifiers[1].format",
       "gridSubsets[0].minCachedLevel",
+      "expireCacheSeconds[1].seconds",
     ].map(elementPath),
   ).toEqual([
     "httpRequestMode",
@@ -116,5 +117,38 @@ test("a path of the configuration becomes the path of the element", () => {
     "formatModifiers[0].compressionQuality",
     "formatModifiers[1].responseFormat",
     "gridSubsets[0].minCachedLevel",
+    "expireCacheList[1].@expiration",
   ]);
+});
+
+const filtersOf = (filter: string): string => `<parameterFilters>${filter}</parameterFilters>`;
+
+test.each([
+  ['<legends defaultWidth="x"/>', 'legends.@defaultWidth: expected a whole number, got "x"'],
+  ['<legends defaultHeight="1.5"/>', 'legends.@defaultHeight: expected a whole number, got "1.5"'],
+  ["<hintsLevel/>", 'hintsLevel: expected SPEED or DEFAULT or QUALITY, got ""'],
+  ["<mimeFormats><string>image/tiff</string></mimeFormats>", undefined],
+  [
+    "<mimeFormats><string>image/png</string><string>image/tiff</string></mimeFormats>",
+    expect.stringMatching(/^mimeFormats: expected one of .*, got "image\/tiff"$/),
+  ],
+  [
+    filtersOf("<regexParameterFilter><key>A</key><regex>a(?P&lt;n&gt;b)</regex></regexParameterFilter>"),
+    expect.stringMatching(/^parameterFilters\[0\]\.regex: expected none of /),
+  ],
+  [filtersOf("<regexParameterFilter><key>A</key><regex>\\(?P&lt;n\\\\C</regex></regexParameterFilter>"), undefined],
+  [
+    filtersOf(
+      "<floatParameterFilter><key>A</key><defaultValue>1</defaultValue><values><float>1.0</float></values></floatParameterFilter>",
+    ),
+    undefined,
+  ],
+  [
+    filtersOf(
+      "<floatParameterFilter><key>A</key><defaultValue>2</defaultValue><values><float>1.0</float></values></floatParameterFilter>",
+    ),
+    'parameterFilters[0].defaultValue: expected one of its values, got "2"',
+  ],
+])("GeoWebCache starts on the file with a layer that is taken: %s", (body, fault) => {
+  expect(layerFault(decoded(body))).toEqual(fault);
 });

@@ -178,9 +178,10 @@ caches:
   cache: { grids: [GLOBAL_WEBMERCATOR], sources: [one] }
 sources:
   one: { type: wms, req: { url: "http://127.0.0.1:9/old", layers: a } }
-  one: { type: wms, req: { url: "http://127.0.0.1:9/new", layers: a } }
+  one: { type: wms, req: { url: "http://127.0.0.1:9/new", layers: a, VERSION: 1.1.1 } }
 `),
   );
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
   expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ url: "http://127.0.0.1:9/new" }]);
 });
 

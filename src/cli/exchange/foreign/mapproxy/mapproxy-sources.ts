@@ -24,6 +24,8 @@ export interface TranslatedSource {
 
 /** The parameters of a WMS request that have keys of their own. */
 const WMS_KEYS = ["url", "layers", "styles", "transparent", "format", "bgcolor", "width", "height", "srs", "bbox"];
+/** The parameters that each request of a WMS source has: MapProxy sets the version by `wms_opts`. */
+const SET_KEYS = ["service", "request", "version", "crs"];
 const TIMEOUT_SECONDS = 60;
 
 /** The parts of the file that the translation of a source needs. */
@@ -127,7 +129,10 @@ export class MapProxySources {
     const layers = only?.split(",") ?? source.texts("req.layers")?.flatMap((list) => list.split(","));
     const styles = source.texts("req.styles")?.flatMap((list) => list.split(","));
     const req = source.look("req");
-    const others = isMap(req) ? Object.keys(req).filter((key) => !WMS_KEYS.includes(key.toLowerCase())) : [];
+    const keys = isMap(req) ? Object.keys(req).filter((key) => !WMS_KEYS.includes(key.toLowerCase())) : [];
+    const others = keys.filter((key) => !SET_KEYS.includes(key.toLowerCase()));
+    for (const key of keys)
+      if (!others.includes(key)) source.kept(["req", key], "each request has it; wms_opts.version is the version");
     const vendor = others.flatMap((key): [string, string][] => {
       const value = source.text(["req", key]);
       return value === undefined ? [] : [[key.toUpperCase(), value]];
