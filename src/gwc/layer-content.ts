@@ -187,8 +187,10 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 export function layerFault(document: RootedDocument): string | undefined {
   const { node } = document;
   const [format] = formatsLeftOut(document);
-  if (format !== undefined)
-    return `mimeFormats: expected one of ${[...formatNames, ...KML_FORMATS].join(", ")}, got ${JSON.stringify(format)}`;
+  if (format !== undefined) {
+    const index = itemsOf(node, "mimeFormats").map(String).indexOf(format);
+    return `mimeFormats[${index}]: expected one of ${[...formatNames, ...KML_FORMATS].join(", ")}, got ${JSON.stringify(format)}`;
+  }
   for (const [name, words] of Object.entries(WORDS)) {
     const given = textOf(node, name);
     if (given !== undefined && !words.includes(given))

@@ -130,7 +130,7 @@ test.each([
   ["<mimeFormats><string>image/tiff</string></mimeFormats>", undefined],
   [
     "<mimeFormats><string>image/png</string><string>image/tiff</string></mimeFormats>",
-    expect.stringMatching(/^mimeFormats: expected one of .*, got "image\/tiff"$/),
+    expect.stringMatching(/^mimeFormats\[1\]: expected one of .*, got "image\/tiff"$/),
   ],
   [
     filtersOf("<regexParameterFilter><key>A</key><regex>a(?P&lt;n&gt;b)</regex></regexParameterFilter>"),
