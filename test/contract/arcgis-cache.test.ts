@@ -9,11 +9,14 @@ import {
   COMPACT_V2,
   confXml,
   EXPLODED,
+  WORLD,
   writeAt,
   writeCache,
+  writeExploded,
 } from "../support/arcgis-fixture.ts";
 import { skippedOnNodes } from "../support/balanced.ts";
-import { startServer, type TestServer } from "../support/server.ts";
+import { sentAsIs } from "../support/sent-as-is.ts";
+import { ended, seed, startServer, type TestServer } from "../support/server.ts";
 
 /* Caches of ArcGIS on the disk, as layers of a `geowebcache.xml`. */
 
@@ -163,3 +166,37 @@ describe.skipIf(skippedOnNodes("a directory of GeoWebCache is the configuration 
     });
   },
 );
+
+test("a layer of a configuration file has a mixed cache in both formats, and a seed skips its holes", async () => {
+  const at = join(root, "mixed");
+  writeAt(join(at, "conf.xml"), confXml({ storage: EXPLODED, format: "MIXED", levels: [0, 1, 2] }));
+  writeAt(join(at, "conf.cdi"), WORLD);
+  const [first, ...others] = tiles;
+  if (first === undefined) throw new Error("no tiles");
+  const jpeg = await sharp(first.bytes).jpeg().toBuffer();
+  writeExploded(join(at, "_alllayers"), [{ ...first, bytes: jpeg }], "jpg");
+  writeExploded(join(at, "_alllayers"), others, "png");
+  const own = await startServer({
+    configuration: `layers: [{ name: mixed, source: { type: arcgisCache, path: ${at}/conf.xml } }]`,
+  });
+  try {
+    const sent = async (extension: string, [x, y]: readonly [number, number]) => {
+      const answer = await sentAsIs(`${own.url}/xyz/mixed/EPSG:102100_mixed/2/${x}/${y}.${extension}`);
+      return { ...answer, kind: (await sharp(answer.body).metadata()).format };
+    };
+    expect((await sent("jpeg", [0, 0])).body.equals(jpeg)).toBe(true);
+    expect((await sent("png", [1, 0])).body.equals(await picture(0, 1))).toBe(true);
+    expect([(await sent("jpeg", [1, 0])).kind, (await sent("png", [0, 0])).kind]).toEqual(["jpeg", "png"]);
+    const id = await seed(own, "mixed", {
+      gridSetId: "EPSG:102100_mixed",
+      format: "image/png",
+      zoomStart: 2,
+      zoomStop: 2,
+      type: "seed",
+      threadCount: 1,
+    });
+    expect(await ended(own, id)).toMatchObject({ tiles: { total: 16, stored: 10, skipped: 6, failed: 0 }, errors: [] });
+  } finally {
+    await own.close();
+  }
+});
