@@ -40,6 +40,8 @@ export async function changeLayer(
 ): Promise<Result<LayerUpdate, readonly ConfigurationProblem[]> | undefined> {
   if (kind !== "layer" || isInFile === true || isInFileNow(current, name) || isNamedElsewhere(current, name))
     return undefined;
+  // The grid set of a cache comes and goes with the layer.
+  if (current.layers.some((layer) => layer.name === name && layer.source.type === "arcgisCache")) return undefined;
   if (document === undefined) return ok({ name, made: undefined });
   const { geowebcache } = current;
   const isOwn = ownContent(document) !== undefined;
@@ -65,6 +67,7 @@ export async function changeLayer(
     declared: new Set(),
     // The source has no files.
     inspectArchive: undefined,
+    caches: new Map(),
     problems,
     warnings: [],
   });
@@ -83,11 +86,13 @@ function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration
   return layers.some((layer) => layer.name === name) && documentOf(objects, "layer", name) === undefined;
 }
 
-/** Returns whether the source of a layer is an archive, or has files with certificates. */
+const FILE_SOURCES: ReadonlySet<unknown> = new Set(["mbtiles", "pmtiles", "arcgisCache"]);
+
+/** Returns whether the source of a layer is an archive or a cache on the disk, or has files with certificates. */
 function needsFiles({ source }: Content): boolean {
   if (!isMap(source)) return false;
   const { type } = source;
-  return type === "mbtiles" || type === "pmtiles" || ["ca", "cert", "key"].some((key) => source[key] !== undefined);
+  return FILE_SOURCES.has(type) || ["ca", "cert", "key"].some((key) => source[key] !== undefined);
 }
 
 /** Returns whether another section of the configuration names a layer. */

@@ -113,15 +113,18 @@ async function loadLeniently(
   objects: readonly ConfiguredObject[],
   loading: Loading,
 ): Promise<Result<Configuration, readonly ConfigurationProblem[]>> {
+  const { changed } = loading.input;
+  /** Returns whether a request changes a layer, and this is another one. */
+  const isOther = (layer: string | undefined): boolean =>
+    changed?.kind === "layer" && layer !== undefined && layer !== changed.name;
   const notServed = new Set<string>();
   const warnings: string[] = [];
   for (;;) {
     const loaded = await loadWith(content, objects, loading, notServed);
     if (loaded.ok) return ok(freeze({ ...loaded.value, warnings: [...loaded.value.warnings, ...warnings] }));
-    const { changed } = loading.input;
     const layers = new Set(loaded.error.map(({ file }) => layerOfOrigin(objects, loading, file)));
     const isOfLayers = !layers.has(undefined) && !(changed?.kind === "layer" && layers.has(changed.name));
-    if (!isOfLayers) return loaded;
+    if (!isOfLayers) return refuse(loaded.error.filter(({ file }) => !isOther(layerOfOrigin(objects, loading, file))));
     for (const layer of layers) if (layer !== undefined) notServed.add(layer);
     for (const problem of loaded.error) warnings.push(`not served: ${problemText(problem)}`);
   }

@@ -177,10 +177,6 @@ export const LAYER_ROOTS = {
     hintsLevel: "text",
   },
   mbtilesLayer: { ...HEAD, parameterFilters: PARAMETER_FILTERS, tilesPath: "text", tileSize: "integer" },
-} as const satisfies Readonly<Record<string, FieldTypes>>;
-
-/** The kinds of layers that a file may have and that are not served: ArcGIS caches on disk. */
-export const KEPT_LAYER_ROOTS = {
   arcgisLayer: { ...HEAD, tilingScheme: "text", tileCachePath: "text", hexZoom: "flag", storageFormat: "text" },
 } as const satisfies Readonly<Record<string, FieldTypes>>;
 

@@ -32,9 +32,13 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
   const meta = mapOf(node, "metaInformation");
   const title = meta === undefined ? undefined : textOf(meta, "title");
   const description = meta === undefined ? undefined : textOf(meta, "description");
-  const formats = formatsOf(node);
-  const subsets = itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : []));
-  const isTiles = root === "mbtilesLayer";
+  const isCache = root === "arcgisLayer";
+  // GeoWebCache takes formats and grid sets of such a layer from its cache alone.
+  const formats = isCache ? [] : formatsOf(node);
+  const subsets = isCache
+    ? []
+    : itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : []));
+  const isTiles = root !== "wmsLayer";
   return withoutUndefined({
     name: textOf(node, "name") ?? "",
     enabled: fieldOf(node, "enabled") === false ? false : undefined,
@@ -44,7 +48,7 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
     keywords: meta === undefined ? undefined : texts(meta, "keywords"),
     metadataUrls: metadataUrls(node),
     store: textOf(node, "blobStoreId") || undefined,
-    source: isTiles ? { type: "mbtiles", file: textOf(node, "tilesPath") ?? "" } : wmsSource(node),
+    source: sourceContent({ root, node }),
     gridSubsets: subsets.length === 0 ? undefined : subsets,
     formats: formats.length === 0 ? undefined : formats,
     metatile: isTiles ? undefined : metatile(node),
@@ -60,6 +64,22 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
     queryable: isTiles ? undefined : fieldOf(node, "queryable"),
     infoFormats: isTiles ? undefined : texts(node, "infoMimeFormats"),
   });
+}
+
+function sourceContent({ root, node }: RootedDocument): Content {
+  switch (root) {
+    case "mbtilesLayer":
+      return { type: "mbtiles", file: textOf(node, "tilesPath") ?? "" };
+    case "arcgisLayer":
+      return withoutUndefined({
+        type: "arcgisCache",
+        path: textOf(node, "tilingScheme") ?? "",
+        tilesPath: textOf(node, "tileCachePath") || undefined,
+        hexZoom: fieldOf(node, "hexZoom") === true ? true : undefined,
+      });
+    default:
+      return wmsSource(node);
+  }
 }
 
 /** The formats of GeoWebCache that every layer offers beside those of its tiles. */
@@ -83,7 +103,8 @@ function formatsOf(node: MapNode): readonly string[] {
 }
 
 /** Returns the formats of a layer of a file that its tiles are not offered in. */
-export function formatsLeftOut({ node }: RootedDocument): readonly string[] {
+export function formatsLeftOut({ root, node }: RootedDocument): readonly string[] {
+  if (root === "arcgisLayer") return [];
   const offered = new Set(formatsOf(node));
   return itemsOf(node, "mimeFormats")
     .map(String)
@@ -229,6 +250,8 @@ function parameterFilterFault(filter: MapNode): string | undefined {
 const ELEMENTS: readonly (readonly [key: RegExp, element: string])[] = [
   [/^source\.url/, "wmsUrl"],
   [/^source\.file/, "tilesPath"],
+  [/^source\.path/, "tilingScheme"],
+  [/^source\.tilesPath/, "tileCachePath"],
   [/^source\.layers/, "wmsLayers"],
   [/^source\.queryLayers/, "wmsQueryLayers"],
   [/^source\.(bgColor|palette)/, "$1"],

@@ -23,7 +23,7 @@ const NO_CACHE = -1;
 const BACKEND_TIMEOUT_SECONDS = 120;
 
 /**
- * Returns a layer as GeoWebCache's `wmsLayer`, or as `mbtilesLayer`, with its secrets. A source that GeoWebCache lacks has
+ * Returns a layer as GeoWebCache's `wmsLayer`, `mbtilesLayer` or `arcgisLayer`, with its secrets. A source that GeoWebCache lacks has
  * no `wmsUrl`.
  */
 export function layerDocument(layer: Layer): RootedDocument {
@@ -62,6 +62,17 @@ export function layerDocument(layer: Layer): RootedDocument {
     ["parameterFilters", parameterFilters(layer.parameterFilters)],
   ];
   if (source.type === "mbtiles") return { root: "mbtilesLayer", node: map([...common, ["tilesPath", source.file]]) };
+  if (source.type === "arcgisCache")
+    return {
+      root: "arcgisLayer",
+      node: map([
+        ...common,
+        ["tilingScheme", source.path],
+        ["tileCachePath", source.tilesPath],
+        ["hexZoom", source.hexZoom],
+        ["storageFormat", source.storage],
+      ]),
+    };
   return { root: "wmsLayer", node: map([...common, ...sourceFields(layer, source)]) };
 }
 

@@ -19,36 +19,49 @@ const rule = (seconds: number): DocumentNode => ({
 const SHOWN: Readonly<Record<string, DocumentNode>> = {
   enabled: true,
   gridSubsets: list("gridSubset", []),
-  metaWidthHeight: list("int", [3, 3]),
   backendTimeout: 120,
   cacheBypassAllowed: false,
 };
-const SHOWN_OF_WMS: Readonly<Record<string, DocumentNode>> = { gutter: 0, concurrency: 32 };
+/** The defaults of each kind of layer. */
+const SHOWN_OF_ROOT = {
+  wmsLayer: { metaWidthHeight: list("int", [3, 3]), gutter: 0, concurrency: 32 },
+  mbtilesLayer: { metaWidthHeight: list("int", [3, 3]) },
+  arcgisLayer: { hexZoom: false },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, DocumentNode>>>>;
 /** The seconds of the lists of rules that GeoWebCache shows, and the field that they replace. */
 const RULES = [
   ["expireCacheList", "expireCache", -2],
   ["expireClientsList", "expireClients", 7200],
 ] as const;
 
-/**
- * Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets.
- * @param settings those of the server, which some defaults come from
- */
-export function shownLayer(document: RootedDocument, settings?: MapNode): RootedDocument {
-  const { root, node } = completeLayer(document, settings);
+/** What some values come from that a layer does not have itself. */
+export interface ShownFrom {
+  /** The settings of the server. */
+  readonly settings?: MapNode | undefined;
+  /** The storage format in the `conf.xml` of an ArcGIS cache. */
+  readonly storageFormat?: string | undefined;
+}
+
+/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets. */
+export function shownLayer(document: RootedDocument, from: ShownFrom = {}): RootedDocument {
+  const { root, node } = completeLayer(document, from);
   return { root, node: withoutSecrets(node) };
 }
 
 /** Returns the same with its secrets: documents of one layer that differ in defaults alone are equal in this form. */
-export function completeLayer({ root, node }: RootedDocument, settings?: MapNode): RootedDocument {
-  const isWms = root === "wmsLayer";
+export function completeLayer(
+  { root, node }: RootedDocument,
+  { settings, storageFormat }: ShownFrom = {},
+): RootedDocument {
+  const kind = root === "wmsLayer" || root === "arcgisLayer" ? root : "mbtilesLayer";
   const defaults: Readonly<Record<string, DocumentNode>> = {
     ...SHOWN,
-    ...(isWms ? SHOWN_OF_WMS : {}),
+    ...SHOWN_OF_ROOT[kind],
+    ...(kind === "arcgisLayer" && storageFormat !== undefined ? { storageFormat } : {}),
     ...rulesOf(node),
     ...defaultsOf(settings),
   };
-  const order = Object.keys(isWms ? LAYER_ROOTS.wmsLayer : LAYER_ROOTS.mbtilesLayer);
+  const order = Object.keys(LAYER_ROOTS[kind]);
   const known = order.flatMap((name): NamedNode[] => {
     const value = fieldOf(node, name) ?? defaults[name];
     return value === undefined ? [] : [[name, shown(name, value)]];

@@ -39,6 +39,10 @@ function sourceConfiguration(source: SourceOptions): Configuration {
     const { stamp: _, ...plain } = source;
     return plain;
   }
+  if (source.type === "arcgisCache") {
+    const { storage: _, tileFormat: __, levels: ___, stamp: ____, ...plain } = source;
+    return plain;
+  }
   const { timeoutMs, vendorParameters, username, password, proxy, tls, ...plain } = source;
   const { stamp: _, ...files } = tls ?? { stamp: "" };
   return {

@@ -38,6 +38,7 @@ export type SourceOptions =
   | XyzSourceOptions
   | WmtsSourceOptions
   | ArcgisSourceOptions
+  | ArcgisCacheSourceOptions
   | ArchiveSourceOptions
   | DemoSourceOptions
   | NoSourceOptions;
@@ -134,6 +135,31 @@ export interface ArcgisTileOptions extends UpstreamOptions {
   readonly mode: "tile";
 }
 
+/** How ArcGIS stores the tiles of a cache, in its words: a file each, or in bundles of version 1 or 2. */
+export const ARCGIS_STORAGES = [
+  "esriMapCacheStorageModeExploded",
+  "esriMapCacheStorageModeCompact",
+  "esriMapCacheStorageModeCompactV2",
+] as const;
+
+/** A cache of ArcGIS on a disk, which is read and never changed. */
+export interface ArcgisCacheSourceOptions extends ConnectionOptions {
+  readonly type: "arcgisCache";
+  /** The absolute path of `conf.xml`. */
+  readonly path: string;
+  /** The absolute path of the directory of the levels. Absent: `_alllayers` beside `conf.xml`. */
+  readonly tilesPath?: string;
+  /** Whether the numbers of levels in the names of directories are hexadecimal. Only for tiles in a file each. */
+  readonly hexZoom: boolean;
+  /** From `conf.xml`, as it was when the configuration was read. */
+  readonly storage: (typeof ARCGIS_STORAGES)[number];
+  readonly tileFormat: "png" | "jpeg" | "mixed";
+  /** ArcGIS's number of each level of the grid set. */
+  readonly levels: readonly number[];
+  /** Identifies `conf.xml`: another file at the same path counts as another source. */
+  readonly stamp: string;
+}
+
 /** A file with all tiles, numbered as in web mercator. */
 export type ArchiveSourceOptions = MbtilesSourceOptions | PmtilesSourceOptions;
 
@@ -199,6 +225,7 @@ export function rendersSingleTiles(source: SourceOptions): boolean {
       return false;
     case "xyz":
     case "wmts":
+    case "arcgisCache":
     case "mbtiles":
     case "pmtiles":
     case "none":
@@ -212,6 +239,7 @@ export function rendersSingleTiles(source: SourceOptions): boolean {
 export function rendersData(source: SourceOptions): boolean {
   switch (source.type) {
     case "arcgis":
+    case "arcgisCache":
     case "demo":
       return false;
     case "wms":

@@ -171,7 +171,7 @@ export const shownAddress = ({ origin, pathname }: Pick<URL, "origin" | "pathnam
   origin + pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
 
 /**
- * Returns the upstream of a source: the file of an archive, else scheme, host and port of its first server, without the
+ * Returns the upstream of a source: the file of an archive or a cache, else scheme, host and port of its first server, without the
  * path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
  * Computed once for each source: parsing the addresses takes longer than the rest of this module's work for a render.
  */
@@ -185,6 +185,8 @@ export const upstreamOf = onceEach((source: SourceOptions): string => {
     case "wmts":
     case "arcgis":
       return serversOf(source)[0]?.origin ?? source.type;
+    case "arcgisCache":
+      return `file:${source.path}`;
     case "mbtiles":
     case "pmtiles":
       return `file:${source.file}`;

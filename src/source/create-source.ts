@@ -16,6 +16,8 @@ export async function createSource(options: SourceOptions, report: ReportHealth)
       return (await import("./tiles/wmts-source.ts")).createWmtsSource(options, report);
     case "arcgis":
       return (await import("./arcgis/arcgis-source.ts")).createArcgisSource(options, report);
+    case "arcgisCache":
+      return (await import("./arcgis/arcgis-cache-source.ts")).createArcgisCacheSource(options);
     case "mbtiles":
     case "pmtiles":
       return (await import("./archive/archive-source.ts")).createArchiveSource(options);

@@ -47,6 +47,7 @@ function withOneServer(layer: Layer): readonly Layer[] {
 
 function upstreamOf({ source }: Layer): string {
   if (source.type === "demo" || source.type === "none") return source.type;
+  if (source.type === "arcgisCache") return source.path;
   if (source.type === "mbtiles" || source.type === "pmtiles") return source.file;
   return originOf(source, addressesOf(source)[0] ?? "");
 }

@@ -10,6 +10,7 @@ import type { ConfigurationInput, RunningConfiguration } from "../configuration-
 import { DEMO_CONFIGURATION } from "../demo-configuration.ts";
 import type { GeoWebCacheDirectory } from "../geowebcache/directory.ts";
 import type { Origin } from "../problem.ts";
+import { readArcgisCaches } from "./arcgis-caches.ts";
 import { archiveInspector } from "./archives.ts";
 import { buildCluster, clusterStores } from "./build-cluster.ts";
 import { buildEviction } from "./build-eviction.ts";
@@ -61,10 +62,17 @@ export async function build(content: unknown, building: Building): Promise<Confi
   let gridSets: readonly GridSet[] = [];
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
     const built = await buildGridSets(own, input, problems);
-    gridSets = [...built.values()];
     const declared = new Set([...gridSetIds, ...built.keys()]);
+    const caches = await readArcgisCaches(input.textOnly ? [] : documents, input.cwd);
+    const ofCaches = [...caches.values()].flatMap(({ report }) => (report.ok ? [report.value.gridSet] : []));
+    // The grid sets of caches are there for all layers, as in GeoWebCache, which writes them into its file.
+    const all = new Map([...ofCaches.map((gridSet) => [gridSet.id, gridSet] as const), ...built]);
+    // Without its files the grid set of a cache is not known.
+    if (input.textOnly && documents.some((layer) => layer?.source.type === "arcgisCache"))
+      problems.skip(["gridSets", Number.MAX_SAFE_INTEGER]);
+    gridSets = [...all.values()];
     const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
-    return buildLayers(documents, { gridSets: built, declared, inspectArchive, problems, warnings });
+    return buildLayers(documents, { gridSets: all, declared, inspectArchive, caches, problems, warnings });
   };
   const { directory } = building;
   const demo = file === undefined && directory === undefined && document.layers === undefined;

@@ -14,11 +14,18 @@ import { styleName } from "../../layer/legend.ts";
 import { stylesFilter } from "../../layer/parameter-filter.ts";
 import { defined } from "../../lib/defined.ts";
 import { directoryName } from "../../store/file/file-layout.ts";
+import {
+  type CacheReport,
+  checkCacheGrids,
+  type NamedCache,
+  subsetsOfCache,
+  withCacheBounds,
+} from "./arcgis-caches.ts";
 import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
-import { checkTileLayer, TILE_GRID_SETS } from "./check-tile-layer.ts";
+import { checkTileLayer, subsetPath, TILE_GRID_SETS } from "./check-tile-layer.ts";
 import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
@@ -30,6 +37,8 @@ export interface LayerContext {
   readonly declared: ReadonlySet<string>;
   /** Reads the archives of layers; undefined: no archive is read. */
   readonly inspectArchive: ReturnType<typeof archiveInspector> | undefined;
+  /** The caches of ArcGIS that layers have as sources. */
+  readonly caches: ReadonlyMap<LayerDocument, NamedCache>;
   readonly problems: Problems;
   readonly warnings: string[];
 }
@@ -100,26 +109,33 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const { problems, inspectArchive } = context;
   const isArchive = given.type === "mbtiles" || given.type === "pmtiles";
   const named = isArchive ? await inspectArchive?.(given) : undefined;
+  const ofCache = context.caches.get(document);
   const source =
     inspectArchive === undefined
-      ? buildSource(withoutFiles(given), name, undefined, [...path, "source"], problems)
-      : buildSource(given, name, named, [...path, "source"], problems);
+      ? buildSource(withoutFiles(given), name, {}, [...path, "source"], problems)
+      : buildSource(given, name, { archive: named, cache: ofCache }, [...path, "source"], problems);
   const archive = named?.report.ok === true ? named.report.value.facts : undefined;
+  const cache = ofCache?.report.ok === true ? ofCache.report.value : undefined;
   const ofTiles = rendersSingleTiles(source);
-  const offered = document.gridSubsets ?? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS);
-  const gridSubsets = buildSubsets(
-    archive === undefined ? offered : withBounds(offered, archive, (id) => gridSetOf(id, context)),
-    [...path, "gridSubsets"],
-    name,
-    context,
-  );
+  const usual = cache === undefined ? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS) : subsetsOfCache(cache);
+  const offered = document.gridSubsets ?? usual;
+  const known = (id: string): GridSet | undefined => gridSetOf(id, context);
+  const bounded =
+    archive === undefined
+      ? cache === undefined
+        ? offered
+        : withCacheBounds(offered, cache, known)
+      : withBounds(offered, archive, known);
+  const gridSubsets = buildSubsets(bounded, [...path, "gridSubsets"], name, context);
   checkTileLayer(document, source, gridSubsets, path, problems);
+  if (cache !== undefined)
+    checkCacheGrids(gridSubsets, cache, (gridSet) => subsetPath(document, gridSet, path), problems);
   checkTilesOnDisk(document, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, updateSources: feeds, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
   const formats = buildFormats(
-    document.formats ?? (archive === undefined ? DEFAULT_FORMATS : [archive.format.mimeType]),
+    document.formats ?? formatsOfSource(archive?.format, cache),
     source,
     archive?.format,
     [...path, "formats"],
@@ -138,6 +154,16 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     legends: document.legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
   };
 }
+
+const CACHE_FORMATS = { png: ["image/png"], jpeg: ["image/jpeg"], mixed: ["image/jpeg", "image/png"] } as const;
+
+/** Returns the formats of a layer that names none. */
+const formatsOfSource = (only: TileFormat | undefined, cache: CacheReport | undefined): readonly string[] =>
+  cache === undefined
+    ? only === undefined
+      ? DEFAULT_FORMATS
+      : [only.mimeType]
+    : CACHE_FORMATS[cache.scheme.tileFormat];
 
 /** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>

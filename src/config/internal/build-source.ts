@@ -1,17 +1,19 @@
-import type { SourceOptions } from "../../layer/layer.ts";
+import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../layer/layer.ts";
+import { defined } from "../../lib/defined.ts";
+import type { NamedCache } from "./arcgis-caches.ts";
 import type { NamedArchive } from "./archives.ts";
 import { buildTls } from "./build-tls.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
+import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
 
 /**
  * Builds the options of a source. `layer` is the name of the layer, and the layer to request if the document names
- * none. `archive` is the file of a source that has one.
+ * none. `archive` and `cache` are what a source on the disk has.
  */
 export function buildSource(
   document: SourceDocument,
   layer: string,
-  archive: NamedArchive | undefined,
+  { archive, cache }: { readonly archive?: NamedArchive | undefined; readonly cache?: NamedCache | undefined },
   path: Path,
   problems: Problems,
 ): SourceOptions {
@@ -33,6 +35,8 @@ export function buildSource(
       const { mode, layers = [], transparent = true, ...plain } = buildUpstream(document, path, problems);
       return mode === "export" ? { ...plain, mode, layers, transparent } : { ...plain, mode };
     }
+    case "arcgisCache":
+      return { ...document, ...cacheOptions(document, cache, path, problems) };
     case "mbtiles":
     case "pmtiles": {
       const { file = document.file, report } = archive ?? {};
@@ -40,6 +44,24 @@ export function buildSource(
       return { ...document, file, stamp: report?.ok === true ? report.value.stamp : "" };
     }
   }
+}
+
+/** Without a cache, because no file is read or because there is a problem, the options are never used. */
+function cacheOptions(
+  document: ArcgisCacheSourceDocument,
+  cache: NamedCache | undefined,
+  at: Path,
+  problems: Problems,
+): Omit<ArcgisCacheSourceOptions, "type" | "hexZoom" | keyof ConnectionOptions> {
+  const { path = document.path, tilesPath = document.tilesPath, report, tilesFault } = cache ?? {};
+  const paths = { path, ...defined({ tilesPath }) };
+  if (tilesFault !== undefined) problems.add([...at, "tilesPath"], `${JSON.stringify(tilesPath)}: ${tilesFault}`);
+  if (report?.ok === true) {
+    const { storage, tileFormat, levels, stamp } = report.value.scheme;
+    return { ...paths, storage, tileFormat, levels, stamp };
+  }
+  if (report !== undefined) problems.add([...at, "path"], `${JSON.stringify(path)}: ${report.error}`);
+  return { ...paths, storage: "esriMapCacheStorageModeExploded", tileFormat: "png", levels: [], stamp: "" };
 }
 
 /** Returns a source without the files of its TLS options: `buildSource` would read them. */

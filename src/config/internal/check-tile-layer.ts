@@ -37,6 +37,8 @@ export function checkTileLayer(
   }
   if (source.type === "wmts" && source.tileMatrices !== undefined)
     checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
+  if (source.type === "arcgisCache" && document.parameterFilters.length > 0)
+    problems.add([...path, "parameterFilters"], "is given, but the tiles of a cache do not depend on parameters");
   if (source.type === "mbtiles" || source.type === "pmtiles") {
     if (document.parameterFilters.length > 0)
       problems.add([...path, "parameterFilters"], "is given, but the tiles of an archive do not depend on parameters");
@@ -88,7 +90,7 @@ function isQuadTree({ gridSet, zoomStart, zoomStop }: GridSubset): boolean {
  * Returns the path of a grid subset. Finds it by name: invalid grid sets are missing from the subsets, so positions
  * differ.
  */
-function subsetPath({ gridSubsets }: LayerDocument, { id }: GridSet, path: Path): Path {
+export function subsetPath({ gridSubsets }: LayerDocument, { id }: GridSet, path: Path): Path {
   const at = gridSubsets?.findIndex(({ gridSet }) => gridSet === id) ?? -1;
   return at < 0 ? [...path, "source"] : [...path, "gridSubsets", at, "gridSet"];
 }

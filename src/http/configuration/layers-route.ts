@@ -5,8 +5,9 @@ import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.t
 import { layerDocument } from "../../gwc/layer-document.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { withoutValues } from "../../gwc/secrets.ts";
-import { completeLayer, shownLayer } from "../../gwc/shown-layer.ts";
+import { completeLayer, type ShownFrom, shownLayer } from "../../gwc/shown-layer.ts";
 import { isUsable } from "../../gwc/store-content.ts";
+import type { Layer } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { refuse } from "../../lib/result.ts";
 import { type Answer, textAnswer } from "../reply.ts";
@@ -43,6 +44,12 @@ function faultOf({ configured }: LayerParts, document: RootedDocument): string |
     : `blobStoreId: expected a store that is enabled, got ${JSON.stringify(id)}`;
 }
 
+/** Returns what completes the document of a layer. `layer`: as it is served. */
+const shownFrom = ({ configured }: Pick<LayerParts, "configured">, layer: Layer | undefined): ShownFrom => ({
+  settings: settingsOf(configured().objects),
+  storageFormat: layer?.source.type === "arcgisCache" ? layer.source.storage : undefined,
+});
+
 /** `/rest/layers` and `/rest/layers/NAME`. */
 export function layersRoute(parts: LayerParts): Route {
   const { configured } = parts;
@@ -56,7 +63,8 @@ export function layersRoute(parts: LayerParts): Route {
   const find = ({ catalogue }: Exchange, name: string): RootedDocument | undefined => {
     const { objects } = configured();
     const made = documentOf(objects, "layer", name);
-    if (made !== undefined && ownContent(made) === undefined) return shownLayer(made, settingsOf(objects));
+    if (made !== undefined && ownContent(made) === undefined)
+      return shownLayer(made, shownFrom(parts, catalogue.layers.get(name)));
     const layer = catalogue.layers.get(name);
     if (layer === undefined) return undefined;
     const { root, node } = layerDocument(layer);
@@ -109,7 +117,7 @@ async function putLayer(
     parts,
     {
       ...LAYERS,
-      complete: (document) => completeLayer(document, settingsOf(parts.configured().objects)),
+      complete: (document) => completeLayer(document, shownFrom(parts, exchange.catalogue.layers.get(name))),
       faultOf: (document) => faultOf(parts, document),
     },
     exchange,

@@ -67,7 +67,11 @@ export async function readDiskTile(
   sinceMs: number,
 ): Promise<Uint8Array | undefined> {
   const fromTop = matrixOf(gridSet, z).matrixHeight - 1 - y;
-  const path = diskTilePath(tiles, { z, x, fromTop, fromBottom: y }, extension);
+  return readTileFile(diskTilePath(tiles, { z, x, fromTop, fromBottom: y }, extension), sinceMs);
+}
+
+/** Returns the bytes of a file, as `readDiskTile`. @throws SourceError if the file cannot be read */
+export async function readTileFile(path: string, sinceMs: number): Promise<Uint8Array | undefined> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const { size, mtimeMs } = await file.stat();

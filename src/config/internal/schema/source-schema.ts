@@ -227,6 +227,14 @@ const ArcgisSourceSchema = map({
       wrong(context, [key], "is of mode export only: the tiles of a cache are rendered already", "key");
 });
 
+const ArcgisCacheSourceSchema = map({
+  type: z.literal("arcgisCache").describe("A cache of ArcGIS on a disk."),
+  path: text.describe("The path of its `conf.xml`."),
+  tilesPath: optional(text).describe("The directory of its levels; `_alllayers` beside `conf.xml`."),
+  hexZoom: flag.default(false).describe("Levels of an exploded cache have hexadecimal numbers."),
+  ...connectionLimits,
+}).superRefine(checkConnections);
+
 const archive = { file: text.describe("The path of the archive."), ...connectionLimits };
 const MbtilesSourceSchema = map({ type: z.literal("mbtiles").describe("An MBTiles archive."), ...archive }).superRefine(
   checkConnections,
@@ -251,6 +259,7 @@ export const SourceSchema = kinds([
   XyzSourceSchema,
   WmtsSourceSchema,
   ArcgisSourceSchema,
+  ArcgisCacheSourceSchema,
   MbtilesSourceSchema,
   PmtilesSourceSchema,
   DemoSourceSchema,
@@ -258,4 +267,5 @@ export const SourceSchema = kinds([
 ]);
 
 export type SourceDocument = z.output<typeof SourceSchema>;
+export type ArcgisCacheSourceDocument = Extract<SourceDocument, { readonly type: "arcgisCache" }>;
 export type ArchiveSourceDocument = Extract<SourceDocument, { readonly type: "mbtiles" | "pmtiles" }>;

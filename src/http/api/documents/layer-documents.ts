@@ -58,7 +58,7 @@ export const layers = z.object({
 const summary = {
   name: text,
   title: text,
-  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "mbtiles", "pmtiles", "demo", "none"]),
+  sourceKind: z.enum(["wms", "xyz", "wmts", "arcgis", "arcgisCache", "mbtiles", "pmtiles", "demo", "none"]),
   upstream: text.meta({ description: "The id of the upstream" }),
   gridSets: z.array(text),
   formats: z.array(text),

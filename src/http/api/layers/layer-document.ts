@@ -104,6 +104,7 @@ function requestedLayers(source: SourceOptions): readonly string[] {
     case "arcgis":
       return source.mode === "export" ? source.layers.map(String) : [];
     case "xyz":
+    case "arcgisCache":
     case "mbtiles":
     case "pmtiles":
     case "demo":

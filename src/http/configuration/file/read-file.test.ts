@@ -36,12 +36,15 @@ test("a layer of which no format has an equal has them still, so that it is not 
   expect(documents.map((document) => layerContent(document)["formats"])).toEqual([["image/tiff"]]);
 });
 
-test("a layer over an ArcGIS cache is kept, with a note", () => {
+test("a layer over an ArcGIS cache is one, without the formats that GeoWebCache does not use", () => {
   const { notes, documents } = read(
-    "<arcgisLayer><name>base</name><tilingScheme>/srv/conf.xml</tilingScheme></arcgisLayer>",
+    "<arcgisLayer><name>base</name><mimeFormats><string>image/tiff</string></mimeFormats><tilingScheme>/srv/conf.xml</tilingScheme><tileCachePath>/srv/levels</tileCachePath><hexZoom>true</hexZoom></arcgisLayer>",
   );
   expect(documents.map(({ root }) => root)).toEqual(["arcgisLayer"]);
-  expect(notes).toEqual(["line 1: the layer base of the kind arcgisLayer is kept, and is not served"]);
+  expect(documents.map(layerContent)).toEqual([
+    { name: "base", source: { type: "arcgisCache", path: "/srv/conf.xml", tilesPath: "/srv/levels", hexZoom: true } },
+  ]);
+  expect(notes).toEqual([]);
 });
 
 test("a layer of an unknown kind is refused, as GeoWebCache does", () => {

@@ -1,12 +1,6 @@
 import { type ConfiguredObject, type ObjectKind, SETTINGS } from "../../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../../gwc/document-node.ts";
-import {
-  FILE_SETTINGS,
-  type FieldTypes,
-  GRID_SET_ROOTS,
-  KEPT_LAYER_ROOTS,
-  LAYER_ROOTS,
-} from "../../../gwc/field-types.ts";
+import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../../../gwc/field-types.ts";
 import { formatsLeftOut } from "../../../gwc/layer-content.ts";
 import { BLOB_STORE_ROOTS } from "../../../gwc/store-field-types.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
@@ -21,7 +15,7 @@ import { upgraded } from "./upgrade.ts";
 export const CONTAINERS = {
   store: { element: "blobStores", roots: BLOB_STORE_ROOTS, nameField: "id" },
   gridSet: { element: "gridSets", roots: GRID_SET_ROOTS, nameField: "name" },
-  layer: { element: "layers", roots: { ...LAYER_ROOTS, ...KEPT_LAYER_ROOTS }, nameField: "name" },
+  layer: { element: "layers", roots: LAYER_ROOTS, nameField: "name" },
 } as const satisfies Readonly<
   Record<
     Exclude<ObjectKind, "settings">,
@@ -116,10 +110,6 @@ function objectsOf(
 }
 
 function noteLayer(name: string, document: RootedDocument, line: number, notes: string[]): void {
-  if (document.root in KEPT_LAYER_ROOTS) {
-    notes.push(`line ${line}: the layer ${name} of the kind ${document.root} is kept, and is not served`);
-    return;
-  }
   const formats = formatsLeftOut(document);
   if (formats.length > 0) notes.push(`line ${line}: the layer ${name} is without ${formats.join(", ")}`);
 }
