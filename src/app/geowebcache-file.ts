@@ -21,7 +21,7 @@ const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 export class GeoWebCacheFile {
   readonly #file: string;
   #digest: string;
-  /** What a change has found out about the file with this digest. `parts`: undefined if it was more than one layer. */
+  /** Facts about the file with this digest, from the last change. `parts`: undefined if more than one layer was changed. */
   #known: (Pick<Edited, "parts"> & { readonly encoding: Encoding; readonly digest: string }) | undefined;
 
   /** `digest`: of the file as it was read. */
@@ -111,8 +111,7 @@ function encodingOf(bytes: Buffer): Encoding | undefined {
 
 /**
  * Keeps the file before the first change of each second under GeoWebCache's name for copies, and removes the oldest
- * ones. The copy is a second name of the file, which costs no write. The caller then gives the first name to another
- * file.
+ * ones. The copy is a hard link, which costs no write: `replaceFile` then renames another file over the first name.
  */
 async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void> {
   const directory = dirname(file);

@@ -229,7 +229,7 @@ export function layerFault(document: RootedDocument): string | undefined {
   return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
 }
 
-/** The regular expressions of RE2 with which GeoWebCache, whose expressions are Java's, does not start. */
+/** Syntax of RE2 that Java's regular expressions lack: GeoWebCache does not start with such an expression. */
 const NOT_OF_JAVA = /^(?:[^\\]|\\[^C])*(?:\(\?P<|\\C)/;
 
 /** Returns why a parameter filter is refused; undefined: it is not. */

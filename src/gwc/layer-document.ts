@@ -23,8 +23,8 @@ const NO_CACHE = -1;
 const BACKEND_TIMEOUT_SECONDS = 120;
 
 /**
- * Returns a layer as GeoWebCache's `wmsLayer`, `mbtilesLayer` or `arcgisLayer`, with its secrets. A source that GeoWebCache lacks has
- * no `wmsUrl`.
+ * Returns a layer as GeoWebCache's `wmsLayer`, `mbtilesLayer` or `arcgisLayer`, with its secrets. A source that
+ * GeoWebCache lacks has no `wmsUrl`.
  */
 export function layerDocument(layer: Layer): RootedDocument {
   const { source } = layer;

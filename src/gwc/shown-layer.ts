@@ -34,7 +34,7 @@ const RULES = [
   ["expireClientsList", "expireClients", 7200],
 ] as const;
 
-/** What some values come from that a layer does not have itself. */
+/** Values outside of the document of a layer that complete it. */
 export interface ShownFrom {
   /** The settings of the server. */
   readonly settings?: MapNode | undefined;

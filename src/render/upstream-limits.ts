@@ -171,8 +171,8 @@ export const shownAddress = ({ origin, pathname }: Pick<URL, "origin" | "pathnam
   origin + pathname.replace(/%7B(\w+)%7D/gi, "{$1}").replace(/\/[^/{}]{20,}(?=\/|$)/g, "/…");
 
 /**
- * Returns the upstream of a source: the file of an archive or a cache, else scheme, host and port of its first server, without the
- * path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
+ * Returns the upstream of a source: the file of an archive or a cache, else scheme, host and port of its first server,
+ * without the path. With several addresses the first stands for all, as only a failure of all addresses reaches this module.
  * Computed once for each source: parsing the addresses takes longer than the rest of this module's work for a render.
  */
 export const upstreamOf = onceEach((source: SourceOptions): string => {

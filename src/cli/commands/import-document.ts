@@ -8,11 +8,11 @@ import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGr
 /** The widest metatile that a layer gets by default, in tiles of 256 pixels. */
 const METATILE = 4;
 const TILE = 256;
-/** Pixels around each metatile, where labels that would be cut off end. */
+/** Pixels that are rendered around each metatile and cut away, so that labels at its edges stay whole. */
 const GUTTER = 32;
-/** The last level has the finest scale that is not below this one: level 18 of web mercator is 1:2133. */
+/** The last level is the finest one with at least this scale denominator: level 18 of web mercator has 2133. */
 const LAST_SCALE_DENOMINATOR = 2000;
-/** So many levels of a grid set around the layers are looked at for the last one. */
+/** The levels among which the last one of a grid set around the layers is chosen. */
 const MOST_LEVELS = 31;
 /** Formats that browsers show. An imported layer gets those of them that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];

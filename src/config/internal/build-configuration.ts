@@ -67,7 +67,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     const ofCaches = [...caches.values()].flatMap(({ report }) => (report.ok ? [report.value.gridSet] : []));
     // The grid sets of caches are there for all layers, as in GeoWebCache, which writes them into its file.
     const all = new Map([...ofCaches.map((gridSet) => [gridSet.id, gridSet] as const), ...built]);
-    // Without its files the grid set of a cache is not known.
+    // Only the `conf.xml` of a cache tells its grid set.
     if (input.textOnly && documents.some((layer) => layer?.source.type === "arcgisCache"))
       problems.skip(["gridSets", Number.MAX_SAFE_INTEGER]);
     gridSets = [...all.values()];

@@ -117,16 +117,12 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const archive = named?.report.ok === true ? named.report.value.facts : undefined;
   const cache = ofCache?.report.ok === true ? ofCache.report.value : undefined;
   const ofTiles = rendersSingleTiles(source);
-  const usual = cache === undefined ? (ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS) : subsetsOfCache(cache);
-  const offered = document.gridSubsets ?? usual;
+  const usual = ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS;
+  let offered = document.gridSubsets ?? (cache === undefined ? usual : subsetsOfCache(cache));
   const known = (id: string): GridSet | undefined => gridSetOf(id, context);
-  const bounded =
-    archive === undefined
-      ? cache === undefined
-        ? offered
-        : withCacheBounds(offered, cache, known)
-      : withBounds(offered, archive, known);
-  const gridSubsets = buildSubsets(bounded, [...path, "gridSubsets"], name, context);
+  if (archive !== undefined) offered = withBounds(offered, archive, known);
+  if (cache !== undefined) offered = withCacheBounds(offered, cache, known);
+  const gridSubsets = buildSubsets(offered, [...path, "gridSubsets"], name, context);
   checkTileLayer(document, source, gridSubsets, path, problems);
   if (cache !== undefined)
     checkCacheGrids(gridSubsets, cache, (gridSet) => subsetPath(document, gridSet, path), problems);
@@ -158,12 +154,10 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
 const CACHE_FORMATS = { png: ["image/png"], jpeg: ["image/jpeg"], mixed: ["image/jpeg", "image/png"] } as const;
 
 /** Returns the formats of a layer that names none. */
-const formatsOfSource = (only: TileFormat | undefined, cache: CacheReport | undefined): readonly string[] =>
-  cache === undefined
-    ? only === undefined
-      ? DEFAULT_FORMATS
-      : [only.mimeType]
-    : CACHE_FORMATS[cache.scheme.tileFormat];
+function formatsOfSource(only: TileFormat | undefined, cache: CacheReport | undefined): readonly string[] {
+  if (cache !== undefined) return CACHE_FORMATS[cache.scheme.tileFormat];
+  return only === undefined ? DEFAULT_FORMATS : [only.mimeType];
+}
 
 /** Returns a grid set by id. A configured one hides the built-in one of its id, even if it is invalid. */
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>

@@ -37,13 +37,13 @@ export function checkTileLayer(
   }
   if (source.type === "wmts" && source.tileMatrices !== undefined)
     checkTileMatrices(source.tileMatrices, subsets, [...path, "source", "tileMatrices"], problems);
-  if (source.type === "arcgisCache" && document.parameterFilters.length > 0)
-    problems.add([...path, "parameterFilters"], "is given, but the tiles of a cache do not depend on parameters");
-  if (source.type === "mbtiles" || source.type === "pmtiles") {
-    if (document.parameterFilters.length > 0)
-      problems.add([...path, "parameterFilters"], "is given, but the tiles of an archive do not depend on parameters");
-    checkQuadTree(document, subsets, "as archives have no other", path, problems);
-  }
+  const isArchive = source.type === "mbtiles" || source.type === "pmtiles";
+  if ((isArchive || source.type === "arcgisCache") && document.parameterFilters.length > 0)
+    problems.add(
+      [...path, "parameterFilters"],
+      `is given, but the tiles of ${isArchive ? "an archive" : "a cache"} do not depend on parameters`,
+    );
+  if (isArchive) checkQuadTree(document, subsets, "as archives have no other", path, problems);
   if (source.type === "xyz" && addressesOf(source).some((address) => address.includes("{q}")))
     checkQuadTree(document, subsets, "as the address has {q}", path, problems);
 }

@@ -20,7 +20,7 @@ export function createArcgisCacheSource(options: ArcgisCacheSourceOptions): Sour
   };
 }
 
-/** The ends of the names of files, in the order in which they are tried. */
+/** File extensions, in the order in which they are tried. */
 const EXTENSIONS = { png: ["png"], jpeg: ["jpg"], mixed: ["jpg", "png"] } as const;
 
 async function readTile(

@@ -76,7 +76,7 @@ async function readTile(bundle: FileHandle, position: number, size: number): Pro
   return readBytes(bundle, position, size);
 }
 
-/** @throws SourceError when the file ends before */
+/** @throws SourceError when the file ends before the bytes do */
 async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { size } = await file.stat();
   if (position + length > size)
