@@ -52,7 +52,9 @@ async function readCache(
   return {
     path,
     tilesPath: tiles,
-    report: gridSet.ok ? ok({ scheme, gridSet: gridSet.value }) : refuse(`its levels make no grid set: ${gridSet.error}`),
+    report: gridSet.ok
+      ? ok({ scheme, gridSet: gridSet.value })
+      : refuse(`its levels make no grid set: ${gridSet.error}`),
     tilesFault: tiles === undefined ? undefined : await directoryFault(tiles),
   };
 }
