@@ -13,7 +13,7 @@ import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
-import { codeOf } from "../../lib/error-code.ts";
+import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { listenOn } from "../../lib/listen-on.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { waitOut } from "../../lib/wait-out.ts";
@@ -118,7 +118,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         if (missing.length === 0) return welcome(hello, admitted.version);
         const asked = withMarks(missing, (mark) => channel.call("storesFault", missing, mark));
         // A lead that cannot write there cannot ask. Its own readiness reports that, and the node may serve.
-        const fault = await asked.catch(() => undefined);
+        const fault = await asked.catch((error: unknown) => {
+          log.warn("the directories of stores were not compared with a joining node", {
+            node: hello.name,
+            error: errorMessage(error),
+          });
+          return undefined;
+        });
         if (fault !== undefined) return { kind: "not_now", reason: fault };
         // Stores may have been made meanwhile.
         checked.add(missing);
