@@ -40,8 +40,6 @@ const { metafile } = await build({
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 160,
-  // Node's build of yaml asks for a variable of the environment at each token, which is a third of its time.
-  alias: { yaml: "./node_modules/yaml/browser/index.js" },
   // They load machine code that lies beside them.
   external: ["libsql", "sharp", "pg-native"],
   // For packages in CommonJS form, which ask Node for its own modules.

@@ -121,7 +121,11 @@ layers: []
     yaml: `layers:\n  - name: a\n    gridSubsets:\n   - { gridSet: EPSG:4326 }\n`,
     says: [/^f\.yaml:\d+:\d+: .*indentation/],
   },
-  { mistake: "a tab", yaml: "layers:\n\t- name: a\n", says: [/^f\.yaml:2:1: .*Tabs are not allowed/] },
+  {
+    mistake: "a tab",
+    yaml: "layers:\n\t- name: a\n",
+    says: [/^f\.yaml:2:1: .*tab characters must not be used in indentation$/],
+  },
   {
     mistake: "a misspelt key",
     yaml: layer("guter: 3"),
@@ -147,16 +151,20 @@ layers: []
     yaml: grid("gridSet: EPSG:25832"),
     says: [/^f\.yaml:4:.*\); gridSets: defines own ones \(docs\/reference\/layer-configuration\.md#grid-sets\)/],
   },
-  { mistake: "a missing quote", yaml: layer('title: "Welt'), says: [/^f\.yaml:\d+:\d+: .*Missing closing "quote/] },
+  {
+    mistake: "a missing quote",
+    yaml: layer('title: "Welt'),
+    says: [/^f\.yaml:\d+:\d+: .*a quoted text, .* above is not closed/],
+  },
   {
     mistake: "a colon in a text",
     yaml: layer("title: Lander: Welt"),
-    says: [/^f\.yaml:4:12: .*a text that holds ": " needs quotes/],
+    says: [/^f\.yaml:4:18: .*a text that holds ": " needs quotes/],
   },
   {
     mistake: "a missing brace",
     yaml: layer("metatile: [4, 4]", 'source: { type: wms, url: "http://u/"'),
-    says: [/^f\.yaml:4:5: .*a \{ needs its \}/],
+    says: [/^f\.yaml:4:5: .*a \{ above is not closed/],
   },
   { mistake: "image/jpg", yaml: layer("formats: [image/jpg]"), says: [], isValid: true },
   {

@@ -1,8 +1,7 @@
-import type { YAMLError } from "yaml";
-import { errorMessage } from "../../lib/error-code.ts";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 import { parseYaml } from "./parsed-yaml.ts";
 import { type Path, pathText } from "./problems.ts";
+import { TextLines } from "./text-lines.ts";
 import { type Replacing, substitute } from "./variables.ts";
 
 /** The content of a configuration file and the positions of its values. */
@@ -17,8 +16,7 @@ export interface ConfigurationFile {
   readonly withVariables: readonly Path[];
 }
 
-/** Limits far beyond any real file. Each alias, level and value takes time, stack and memory. */
-const MAX_ALIASES = 100;
+/** Limits far beyond any real file. Each level and value takes time, stack and memory. */
 const MAX_DEPTH = 50;
 const MAX_VALUES = 1_000_000;
 
@@ -38,14 +36,16 @@ class Unusable extends Error {
  */
 export function readConfigurationFile(name: string, text: string, replacing: Replacing | undefined): ConfigurationFile {
   const document = parseYaml(text);
+  const lines = new TextLines(text);
   const problems: ConfigurationProblem[] = [];
   const at = (offset: number | undefined): Origin => {
-    const position = document.lines.linePos(offset ?? 0);
-    return { file: name, line: Math.max(1, position.line), column: Math.max(1, position.col) };
+    const { line, column } = lines.positionOf(offset ?? 0);
+    return { file: name, line, column };
   };
   const written = new Map<string, string>();
   const withVariables: Path[] = [];
-  const positionOf = (path: Path, part: "key" | "value"): Origin => at(document.offsetOf(path, part));
+  const positionOf = (path: Path, part: "key" | "value"): Origin =>
+    at(document.ok ? document.value.offsetOf(path, part) : undefined);
   const file = (content: unknown): ConfigurationFile => ({
     content,
     problems,
@@ -57,22 +57,11 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
     problems.push({ ...origin, path, message: path === "" ? message : `${path}: ${message}` });
   };
 
-  const { errors } = document;
-  // Later syntax errors are mostly consequences of the first.
-  const first = errors.find((error) => error.code !== "DUPLICATE_KEY");
-  for (const error of errors) {
-    if (error.code === "DUPLICATE_KEY" || error === first)
-      add(at(error.pos[0]), "", `this is not valid YAML: ${unquoted(error.message)}${remedyFor(error)}`);
-  }
-  if (problems.length > 0) return file(undefined);
-  let content: unknown;
-  try {
-    content = document.content(MAX_ALIASES);
-  } catch (error) {
-    add(at(0), "", `this YAML cannot be read: ${errorMessage(error)}`);
+  if (!document.ok) {
+    add(at(document.error.offset), "", `this is not valid YAML: ${document.error.message}`);
     return file(undefined);
   }
-
+  const { content } = document.value;
   if (content === null || content === undefined) {
     add(
       at(0),
@@ -114,16 +103,3 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
     return file(undefined);
   }
 }
-
-/** Returns the remedy of a common mistake, for the end of the parser's message. */
-function remedyFor({ code, message }: YAMLError): string {
-  if (/without - indicator|must start at the same column|Implicit keys|All mapping items/.test(message))
-    return "; look at the indentation: the items of a list, and the keys of a map, begin in one column";
-  if (/Nested mappings/.test(message)) return '; a text that holds ": " needs quotes around it';
-  if (/^Flow (map|sequence)/.test(message))
-    return `; a ${message.startsWith("Flow map") ? "{ needs its }" : "[ needs its ]"} in this line or in one before it`;
-  return code === "BAD_INDENT" ? "; look at the indentation of this line and of those around it" : "";
-}
-
-/** Removes the quoted text of the file from the parser's message: it may contain a secret. */
-const unquoted = (message: string): string => message.replace(/:? "(?:\\.|[^"\\])*"/g, "");

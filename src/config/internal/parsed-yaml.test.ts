@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { stringify } from "yaml";
+import { type Document, isAlias, isMap, isNode, isSeq, parseDocument, stringify } from "yaml";
 import { parseYaml } from "./parsed-yaml.ts";
 import type { Path } from "./problems.ts";
-import { splitLayers } from "./split-layers.ts";
+import { TextLines } from "./text-lines.ts";
 
 /** Returns the paths of all values. */
 function pathsOf(value: unknown, path: Path = []): Path[] {
@@ -16,28 +16,31 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
   ];
 }
 
-/** Returns the content, or the message that there is none. */
-function contentOf({ content }: ReturnType<typeof parseYaml>): unknown {
-  try {
-    return content(100);
-  } catch (error) {
-    return String(error);
+/** Returns where the parser of `yaml`, which keeps a tree, finds a value. */
+function offsetInTree(document: Document, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  for (const key of path) {
+    const inner = isAlias(node) ? node.resolve(document) : node;
+    node = isMap(inner) || isSeq(inner) ? inner.get(key, true) : undefined;
   }
+  return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** Compares a text that is parsed in parts with the same text parsed as a whole. */
-function expectSame(text: string): void {
-  const parts = parseYaml(text, 0);
-  const whole = parseYaml(text, Number.POSITIVE_INFINITY);
-  expect(parts.errors.map(({ message }) => message)).toEqual(whole.errors.map(({ message }) => message));
-  if (whole.errors.length > 0) return;
-  const content = contentOf(whole);
-  expect(contentOf(parts)).toEqual(content);
-  const placesIn = ({ lines, offsetOf }: typeof parts) =>
-    [...pathsOf(content), ["layers", 99], ["none"]].flatMap((path) =>
-      (["key", "value"] as const).map((part) => [path, part, lines.linePos(offsetOf(path, part) ?? 0)]),
-    );
-  expect(placesIn(parts)).toEqual(placesIn(whole));
+/** Compares content and places with those of another parser. */
+function expectAsOther(text: string): void {
+  const parsed = parseYaml(text);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const { content, offsetOf } = parsed.value;
+  const other = parseDocument(text, { merge: true });
+  expect(content).toEqual(other.toJS());
+  const lines = new TextLines(text);
+  const placeOf = (offset: number | undefined) => offset !== undefined && lines.positionOf(offset);
+  for (const path of pathsOf(content)) {
+    const expected = offsetInTree(other, path);
+    // Empty values, merged keys and long texts have no place of their own.
+    if (expected === undefined || /^(?:[|>\s]|$)/.test(text.slice(expected))) continue;
+    expect([path, placeOf(offsetOf(path, "value"))]).toEqual([path, placeOf(expected)]);
+  }
 }
 
 const FORMS = `# a comment
@@ -51,41 +54,68 @@ layers: # the layers
     formats: [image/png,
       image/jpeg]
 
-  - { name: b, source: { url: "x - y" } }
+  - &b { name: 'b', source: { url: "x - y" } }
   -
     name: c
+    empty:
   - "text
     of two lines"
+  - *b
+  - <<: *b
+    name: !!str d
+? "quoted key"
+: - - deep
 # at the end
-gridSets:
-  - id: d
-jobs: { x: 1 }
 `;
 
-test("layers are parsed one by one, with the same content and the same places", () => {
-  expect(splitLayers(FORMS, 0)?.items).toHaveLength(4);
-  expectSame(FORMS);
-  expectSame(FORMS.replaceAll("\n", "\r\n"));
-  expectSame(FORMS.slice(0, FORMS.indexOf("# at the end")).trimEnd());
+test("values have their places, in any form", () => {
+  expectAsOther(FORMS);
+  expectAsOther(FORMS.replaceAll("\n", "\r\n"));
+  expectAsOther(FORMS.trimEnd());
+});
+
+test("a value without a place of its own is where its key is, and one that does not exist where its parent is", () => {
+  const parsed = parseYaml("a:\n  b:\n  c: |\n    text\nd: [x]\n");
+  const offsetOf = (path: Path, part: "key" | "value" = "value") => parsed.ok && parsed.value.offsetOf(path, part);
+  expect(offsetOf(["a", "b"])).toBe(5);
+  expect(offsetOf(["a", "c"])).toBe(10);
+  expect(offsetOf(["a", "none", 1])).toBe(5);
+  expect(offsetOf(["d", 7])).toBe(27);
+  expect(offsetOf(["d"], "key")).toBe(24);
+  expect(offsetOf([])).toBe(0);
 });
 
 test.each([
-  ["a mistake in a layer", "layers:\n  - { name: a\n  - name: b\n"],
-  ["a mistake behind the layers", "layers:\n  - name: a\nx: [\n"],
-  ["a key given twice", "layers:\n  - name: a\n    name: b\n"],
-  ["layers given twice", "layers:\n  - name: a\nlayers:\n  - name: b\n"],
-  ["an anchor", "layers:\n  - &a { name: a }\n  - *a\n"],
-  ["a list without indentation", "layers:\n- name: a\n- name: b\nx: 1\n"],
-  ["no list", "layers:\n  name: a\n"],
-  ["a merge key without a map", "layers:\n  - { name: a, <<: b }\n"],
-  ["nothing", "layers:\n"],
-  ["a quoted text at the column of the items", 'layers:\n  - "a\n  - b"\n  - c\n'],
-])("%s is read as in the whole document", (_, text) => {
-  expectSame(text);
+  [
+    "an item begins in no column",
+    "layers:\n  - name: a\n   title: b\n",
+    "3:4",
+    "bad indentation of a sequence entry; look at",
+  ],
+  ["a list does not end", "layers: [a, b\nx: 1\n", "2:1", "deficient indentation; a quoted text, a [ or a { above"],
+  ["a text has a colon", "a: b: c\n", "1:5", 'a text that holds ": "'],
+  ["a key has no colon", "a: 1\nb\n", "3:1", "a key needs a colon"],
+  ["a key stands twice", "a: 1\na: 2\n", "2:1", "duplicated mapping key"],
+  ["there are two documents", "a: 1\n---\nb: 1\n", "1:1", "expected one document, got several"],
+  ["an alias has no anchor", "a: *none\n", "1:5", "unidentified alias"],
+  ["a tag is unknown", "a: !!js/function x\n", "1:4", "unknown scalar tag"],
+  ["values are nested without end", `a: ${"[".repeat(100_000)}`, "1:103", "nesting exceeded maxDepth"],
+])("a mistake is reported with its place: %s", (_, text, place, message) => {
+  const parsed = parseYaml(text);
+  if (parsed.ok) throw new Error("no mistake was found");
+  const { line, column } = new TextLines(text).positionOf(parsed.error.offset);
+  expect([`${line}:${column}`, parsed.error.message]).toEqual([place, expect.stringContaining(message)]);
 });
 
-test("any layers are read as in the whole document", () => {
-  const value = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+test("a message quotes nothing of the file", () => {
+  for (const text of ["a: *secret\n", "a: !secret x\n", "a: !s!secret x\n", "a: !<!secret^> x\n"]) {
+    const parsed = parseYaml(text);
+    expect(parsed.ok ? "" : parsed.error.message).toMatch(/^(?!.*secret)./);
+  }
+});
+
+test("any document is read as by another parser", () => {
+  const value = fc.oneof(fc.string(), fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null));
   const layer = fc.dictionary(
     fc.string({ minLength: 1 }),
     fc.oneof(value, fc.array(value), fc.dictionary(fc.string(), value)),
@@ -93,7 +123,7 @@ test("any layers are read as in the whole document", () => {
   const document = fc.record({ layers: fc.array(layer, { minLength: 1 }), jobs: fc.dictionary(fc.string(), value) });
   fc.assert(
     fc.property(document, fc.constantFrom(2, 4), (content, indent) => {
-      expectSame(stringify(content, { indent, aliasDuplicateObjects: false }));
+      expectAsOther(stringify(content, { indent, aliasDuplicateObjects: false }));
     }),
   );
 });

@@ -1,137 +1,166 @@
 import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  type YAMLError,
-} from "yaml";
+  CORE_SCHEMA,
+  constructFromEvents,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  mergeTag,
+  parseEvents,
+  SCALAR_STYLE,
+  type ScalarEvent,
+  YAMLException,
+} from "js-yaml";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Path } from "./problems.ts";
-import { type LayerItem, type SplitText, splitLayers } from "./split-layers.ts";
 
 /** A document of YAML 1.2. */
 export interface ParsedYaml {
-  readonly errors: readonly YAMLError[];
-  readonly lines: LineCounter;
-  /** Returns plain data. @throws ReferenceError for more aliases */
-  content(mostAliases: number): unknown;
+  /** Plain data. Aliases of a collection share it. Undefined: the document is empty. */
+  readonly content: unknown;
   /** Returns where a key or its value stands; if the path does not exist, where its nearest existing parent does. */
   offsetOf(path: Path, part: "key" | "value"): number | undefined;
 }
 
-// Pretty errors quote the file, and so its secrets.
-const OPTIONS = { prettyErrors: false, merge: true, uniqueKeys: true } as const;
-
-/**
- * Parses YAML. The items of a long list of layers are parsed one by one, so that only one has its nodes in memory: those
- * of 10,000 layers take 360 MB, and a third of the time. `leastLength`: of a text that is parsed in parts.
- */
-export function parseYaml(text: string, leastLength?: number): ParsedYaml {
-  const split = splitLayers(text, leastLength);
-  return (split && parsedParts(text, split)) ?? parsedWhole(text);
+/** The first mistake of a text. */
+export interface YamlMistake {
+  readonly offset: number;
+  readonly message: string;
 }
 
-function parsedWhole(text: string): ParsedYaml {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { ...OPTIONS, lineCounter: lines });
-  return {
-    errors: errorsOf(document),
-    lines,
-    content: (maxAliasCount) => document.toJS({ maxAliasCount }),
-    offsetOf: (path, part) => offsetIn(document, path, part),
-  };
-}
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** Limits far beyond any real file. Each alias and each merged key takes time. */
+const MAX_ALIASES = 100_000;
+const MAX_MERGED_KEYS = 1_000_000;
 
-const errorsOf = ({ errors, warnings }: Document): readonly YAMLError[] => [...errors, ...warnings];
-
-/** Returns the document with its layers parsed one by one. Undefined: there is an error, which the whole document tells. */
-function parsedParts(text: string, { head, items, removed, inserted }: SplitText): ParsedYaml | undefined {
-  const rest = parseDocument(head, OPTIONS);
-  if (errorsOf(rest).length > 0) return undefined;
-  const layers: unknown[] = [];
-  for (const item of items) {
-    const values = valuesOf(text, item);
-    if (!Array.isArray(values) || values.length !== 1) return undefined;
-    layers.push(values[0]);
-  }
-  const lines = new LineCounter();
-  lines.addNewLine(0);
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
-  return {
-    errors: [],
-    lines,
-    content(maxAliasCount) {
-      const content: unknown = rest.toJS({ maxAliasCount });
-      return typeof content === "object" && content !== null ? { ...content, layers } : content;
-    },
-    offsetOf(path, part) {
-      const [key, i, ...inner] = path;
-      const item = key === "layers" && typeof i === "number" ? items[i] : undefined;
-      if (item === undefined) {
-        const offset = offsetIn(rest, path, part);
-        return offset === undefined || offset < removed.start + inserted
-          ? offset
-          : offset - inserted + (removed.end - removed.start);
-      }
-      if (inner.length === 0 && item.value !== undefined) return item.value;
-      const parsed = parseItem(text, item);
-      const offset = parsed && offsetIn(parsed, [0, ...inner], part);
-      return offset === undefined ? item.start : item.start + offset;
-    },
-  };
-}
-
-/** Returns the list of one item that a layer is. Undefined: there is an error. */
-function valuesOf(text: string, item: LayerItem): unknown {
-  const parsed = parseItem(text, item);
+/** Parses a text of at most one document. */
+export function parseYaml(text: string): Result<ParsedYaml, YamlMistake> {
   try {
-    return parsed?.toJS();
-  } catch {
-    // A merge key without a map: the parse of the whole document reports it.
-    return undefined;
+    const [content, ...others] = constructFromEvents(parseEvents(text, {}), {
+      source: text,
+      schema: SCHEMA,
+      maxAliases: MAX_ALIASES,
+      maxTotalMergeKeys: MAX_MERGED_KEYS,
+    });
+    if (others.length > 0) return refuse({ offset: 0, message: "expected one document, got several" });
+    // The places of 10,000 layers take much memory. Most files have no problem whose place is reported.
+    let places: Places | undefined;
+    return ok({
+      content,
+      offsetOf(path, part) {
+        places ??= new Places(text);
+        return places.offsetOf(path, part);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    return refuse({ offset: error.mark?.position ?? 0, message: unquoted(error.reason) + remedyOf(error.reason) });
   }
 }
 
-/** Parses one layer, as a list of one item. Undefined: there is an error. */
-function parseItem(text: string, { start, end }: LayerItem): Document | undefined {
-  const parsed = parseDocument(text.slice(start, end), OPTIONS);
-  return errorsOf(parsed).length > 0 ? undefined : parsed;
+/** Removes what the parser's message quotes of the file, which may contain a secret. */
+const unquoted = (reason: string): string => reason.replace(/ "(?:\\.|[^"\\])*"| !<.*>|: .*/g, "");
+
+/** The remedies of common mistakes, by the parser's message. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^deficient indentation|^unexpected end of the stream/,
+    "a quoted text, a [ or a { above is not closed, or this line needs more indentation",
+  ],
+  [
+    /^bad indentation of a mapping entry/,
+    'look at the indentation: the keys of a map begin in one column; a text that holds ": " needs quotes around it, as one that begins with @ or `',
+  ],
+  [
+    /^bad indentation of a sequence entry|^end of the stream/,
+    "look at the indentation: the items of a list, and the keys of a map, begin in one column",
+  ],
+  [/multiline key/, "in the line before, a key needs a colon and a space behind it"],
+];
+
+function remedyOf(reason: string): string {
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(reason))?.[1];
+  return remedy === undefined ? "" : `; ${remedy}`;
 }
 
-const offsetIn = (document: Document, path: Path, part: "key" | "value"): number | undefined =>
-  offsetOf(document.contents, path, part, (node) => (isAlias(node) ? node.resolve(document) : node));
+/** A node of a document, by the index of its event. */
+type NodeIndex = number;
 
-/** Returns the offset of a key or its value; if the path does not exist, that of its nearest existing parent. */
-function offsetOf(
-  root: Node | null,
-  path: Path,
-  part: "key" | "value",
-  resolve: (node: Node) => Node | undefined,
-): number | undefined {
-  let node: Node | undefined = root ?? undefined;
-  let offset = node?.range?.[0];
-  for (const [i, key] of path.entries()) {
-    const inner: Node | undefined = node === undefined ? undefined : resolve(node);
-    if (isMap(inner)) {
-      const pair: Pair | undefined = inner.items.find(
-        (item) => (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key,
-      );
-      if (pair === undefined) return offset;
-      const keyOffset = isNode(pair.key) ? pair.key.range?.[0] : undefined;
-      node = isNode(pair.value) ? pair.value : undefined;
-      const last = i === path.length - 1;
-      offset = (last && part === "key" ? undefined : node?.range?.[0]) ?? keyOffset ?? offset;
-    } else if (isSeq(inner) && typeof key === "number") {
-      const item: unknown = inner.items[key];
-      if (!isNode(item)) return offset;
-      node = item;
-      offset = item.range?.[0] ?? offset;
-    } else return offset;
+/** Where the nodes of a valid text stand. */
+class Places {
+  readonly #text: string;
+  readonly #events: readonly Event[];
+  /** The nodes in each collection; in a map, keys and values take turns. */
+  readonly #inner = new Map<NodeIndex, NodeIndex[]>();
+  /** The node of each anchor. If an anchor is set again, its last node. */
+  readonly #anchors = new Map<string, NodeIndex>();
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#events = parseEvents(text, {});
+    const open: NodeIndex[] = [];
+    for (const [i, event] of this.#events.entries()) {
+      if (event.type === EVENT_ID.POP) {
+        open.pop();
+        continue;
+      }
+      this.#inner.get(open.at(-1) ?? -1)?.push(i);
+      if (event.type === EVENT_ID.ALIAS) continue;
+      if (event.type !== EVENT_ID.DOCUMENT && event.anchorStart >= 0)
+        this.#anchors.set(text.slice(event.anchorStart, event.anchorEnd), i);
+      if (event.type === EVENT_ID.SCALAR) continue;
+      open.push(i);
+      this.#inner.set(i, []);
+    }
   }
-  return offset;
+
+  offsetOf(path: Path, part: "key" | "value"): number | undefined {
+    let node = this.#inner.get(0)?.[0];
+    let offset = node === undefined ? undefined : this.#startOf(node);
+    for (const [i, key] of path.entries()) {
+      const collection = node === undefined ? undefined : this.#resolved(node);
+      const inner = collection === undefined ? undefined : this.#inner.get(collection);
+      if (collection === undefined || inner === undefined) return offset;
+      if (this.#events[collection]?.type === EVENT_ID.SEQUENCE) {
+        node = typeof key === "number" ? inner[key] : undefined;
+        if (node === undefined) return offset;
+        offset = this.#startOf(node) ?? offset;
+      } else {
+        const at = inner.findIndex((one, n) => n % 2 === 0 && this.#textOf(one) === key);
+        const keyNode = inner[at];
+        node = inner[at + 1];
+        if (keyNode === undefined || node === undefined) return offset;
+        const keyOffset = this.#startOf(keyNode) ?? offset;
+        offset = part === "key" && i === path.length - 1 ? keyOffset : (this.#startOf(node) ?? keyOffset);
+      }
+    }
+    return offset;
+  }
+
+  /** Returns the node that an alias stands for; of another node, itself. */
+  #resolved(node: NodeIndex): NodeIndex | undefined {
+    const event = this.#events[node];
+    return event?.type === EVENT_ID.ALIAS
+      ? this.#anchors.get(this.#text.slice(event.anchorStart, event.anchorEnd))
+      : node;
+  }
+
+  #textOf(node: NodeIndex): string | undefined {
+    const event = this.#events[node];
+    return event?.type === EVENT_ID.SCALAR ? getScalarValue(this.#text, event) : undefined;
+  }
+
+  /** Returns where a node begins; undefined: it has no text, or it begins in a line behind its key. */
+  #startOf(node: NodeIndex): number | undefined {
+    const event = this.#events[node];
+    if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - "*".length;
+    if (event?.type === EVENT_ID.SCALAR) return startOfScalar(event);
+    return event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING ? event.start : undefined;
+  }
+}
+
+function startOfScalar({ style, valueStart }: ScalarEvent): number | undefined {
+  const isBlock = style === SCALAR_STYLE.LITERAL_BLOCK || style === SCALAR_STYLE.FOLDED_BLOCK;
+  if (isBlock || valueStart < 0) return undefined;
+  const isQuoted = style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return isQuoted ? valueStart - 1 : valueStart;
 }
