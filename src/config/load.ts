@@ -19,7 +19,7 @@ import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 /**
  * Loads the configuration from the file, from variables and from flags; a later source overrides an earlier one.
- * Without a file it has the demo layers. Returns all problems at once. The result is frozen.
+ * Without a file it has the demo layers. Returns all problems at once.
  */
 export async function loadConfiguration(
   input: ConfigurationInput,
@@ -121,7 +121,7 @@ async function loadLeniently(
   const warnings: string[] = [];
   for (;;) {
     const loaded = await loadWith(content, objects, loading, notServed);
-    if (loaded.ok) return ok(freeze({ ...loaded.value, warnings: [...loaded.value.warnings, ...warnings] }));
+    if (loaded.ok) return ok({ ...loaded.value, warnings: [...loaded.value.warnings, ...warnings] });
     const layers = new Set(loaded.error.map(({ file }) => layerOfOrigin(objects, loading, file)));
     const isOfLayers = !layers.has(undefined) && !(changed?.kind === "layer" && layers.has(changed.name));
     if (!isOfLayers) return refuse(loaded.error.filter(({ file }) => !isOther(layerOfOrigin(objects, loading, file))));
@@ -204,7 +204,7 @@ async function loadWith(
     ...problems.list.filter((problem) => !reported.has(placeOf(problem))),
   ];
   if (found.length > 0) return refuse(found);
-  return ok(freeze({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] }));
+  return ok({ ...built, warnings: [...warnings, ...problems.warnings.map(problemText)] });
 }
 
 /** The problems and warnings of a text. A text without problems is valid. */
@@ -256,12 +256,4 @@ function skipUnknown({ content, withVariables }: ConfigurationFile, files: Assem
   const include = valueAt(content, ["include"]);
   if (Array.isArray(include) && include.length > 0)
     for (const section of INCLUDED_LISTS) problems.skip([section, Number.MAX_SAFE_INTEGER]);
-}
-
-function freeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const inner of Object.values(value)) freeze(inner);
-  }
-  return value;
 }

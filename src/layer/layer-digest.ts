@@ -6,9 +6,11 @@ import type { Layer } from "./layer.ts";
 /** Returns a digest of plain data, in which undefined values count as absent. */
 const digestOf = (value: unknown): string => hash("sha256", JSON.stringify(value), "base64url");
 
-/** The order of the keys of a map does not matter. */
-const sorted = (map: Readonly<Record<string, unknown>>): object =>
-  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Returns the entries of a map, without some, as a flat list by key: the order of the keys of a map does not matter. */
+const entriesOf = (map: Readonly<Record<string, unknown>>, without: readonly string[] = []): readonly unknown[] =>
+  Object.keys(map)
+    .sort()
+    .flatMap((key) => (without.includes(key) || map[key] === undefined ? [] : [key, map[key]]));
 
 /** A grid set has thousands of characters, and many layers share it. */
 const gridSetDigest = onceEach((gridSet: GridSet): string => digestOf(gridSet));
@@ -19,12 +21,14 @@ const gridSetDigest = onceEach((gridSet: GridSet): string => digestOf(gridSet));
  * thousand layers.
  */
 export function withDigest(layer: Layer): Layer {
-  const { gridSubsets, source, digest: _, ...plain } = layer;
-  // The coverage follows from the rest.
-  const subsets = gridSubsets.map(({ gridSet, coverage: _, ...subset }) => ({
-    ...subset,
-    gridSet: gridSetDigest(gridSet),
-  }));
-  const parameters = "vendorParameters" in source ? sorted(source.vendorParameters) : undefined;
-  return { ...layer, digest: digestOf([sorted(plain), sorted({ ...source, vendorParameters: parameters }), subsets]) };
+  const { gridSubsets, source } = layer;
+  const vendorParameters = "vendorParameters" in source ? entriesOf(source.vendorParameters) : [];
+  const parts = [
+    entriesOf({ ...layer }, ["gridSubsets", "source", "digest"]),
+    entriesOf({ ...source }, ["vendorParameters"]),
+    vendorParameters,
+    // The coverage follows from the rest.
+    gridSubsets.map((subset) => [gridSetDigest(subset.gridSet), entriesOf({ ...subset }, ["gridSet", "coverage"])]),
+  ];
+  return { ...layer, digest: digestOf(parts) };
 }

@@ -60,7 +60,7 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   configure(layers: readonly Layer[]): void {
     const { upstreamLimits, meter, memory } = this.#parts;
     upstreamLimits.configure(layers);
-    meter.configure(layers.map(({ source }) => ({ upstream: upstreamOf(source), source: sourceName(source) })));
+    meter.configure(() => layers.map(({ source }) => ({ upstream: upstreamOf(source), source: sourceName(source) })));
     for (const name of this.#layers.configure(layers)) {
       // In-flight renders use the old definition of the layer, so no new request may join them.
       this.#inFlight.detach(name, "all");

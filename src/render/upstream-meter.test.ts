@@ -23,7 +23,7 @@ test("counters of sources that no layer has any more are released, others go on"
   const meter = new UpstreamMeter();
   meter.observe(a, 10, undefined);
   meter.observe(b, 10, undefined);
-  meter.configure([b]);
+  meter.configure(() => [b]);
   meter.observe(b, 10, undefined);
   expect(meter.measures().map(({ source, times }) => [source, times.count])).toEqual([[b.source, 2]]);
 });

@@ -30,8 +30,10 @@ export class UpstreamMeter {
   readonly #measures = new Map<string, Measure>();
 
   /** Releases the counters of sources that no layer has any more. */
-  configure(sources: Iterable<MeasuredSource>): void {
-    const configured = new Set([...sources].map(keyOf));
+  configure(sources: () => Iterable<MeasuredSource>): void {
+    // A start has counted nothing yet, and the addresses of 10,000 layers need not be parsed.
+    if (this.#measures.size === 0) return;
+    const configured = new Set([...sources()].map(keyOf));
     for (const key of this.#measures.keys()) if (!configured.has(key)) this.#measures.delete(key);
   }
 

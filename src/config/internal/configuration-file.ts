@@ -1,5 +1,5 @@
 import type { ConfigurationProblem, Origin } from "../problem.ts";
-import { parseYaml } from "./parsed-yaml.ts";
+import { MAX_YAML_DEPTH, parseYaml } from "./parsed-yaml.ts";
 import { type Path, pathText } from "./problems.ts";
 import { TextLines } from "./text-lines.ts";
 import { type Replacing, substitute } from "./variables.ts";
@@ -17,7 +17,6 @@ export interface ConfigurationFile {
 }
 
 /** Limits far beyond any real file. Each level and value takes time, stack and memory. */
-const MAX_DEPTH = 50;
 const MAX_VALUES = 1_000_000;
 
 /** Thrown when the whole document is unusable. */
@@ -71,13 +70,15 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
     return file(undefined);
   }
 
+  // Most files have neither, and the values of 10,000 layers are not copied.
+  if (!document.value.hasAliases && !text.includes("${")) return file(content);
   let values = 0;
   /** The collections around the value that is being filled. */
   const around = new Set<object>();
   function fill(value: unknown, path: Path): unknown {
     // Aliases share one collection in YAML. Here each alias becomes a copy, so the number of copies is limited.
     if (++values > MAX_VALUES) throw new Unusable([], `its aliases make more than ${MAX_VALUES} values of it`);
-    if (path.length > MAX_DEPTH) throw new Unusable(path, "it is nested too deeply");
+    if (path.length > MAX_YAML_DEPTH) throw new Unusable(path, "it is nested too deeply");
     if (typeof value === "object" && value !== null) {
       if (around.has(value)) throw new Unusable(path, "an alias stands for a collection that it is in itself");
       around.add(value);

@@ -17,6 +17,7 @@ import type { Path } from "./problems.ts";
 export interface ParsedYaml {
   /** Plain data. Aliases of a collection share it. Undefined: the document is empty. */
   readonly content: unknown;
+  readonly hasAliases: boolean;
   /** Returns where a key or its value stands; if the path does not exist, where its nearest existing parent does. */
   offsetOf(path: Path, part: "key" | "value"): number | undefined;
 }
@@ -28,28 +29,27 @@ export interface YamlMistake {
 }
 
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
-/** Limits far beyond any real file. Each alias and each merged key takes time. */
+/** Limits far beyond any real file. Each level takes stack; each alias and each merged key takes time. */
+export const MAX_YAML_DEPTH = 50;
 const MAX_ALIASES = 100_000;
 const MAX_MERGED_KEYS = 1_000_000;
 
 /** Parses a text of at most one document. */
 export function parseYaml(text: string): Result<ParsedYaml, YamlMistake> {
   try {
-    const [content, ...others] = constructFromEvents(parseEvents(text, {}), {
+    const events = parseEvents(text, { maxDepth: MAX_YAML_DEPTH });
+    const [content, ...others] = constructFromEvents(events, {
       source: text,
       schema: SCHEMA,
       maxAliases: MAX_ALIASES,
       maxTotalMergeKeys: MAX_MERGED_KEYS,
     });
     if (others.length > 0) return refuse({ offset: 0, message: "expected one document, got several" });
-    // The places of 10,000 layers take much memory. Most files have no problem whose place is reported.
-    let places: Places | undefined;
+    const places = new Places(text, events);
     return ok({
       content,
-      offsetOf(path, part) {
-        places ??= new Places(text);
-        return places.offsetOf(path, part);
-      },
+      hasAliases: events.some(({ type }) => type === EVENT_ID.ALIAS),
+      offsetOf: (path, part) => places.offsetOf(path, part),
     });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
@@ -85,41 +85,24 @@ function remedyOf(reason: string): string {
 /** A node of a document, by the index of its event. */
 type NodeIndex = number;
 
-/** Where the nodes of a valid text stand. */
+/** Where the nodes of a valid text stand. Only the collections that lead to a place are looked through. */
 class Places {
   readonly #text: string;
   readonly #events: readonly Event[];
-  /** The nodes in each collection; in a map, keys and values take turns. */
-  readonly #inner = new Map<NodeIndex, NodeIndex[]>();
-  /** The node of each anchor. If an anchor is set again, its last node. */
-  readonly #anchors = new Map<string, NodeIndex>();
+  readonly #known = new Map<NodeIndex, readonly NodeIndex[]>();
 
-  constructor(text: string) {
+  constructor(text: string, events: readonly Event[]) {
     this.#text = text;
-    this.#events = parseEvents(text, {});
-    const open: NodeIndex[] = [];
-    for (const [i, event] of this.#events.entries()) {
-      if (event.type === EVENT_ID.POP) {
-        open.pop();
-        continue;
-      }
-      this.#inner.get(open.at(-1) ?? -1)?.push(i);
-      if (event.type === EVENT_ID.ALIAS) continue;
-      if (event.type !== EVENT_ID.DOCUMENT && event.anchorStart >= 0)
-        this.#anchors.set(text.slice(event.anchorStart, event.anchorEnd), i);
-      if (event.type === EVENT_ID.SCALAR) continue;
-      open.push(i);
-      this.#inner.set(i, []);
-    }
+    this.#events = events;
   }
 
   offsetOf(path: Path, part: "key" | "value"): number | undefined {
-    let node = this.#inner.get(0)?.[0];
+    let node = this.#innerOf(0)[0];
     let offset = node === undefined ? undefined : this.#startOf(node);
     for (const [i, key] of path.entries()) {
       const collection = node === undefined ? undefined : this.#resolved(node);
-      const inner = collection === undefined ? undefined : this.#inner.get(collection);
-      if (collection === undefined || inner === undefined) return offset;
+      if (collection === undefined) return offset;
+      const inner = this.#innerOf(collection);
       if (this.#events[collection]?.type === EVENT_ID.SEQUENCE) {
         node = typeof key === "number" ? inner[key] : undefined;
         if (node === undefined) return offset;
@@ -136,12 +119,39 @@ class Places {
     return offset;
   }
 
-  /** Returns the node that an alias stands for; of another node, itself. */
+  /** Returns the nodes in a node that is a document or a collection; in a map, keys and values take turns. */
+  #innerOf(collection: NodeIndex): readonly NodeIndex[] {
+    const known = this.#known.get(collection);
+    if (known !== undefined) return known;
+    const inner: NodeIndex[] = [];
+    let depth = 0;
+    for (let i = collection; i < this.#events.length; i++) {
+      const type = this.#events[i]?.type;
+      if (depth === 1 && type !== EVENT_ID.POP) inner.push(i);
+      if (type === EVENT_ID.POP) depth--;
+      else if (type !== EVENT_ID.SCALAR && type !== EVENT_ID.ALIAS) depth++;
+      if (depth === 0) break;
+    }
+    this.#known.set(collection, inner);
+    return inner;
+  }
+
+  /** Returns the node that an alias stands for: the last one before it with its anchor. Of another node, itself. */
   #resolved(node: NodeIndex): NodeIndex | undefined {
-    const event = this.#events[node];
-    return event?.type === EVENT_ID.ALIAS
-      ? this.#anchors.get(this.#text.slice(event.anchorStart, event.anchorEnd))
-      : node;
+    const alias = this.#events[node];
+    if (alias?.type !== EVENT_ID.ALIAS) return node;
+    const name = this.#anchorOf(alias);
+    for (let i = node - 1; i > 0; i--) {
+      const event = this.#events[i];
+      if (event !== undefined && event.type !== EVENT_ID.ALIAS && this.#anchorOf(event) === name) return i;
+    }
+    return undefined;
+  }
+
+  #anchorOf(event: Event): string | undefined {
+    return "anchorStart" in event && event.anchorStart >= 0
+      ? this.#text.slice(event.anchorStart, event.anchorEnd)
+      : undefined;
   }
 
   #textOf(node: NodeIndex): string | undefined {
