@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { codeOf } from "../../lib/error-code.ts";
+import { openToRead } from "../local-file.ts";
 import { SourceError } from "../source.ts";
 
 /*
@@ -62,7 +62,7 @@ const hex = (n: number): string => n.toString(16).padStart(4, "0");
 
 async function opened(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return await openToRead(path);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
     throw error;
@@ -78,14 +78,12 @@ async function readTile(bundle: FileHandle, position: number, size: number): Pro
 
 /** @throws SourceError when the file ends before the bytes do */
 async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { size } = await file.stat();
-  if (position + length > size)
-    throw new SourceError("wrong_type", "the cache is damaged: a bundle ends before one of its tiles");
   const bytes = Buffer.alloc(length);
   let read = 0;
   while (read < length) {
     const { bytesRead } = await file.read(bytes, read, length - read, position + read);
-    if (bytesRead === 0) throw new SourceError("truncated", "a bundle of the cache has become shorter");
+    if (bytesRead === 0)
+      throw new SourceError("wrong_type", "the cache is damaged: a bundle ends before one of its tiles");
     read += bytesRead;
   }
   return bytes;

@@ -1,5 +1,3 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createGridSet, defaultMetersPerUnit, type GridSetOptions } from "../../grid/create-grid-set.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
@@ -8,6 +6,7 @@ import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../lib/xml-element.ts";
+import { openToRead, stampOf } from "../local-file.ts";
 
 /** The limit in bytes of `conf.xml` and of `conf.cdi`, which have some kilobytes. */
 export const SCHEME_LIMIT = 1024 * 1024;
@@ -78,12 +77,11 @@ async function readBounded(
   Result<{ readonly text: string; readonly stamp: string }, { readonly code: string; readonly message: string }>
 > {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using file = await openToRead(path);
     const status = await file.stat();
     if (!status.isFile()) return refuse({ code: "", message: "it is no file" });
-    const { size, mtimeMs, ino } = status;
-    if (size > SCHEME_LIMIT) return refuse({ code: "", message: `it is larger than ${SCHEME_LIMIT} bytes` });
-    return ok({ text: await file.readFile("utf8"), stamp: `${ino}-${size}-${mtimeMs}` });
+    if (status.size > SCHEME_LIMIT) return refuse({ code: "", message: `it is larger than ${SCHEME_LIMIT} bytes` });
+    return ok({ text: await file.readFile("utf8"), stamp: stampOf(status) });
   } catch (error) {
     return refuse({ code: codeOf(error), message: fileFault(error) });
   }

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { ArchiveSourceOptions } from "../../layer/layer.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { stampOf } from "../local-file.ts";
 import { SourceError } from "../source.ts";
 import { type Archive, type ArchiveFacts, unreadableFile } from "./archive.ts";
 import { openMbtiles } from "./mbtiles.ts";
@@ -27,12 +28,12 @@ export async function inspectArchive(
   at: Pick<ArchiveSourceOptions, "type" | "file">,
 ): Promise<Result<ArchiveReport, string>> {
   try {
-    const { size, mtimeMs, ino } = await stat(at.file).catch((error: unknown) => {
+    const status = await stat(at.file).catch((error: unknown) => {
       throw unreadableFile(error);
     });
     const archive = await openArchive(at);
     try {
-      return ok({ stamp: `${ino}-${size}-${mtimeMs}`, facts: await archive.facts() });
+      return ok({ stamp: stampOf(status), facts: await archive.facts() });
     } finally {
       await archive[Symbol.asyncDispose]();
     }

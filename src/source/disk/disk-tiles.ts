@@ -1,9 +1,8 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type GridSet, matrixOf, type TileIndex } from "../../grid/grid-set.ts";
 import type { DiskLayout, TilesOnDisk } from "../../layer/tiles-on-disk.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import { openToRead } from "../local-file.ts";
 import { SourceError } from "../source.ts";
 import { quadkey } from "../tiles/quadkey.ts";
 import type { UpstreamTile } from "../tiles/tile-template.ts";
@@ -73,7 +72,7 @@ export async function readDiskTile(
 /** Returns the bytes of a file, as `readDiskTile`. @throws SourceError if the file cannot be read */
 export async function readTileFile(path: string, sinceMs: number): Promise<Uint8Array | undefined> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using file = await openToRead(path);
     const { size, mtimeMs } = await file.stat();
     if (size === 0 || mtimeMs < sinceMs) return undefined;
     if (size > READ_LIMIT) throw new SourceError("too_large", `a tile on the disk is larger than ${READ_LIMIT} bytes`);
