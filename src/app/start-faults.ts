@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { codeOf, errorMessage } from "../lib/error-code.ts";
 import { account, fileFault, pathOf } from "../lib/file-fault.ts";
 
-const PROBE_MS = 1_000;
+const PROBE_MS = 3_000;
 
 /** Codes of SQLite for a file whose content is no database, or whose pages contradict each other. */
 const DAMAGED = /^SQLITE_(?:NOTADB|CORRUPT)/;
