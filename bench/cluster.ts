@@ -13,8 +13,8 @@ import { upstreamProcess } from "./peers.ts";
 
 const LAYER = "ws:roads";
 const LENGTHS = {
-  full: { rounds: 3, requests: 24_000, zoomStop: 6, misses: 60, takeovers: 5 },
-  short: { rounds: 1, requests: 3_000, zoomStop: 4, misses: 10, takeovers: 1 },
+  full: { rounds: 5, warmUp: 20_000, requests: 60_000, zoomStop: 6, misses: 60, takeovers: 5 },
+  short: { rounds: 1, warmUp: 1_000, requests: 3_000, zoomStop: 4, misses: 10, takeovers: 1 },
 } as const;
 const MOST_NODES = 3;
 const IDLE_MS = 5_000;
@@ -48,13 +48,17 @@ export async function benchCluster(length: BenchLength): Promise<void> {
     console.log("cluster: skipped, PostgreSQL is not installed");
     return;
   }
-  const { rounds, requests, zoomStop, misses, takeovers } = LENGTHS[length];
+  const { rounds, warmUp, requests, zoomStop, misses, takeovers } = LENGTHS[length];
   const directory = join(tmpdir(), `nuthatch-bench-cluster-${process.pid}`);
   const postgres = startPostgres(directory);
   const upstream = await upstreamProcess();
   const contenders: Contender[] = [];
   try {
-    for (let n = 0; n <= MOST_NODES; n++) contenders.push(await startContender(n, postgres, upstream.url));
+    for (let n = 0; n <= MOST_NODES; n++) {
+      const contender = await startContender(n, postgres, upstream.url);
+      contenders.push(contender);
+      await askForHits(contender, warmUp);
+    }
     const database: number[] = [];
     for (let round = 0; round < rounds; round++)
       for (const contender of contenders) {
@@ -126,17 +130,24 @@ const renderersOf = ({ nodes }: Contender): number =>
 const postmasterOf = ({ directory }: Postgres): number =>
   Number(readFileSync(join(directory, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
 
+const HIT = `/xyz/${encodeURIComponent(LAYER)}/6/33/21.png`;
+
+/** Asks each node for one tile, which it then has in memory, until V8 has compiled what a hit needs. */
+async function askForHits({ nodes }: Contender, requests: number): Promise<void> {
+  for (const { url, port } of nodes) {
+    await (await fetch(url + HIT)).arrayBuffer();
+    await load(port, [HIT], requests);
+  }
+}
+
 /**
  * Measures hits from memory, at the nodes one after the other: they would have a machine each. What the processes spend
  * while nothing is asked is measured apart, and not counted: it depends on the length of the measurement.
  */
 async function measureHits(contender: Contender, requests: number): Promise<void> {
   const { nodes, hitMicros, idleMs, lead } = contender;
-  const path = `/xyz/${encodeURIComponent(LAYER)}/6/33/21.png`;
-  for (const { url, port } of nodes) {
-    await (await fetch(url + path)).arrayBuffer();
-    await load(port, [path], 1_000);
-  }
+  // The round before has truncated the layer.
+  await askForHits(contender, 1_000);
   const before = [performance.now(), allSeconds(contender), leadSeconds(contender)] as const;
   await pause(IDLE_MS);
   const idleFor = performance.now() - before[0];
@@ -144,7 +155,7 @@ async function measureHits(contender: Contender, requests: number): Promise<void
   const leadIdle = (leadSeconds(contender) - before[2]) / idleFor;
   idleMs.push(idle * 1e6);
   const [began, all, leads] = [performance.now(), allSeconds(contender), leadSeconds(contender)];
-  for (const { port } of nodes) await load(port, [path], requests / nodes.length);
+  for (const { port } of nodes) await load(port, [HIT], requests / nodes.length);
   const ms = performance.now() - began;
   const seconds = allSeconds(contender) - all - idle * ms;
   hitMicros.push((seconds * 1e6) / requests);
