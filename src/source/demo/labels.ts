@@ -41,11 +41,15 @@ interface Text {
 let font: opentype.Font | undefined;
 
 function robotoMedium(): opentype.Font {
+  font ??= readFont();
+  return font;
+}
+
+function readFont(): opentype.Font {
   const file = dataFile("roboto.woff", () =>
     createRequire(import.meta.url).resolve("@fontsource/roboto/files/roboto-latin-500-normal.woff"),
   );
-  font ??= opentype.parse(new Uint8Array(readFileSync(file)).buffer);
-  return font;
+  return opentype.parse(new Uint8Array(readFileSync(file)).buffer);
 }
 
 /** Returns the letters of a text for which the font has no glyph. */
