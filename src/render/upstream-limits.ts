@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { onceEach } from "../lib/once-each.ts";
-import { addressesOf, originOf, serversOf } from "../source/http/servers.ts";
+import { originOf, serversOf } from "../source/http/servers.ts";
 import type { UpstreamAnswering, UpstreamHealthView } from "./upstream-health.ts";
 import { UpstreamLimit, type UpstreamLimitState } from "./upstream-limit.ts";
 
@@ -41,8 +41,7 @@ export const upstreamIdOf = onceEach((source: SourceOptions): string => idOf(ups
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
   #configured: ReadonlySet<string> = new Set();
-  /** The names of the layers of each upstream. */
-  #layers: ReadonlyMap<string, readonly string[]> = new Map();
+  #layers: readonly Layer[] = [];
   /** The servers of each upstream that has several, by upstream. */
   #servers = new Map<string, ReadonlySet<string>>();
   readonly #now: () => number;
@@ -63,30 +62,29 @@ export class UpstreamLimits {
    * smallest number applies. The limit of an upstream without layers is released with its last connection; an upstream
    * that is configured again before that keeps its limit.
    */
-  configure(layers: Iterable<Layer>): void {
-    const bounds = new Map<string, Required<ConnectionOptions>>();
+  configure(layers: readonly Layer[]): void {
+    const bounds = new Map<string, { connections: number; jobConnections: number }>();
     const servers = new Map<string, ReadonlySet<string>>();
-    const names = new Map<string, string[]>();
-    for (const { name, source } of layers) {
+    for (const { source } of layers) {
       const key = upstreamOf(source);
-      const others = names.get(key);
-      if (others === undefined) names.set(key, [name]);
-      else others.push(name);
       const { connections, jobConnections = connections } = source;
-      const before = bounds.get(key) ?? { connections, jobConnections };
+      const bound = bounds.get(key);
       // The only address of a source is that of the upstream.
-      if ("url" in source && addressesOf(source).length > 1) {
-        const origins = addressesOf(source).map((address) => originOf(source, address));
+      if ("url" in source && typeof source.url !== "string" && source.url.length > 1) {
+        const origins = source.url.map((address) => originOf(source, address));
         servers.set(key, new Set([...(servers.get(key) ?? []), ...origins]));
       }
-      bounds.set(key, {
-        connections: Math.min(before.connections, connections),
-        jobConnections: Math.min(before.jobConnections, jobConnections),
-      });
+      if (bound === undefined) {
+        bounds.set(key, { connections, jobConnections });
+        continue;
+      }
+      // Changed in place: a change of one of thousands of layers comes here too.
+      bound.connections = Math.min(bound.connections, connections);
+      bound.jobConnections = Math.min(bound.jobConnections, jobConnections);
     }
     this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
     this.#configured = new Set(bounds.keys());
-    this.#layers = names;
+    this.#layers = layers;
     for (const [key, connections] of bounds) {
       const upstreamLimit = this.#upstreamLimits.get(key);
       if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, connections));
@@ -124,6 +122,8 @@ export class UpstreamLimits {
 
   /** Returns the configured upstreams, in the order of their first layers. */
   views(): UpstreamView[] {
+    const names = new Map<string, string[]>([...this.#configured].map((upstream) => [upstream, []]));
+    for (const { name, source } of this.#layers) names.get(upstreamOf(source))?.push(name);
     return [...this.#configured].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
@@ -132,7 +132,7 @@ export class UpstreamLimits {
         {
           id: idOf(upstream),
           upstream,
-          layers: this.#layers.get(upstream) ?? [],
+          layers: names.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
@@ -147,7 +147,8 @@ export class UpstreamLimits {
     const upstream = [...this.#configured].find((one) => idOf(one) === id);
     const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
     if (upstream === undefined || upstreamLimit === undefined) return undefined;
-    return { upstreamLimit, layers: this.#layers.get(upstream) ?? [] };
+    const own = this.#layers.filter(({ source }) => upstreamOf(source) === upstream);
+    return { upstreamLimit, layers: own.map(({ name }) => name) };
   }
 
   /** The servers of each upstream that has several. */

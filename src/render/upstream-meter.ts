@@ -30,8 +30,8 @@ export class UpstreamMeter {
   readonly #measures = new Map<string, Measure>();
 
   /** Releases the counters of sources that no layer has any more. */
-  configure(sources: Iterable<MeasuredSource>): void {
-    const configured = new Set([...sources].map(keyOf));
+  configure(sources: readonly MeasuredSource[]): void {
+    const configured = new Set(sources.map(keyOf));
     for (const key of this.#measures.keys()) if (!configured.has(key)) this.#measures.delete(key);
   }
 
