@@ -72,9 +72,11 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   /** Applies the change of one layer. `layers`: all layers after the change. `layer`: undefined if it is removed. */
   configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
     const { upstreamLimits, meter } = this.#parts;
-    upstreamLimits.configure(layers);
-    // Another layer's source may have the counters of a source that was there.
-    if (this.#layers.get(name) !== undefined) meter.configure(measuredSources(layers));
+    if (layer !== undefined && this.#layers.get(name) === undefined) upstreamLimits.add(layers, layer);
+    else {
+      upstreamLimits.configure(layers);
+      meter.configure(measuredSources(layers));
+    }
     if (this.#layers.configureLayer(name, layer)) this.#changed(name);
     this.#layers.renewGeneration(name);
     this.#endRemoved();

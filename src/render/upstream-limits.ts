@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ConnectionOptions, Layer, SourceOptions } from "../layer/layer.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import { onceEach } from "../lib/once-each.ts";
-import { originOf, serversOf } from "../source/http/servers.ts";
+import { addressesOf, originOf, serversOf } from "../source/http/servers.ts";
 import type { UpstreamAnswering, UpstreamHealthView } from "./upstream-health.ts";
 import { UpstreamLimit, type UpstreamLimitState } from "./upstream-limit.ts";
 
@@ -40,10 +40,11 @@ export const upstreamIdOf = onceEach((source: SourceOptions): string => idOf(ups
 /** The limit of each upstream. Layers with the same upstream share its limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
-  #configured: ReadonlySet<string> = new Set();
   #layers: readonly Layer[] = [];
-  /** The servers of each upstream that has several, by upstream. */
-  #servers = new Map<string, ReadonlySet<string>>();
+  /** The connections of each configured upstream, in the order of their first layers. */
+  readonly #bounds = new Map<string, { connections: number; jobConnections: number }>();
+  /** The servers of each upstream with a source that names several addresses. */
+  readonly #servers = new Map<string, Set<string>>();
   readonly #now: () => number;
   readonly #changed: UpstreamChanged;
 
@@ -63,34 +64,43 @@ export class UpstreamLimits {
    * that is configured again before that keeps its limit.
    */
   configure(layers: readonly Layer[]): void {
-    const bounds = new Map<string, { connections: number; jobConnections: number }>();
-    const servers = new Map<string, ReadonlySet<string>>();
-    for (const { source } of layers) {
-      const key = upstreamOf(source);
-      const { connections, jobConnections = connections } = source;
-      const bound = bounds.get(key);
-      // The only address of a source is that of the upstream.
-      if ("url" in source && typeof source.url !== "string" && source.url.length > 1) {
-        const origins = source.url.map((address) => originOf(source, address));
-        servers.set(key, new Set([...(servers.get(key) ?? []), ...origins]));
-      }
-      if (bound === undefined) {
-        bounds.set(key, { connections, jobConnections });
-        continue;
-      }
-      // Changed in place: a change of one of thousands of layers comes here too.
+    this.#layers = layers;
+    this.#bounds.clear();
+    this.#servers.clear();
+    for (const { source } of layers) this.#include(source);
+    for (const key of this.#bounds.keys()) this.#apply(key);
+    for (const key of this.#upstreamLimits.keys()) this.#dropUnconfigured(key);
+  }
+
+  /** Applies a layer that was not there before. `layers`: all layers, of which it is the last. */
+  add(layers: readonly Layer[], { source }: Layer): void {
+    this.#layers = layers;
+    this.#include(source);
+    this.#apply(upstreamOf(source));
+  }
+
+  #include(source: SourceOptions): void {
+    const key = upstreamOf(source);
+    const { connections, jobConnections = connections } = source;
+    const bound = this.#bounds.get(key);
+    if (bound === undefined) this.#bounds.set(key, { connections, jobConnections });
+    else {
       bound.connections = Math.min(bound.connections, connections);
       bound.jobConnections = Math.min(bound.jobConnections, jobConnections);
     }
-    this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
-    this.#configured = new Set(bounds.keys());
-    this.#layers = layers;
-    for (const [key, connections] of bounds) {
-      const upstreamLimit = this.#upstreamLimits.get(key);
-      if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, connections));
-      else upstreamLimit.setConnections(connections);
-    }
-    for (const key of this.#upstreamLimits.keys()) this.#dropUnconfigured(key);
+    // The only address of a source is that of the upstream.
+    if (!("url" in source) || addressesOf(source).length < 2) return;
+    const servers = this.#servers.get(key) ?? new Set();
+    for (const address of addressesOf(source)) servers.add(originOf(source, address));
+    this.#servers.set(key, servers);
+  }
+
+  #apply(key: string): void {
+    const bound = this.#bounds.get(key);
+    if (bound === undefined) return;
+    const upstreamLimit = this.#upstreamLimits.get(key);
+    if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, { ...bound }));
+    else upstreamLimit.setConnections({ ...bound });
   }
 
   #limit(key: string, connections: ConnectionOptions): UpstreamLimit {
@@ -105,7 +115,7 @@ export class UpstreamLimits {
 
   #dropUnconfigured(key: string): void {
     const upstreamLimit = this.#upstreamLimits.get(key);
-    if (upstreamLimit === undefined || this.#configured.has(key) || !upstreamLimit.isUnused) return;
+    if (upstreamLimit === undefined || this.#bounds.has(key) || !upstreamLimit.isUnused) return;
     upstreamLimit.close();
     this.#upstreamLimits.delete(key);
   }
@@ -122,9 +132,9 @@ export class UpstreamLimits {
 
   /** Returns the configured upstreams, in the order of their first layers. */
   views(): UpstreamView[] {
-    const names = new Map<string, string[]>([...this.#configured].map((upstream) => [upstream, []]));
+    const names = new Map<string, string[]>([...this.#bounds.keys()].map((upstream) => [upstream, []]));
     for (const { name, source } of this.#layers) names.get(upstreamOf(source))?.push(name);
-    return [...this.#configured].flatMap((upstream) => {
+    return [...this.#bounds.keys()].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
       const { inUse, bearable, configured, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
@@ -144,7 +154,7 @@ export class UpstreamLimits {
 
   /** Returns the limit and the layers of the configured upstream with an id. */
   find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly string[] } | undefined {
-    const upstream = [...this.#configured].find((one) => idOf(one) === id);
+    const upstream = [...this.#bounds.keys()].find((one) => idOf(one) === id);
     const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
     if (upstream === undefined || upstreamLimit === undefined) return undefined;
     const own = this.#layers.filter(({ source }) => upstreamOf(source) === upstream);
@@ -153,7 +163,9 @@ export class UpstreamLimits {
 
   /** The servers of each upstream that has several. */
   servers(): readonly { readonly upstream: string; readonly server: string }[] {
-    return [...this.#servers].flatMap(([upstream, origins]) => [...origins].map((server) => ({ upstream, server })));
+    return [...this.#servers].flatMap(([upstream, servers]) =>
+      servers.size < 2 ? [] : [...servers].map((server) => ({ upstream, server })),
+    );
   }
 }
 

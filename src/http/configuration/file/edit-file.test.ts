@@ -85,6 +85,13 @@ test("a file in UTF-8 keeps its byte order mark and its other characters", () =>
   expect(edited(after, [{ ...change, document: undefined }]).equals(bytes)).toBe(true);
 });
 
+test("a file in ISO-8859-1 stays in it, also if its bytes are text in UTF-8", () => {
+  const declared = text.replace('encoding="utf-8"', 'encoding="ISO-8859-1"');
+  const bytes = Buffer.from(declared.replace("<name>city:old</name>", "<name>\u00c3\u00bc</name>"), "latin1");
+  const after = edited(bytes, [{ kind: "layer", name: "new", document: wms("new") }]);
+  expect(after.toString("latin1")).toContain("<name>\u00c3\u00bc</name>");
+});
+
 test("a file in an encoding without ASCII cannot be changed, nor one with prefixes", () => {
   const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
   expect(layoutOf(utf16, read(utf16))).toMatchObject({ ok: false });
