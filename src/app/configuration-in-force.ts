@@ -66,10 +66,11 @@ export class ConfigurationInForce {
     const { coordinator, rendering, serving } = this.#parts;
     this.#current = withLayer(this.#current, update);
     const { layers } = this.#current;
-    rendering.renders.configure(layers);
-    rendering.renderers.configureLayer(layers, update.name, update.made?.layer);
-    await serving.configureLayer(update);
-    await coordinator.channel.call("configureLayer", update);
+    const { name, made } = update;
+    rendering.renders.configureLayer(layers, name, made?.layer);
+    rendering.renderers.configureLayer(layers, name, made?.layer);
+    await serving.configureLayer(update, this.#current);
+    await coordinator.channel.call("configureLayer", { name, made: made && { layer: made.layer } });
     serving.publish({ kind: "configuration", layers: layers.length });
   }
 

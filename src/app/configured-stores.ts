@@ -19,16 +19,20 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: st
   return store?.type === "s3" && store.unavailable === "refuse";
 }
 
-/** Returns where the tiles of each layer are stored, by layer. */
-export function storeLocations({ dataDir, stores, layers }: CoordinatorConfiguration): ReadonlyMap<string, string> {
+/** Returns where the tiles of each layer are stored, by layer. `only`: the layers to return; absent: all. */
+export function storeLocations(
+  { dataDir, stores, layers }: CoordinatorConfiguration,
+  only?: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   const byId = storeLocationsById({ dataDir, stores });
   const [first] = byId.values();
-  return new Map(
-    layers.flatMap(({ name, store }) => {
-      const location = (store === undefined ? undefined : byId.get(store)) ?? first;
-      return location === undefined ? [] : [[name, location] as const];
-    }),
-  );
+  const byLayer = new Map<string, string>();
+  for (const { name, store } of layers) {
+    if (only?.has(name) === false) continue;
+    const location = (store === undefined ? undefined : byId.get(store)) ?? first;
+    if (location !== undefined) byLayer.set(name, location);
+  }
+  return byLayer;
 }
 
 /** Returns the layers of both configurations whose tiles are to be stored in another place. */

@@ -19,7 +19,8 @@ import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
-import { openConfiguredStores, storeLocations } from "./configured-stores.ts";
+import { openConfiguredStores, storeLocations, storeLocationsById } from "./configured-stores.ts";
+import type { GeoWebCacheFile } from "./geowebcache-file.ts";
 import {
   type BeginOutcome,
   type CoordinatorMethods,
@@ -75,6 +76,13 @@ function notConnected(error: unknown, dataDir: string): BeginOutcome {
     : refusalOf(error, dataDir);
 }
 
+/** Returns the file that has the objects; undefined without a directory of GeoWebCache. */
+async function objectsFileOf({ geowebcache }: CoordinatorConfiguration): Promise<GeoWebCacheFile | undefined> {
+  if (geowebcache?.read === undefined) return undefined;
+  const { GeoWebCacheFile } = await import("./geowebcache-file.ts");
+  return new GeoWebCacheFile(geowebcache.file, geowebcache.read);
+}
+
 /** Returns the file of the quota; undefined without a directory of GeoWebCache. */
 async function quotaFileOf({ geowebcache }: CoordinatorConfiguration): Promise<QuotaFile | undefined> {
   if (geowebcache === undefined) return undefined;
@@ -95,6 +103,7 @@ export class CoordinatorHost {
   #claimed: ClaimedState | undefined;
   #stores: OpenedStores | undefined;
   #begun: Coordinator | undefined;
+  #objectsFile: GeoWebCacheFile | undefined;
   /** The error of the last attempt to begin. */
   #notBegun: unknown;
   #isEnding = false;
@@ -124,6 +133,11 @@ export class CoordinatorHost {
   /** The state database; undefined before `claim`. */
   get db(): Database | undefined {
     return this.#claimed?.db;
+  }
+
+  /** The file of GeoWebCache that has the objects; undefined: the database has them. */
+  get objectsFile(): GeoWebCacheFile | undefined {
+    return this.#objectsFile;
   }
 
   /** The coordinator; undefined before it has begun. */
@@ -199,6 +213,7 @@ export class CoordinatorHost {
       if (!completed.ok) return { kind: "refused", message: completed.error, isConfiguration: true };
       await this.take(completed.value);
     }
+    this.#objectsFile ??= await objectsFileOf(this.#configuration);
     const begun = await this.#build(claimed, stores, server);
     this.#begun = begun;
     // Report the tokens before the answer, so that a ready server refuses no valid token.
@@ -216,6 +231,7 @@ export class CoordinatorHost {
     stores: OpenedStores,
     server: Channel<CoordinatorMethods, ServerMethods>,
   ): Promise<Coordinator> {
+    const [firstLocation] = storeLocationsById(this.#configuration).values();
     return buildCoordinator({
       db: claimed.db,
       store: stores.store,
@@ -227,7 +243,8 @@ export class CoordinatorHost {
       quotaFile: await quotaFileOf(this.#configuration),
       eviction: () => this.#configuration.eviction,
       undoSeconds: () => this.#configuration.store.undoSeconds,
-      storeLocations: () => storeLocations(this.#configuration),
+      storeLocations: (only) => storeLocations(this.#configuration, only),
+      firstLocation,
       sharedStore: () => this.#configuration.store.shared,
       lookAtStateDisk: claimed.lookAtDisk,
       webhooks: () => this.#configuration.webhooks,

@@ -12,19 +12,13 @@ import { catalogueOf, changedGridSets } from "../layer/catalogue.ts";
 import type { Layer } from "../layer/layer.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import { collectGarbage } from "../lib/collect-garbage.ts";
+import { ok } from "../lib/result.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
 import { type CoordinatorMethods, LEDGER_ACCESS, type ServerMethods } from "./process-methods.ts";
 
 type ConfigurationMethods = Pick<
   CoordinatorMethods,
-  | "moving"
-  | "moved"
-  | "configure"
-  | "configureLayer"
-  | "storeObjects"
-  | "beforeChanges"
-  | "notRemoved"
-  | "truncateRemoved"
+  "moving" | "moved" | "configure" | "configureLayer" | "storeObjects" | "truncateRemoved"
 >;
 
 /** Returns the methods for changes of the configuration. */
@@ -39,15 +33,21 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
   return {
     async storeObjects(changes) {
       await truncateEarlier(changes);
-      if (host.db !== undefined) storeChanges(host.db, changes);
-    },
-    async beforeChanges(changes) {
-      await truncateEarlier(changes);
-      if (host.db !== undefined) recordRemovals(host.db, changes);
-    },
-    async notRemoved(changes) {
-      const layers = changes.flatMap(({ kind, name }) => (kind === "layer" ? [name] : []));
-      if (host.db !== undefined) deleteRemovals(host.db, layers);
+      const { db, objectsFile } = host;
+      if (db === undefined) return ok(null);
+      if (objectsFile === undefined) {
+        storeChanges(db, changes);
+        return ok(null);
+      }
+      recordRemovals(db, changes);
+      const written = await objectsFile.write(changes);
+      // The layers stay.
+      if (!written.ok)
+        deleteRemovals(
+          db,
+          changes.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])),
+        );
+      return written;
     },
     async truncateRemoved(layer, by) {
       const { truncations } = host.coordinator.services;
@@ -62,7 +62,9 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
       const before = host.catalogue;
       await host.take(next);
       const changed = changedGridSets(before, catalogueOf(next.layers));
-      return { abortedJobs: (await host.begun?.reconfigured(changed)) ?? 0 };
+      const abortedJobs = (await host.begun?.reconfigured(changed)) ?? 0;
+      if (next.geowebcache?.read !== undefined) host.objectsFile?.wasRead(next.geowebcache.read);
+      return { abortedJobs };
     },
     async configureLayer(update) {
       const before = host.catalogue.layers.get(update.name);

@@ -1,10 +1,9 @@
-import { link, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { link, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestOf } from "../config/geowebcache/digest.ts";
+import type { ReadXmlFile } from "../config/geowebcache/directory.ts";
 import type { ObjectChange } from "../gwc/configured-object.ts";
-import { editFile } from "../http/configuration/file/edit-file.ts";
-import { editParts, type FilePart, partsOf, textOfParts } from "../http/configuration/file/file-parts.ts";
-import { readFile as readXmlFile } from "../http/configuration/file/read-file.ts";
+import { editBytes } from "../http/configuration/file/file-layout.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
 import { conflict, type Refusal } from "../lib/refusal.ts";
@@ -14,99 +13,99 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 const MOST_COPIES = 10;
 const COPY = /^geowebcache_\d{4}-\d{2}-\d{2}T\d{6}\.bak$/;
 
+/** The file as it was read or written last. */
+interface KnownFile extends Pick<ReadXmlFile, "layout"> {
+  /** The digest of the file that was read, or the bytes that were written. */
+  readonly content: string | Buffer;
+}
+
+/** The bytes of the file, and its permissions. */
+interface Present {
+  readonly bytes: Buffer;
+  readonly mode: number;
+}
+
 /**
  * The `geowebcache.xml` that a server has for its configuration. A change is written beside the file and renamed over it,
  * so that a kill leaves the old file or the new one. A file that was edited since the server read it is not written.
  */
 export class GeoWebCacheFile {
   readonly #file: string;
-  #digest: string;
-  /** Facts about the file with this digest, from the last change. `parts`: undefined if more than one layer was changed. */
-  #known: (Pick<Edited, "parts"> & { readonly encoding: Encoding; readonly digest: string }) | undefined;
+  #known: KnownFile;
+  /** The memory of the bytes that were written, and that of those before them: files of a megabyte make much garbage. */
+  #written = Buffer.alloc(0);
+  #spare = Buffer.alloc(0);
 
-  /** `digest`: of the file as it was read. */
-  constructor(file: string, digest: string) {
+  constructor(file: string, { digest, layout }: ReadXmlFile) {
     this.#file = file;
-    this.#digest = digest;
+    this.#known = { content: digest, layout };
   }
 
   /** Records that the file was read again. */
-  wasRead(digest: string): void {
-    this.#digest = digest;
+  wasRead({ digest, layout }: ReadXmlFile): void {
+    this.#known = { content: digest, layout };
   }
 
-  /** Writes changes into the file. Everything else in it stays as it is. */
+  /** Writes changes into the file. Everything else in it stays as it is. One call after the other. */
   async write(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>> {
     const file = this.#file;
+    const { layout } = this.#known;
     try {
-      const before = await readFile(file);
-      if (digestOf(before) !== this.#digest)
+      const present = await this.#unedited();
+      if (present === undefined)
         return refuse(
           conflict(
             `${file} has been edited since it was read: POST /rest/reload reads it, and the change can be repeated.`,
           ),
         );
-      const known = this.#known?.digest === this.#digest ? this.#known : undefined;
-      const edited = this.#edited(before, changes, known?.parts);
+      if (!layout.ok) return refuse(conflict(`${file} ${layout.error}`));
+      const edited = editBytes({ bytes: present.bytes, layout: layout.value }, changes);
       if (!edited.ok) return edited;
-      const { text, parts } = edited.value;
-      const encoding = known?.encoding ?? encodingOf(before);
-      if (encoding === undefined)
-        return refuse(conflict(`${file} is neither in UTF-8 nor in ISO-8859-1, so it cannot be changed over HTTP.`));
-      // Added text is ASCII, so every encoding that keeps ASCII can hold it.
-      const after = Buffer.concat([encoding.mark, Buffer.from(text.replace(/^\ufeff/, ""), encoding.name)]);
-      await replaceFile(file, before, after);
-      this.#digest = digestOf(after);
-      this.#known = { parts, encoding, digest: this.#digest };
+      const bytes = this.#join(edited.value.pieces);
+      await replaceFile(file, present, bytes);
+      [this.#written, this.#spare] = [this.#spare, this.#written];
+      this.#known = { content: bytes, layout: ok(edited.value.layout) };
       return ok(null);
     } catch (error) {
       return refuse(conflict(`${file} cannot be written: ${fileFault(error)}`));
     }
   }
 
-  /**
-   * Returns the text of the file with the changes. After a change of one layer it returns the parts too.
-   * `parts`: those of the file, if they are known.
-   */
-  #edited(before: Buffer, changes: readonly ObjectChange[], parts: Edited["parts"]): Result<Edited, Refusal> {
-    const [change, ...more] = changes;
-    const isOneLayer = change?.kind === "layer" && more.length === 0;
-    if (isOneLayer && parts !== undefined) return edited(parts, change);
-    const content = readXmlFile(before);
-    if (!content.ok) return content;
-    if (/<\w+:gwcConfiguration\b/.test(content.value.text))
-      return refuse(
-        conflict(`${this.#file} has a prefix before its elements, with which it cannot be changed over HTTP.`),
-      );
-    if (isOneLayer) return edited(partsOf(content.value), change);
-    return ok({ text: editFile(content.value, changes), parts: undefined });
+  /** Returns the file as it is known; undefined: it is another one. */
+  async #unedited(): Promise<Present | undefined> {
+    const { content } = this.#known;
+    const handle = await open(this.#file);
+    try {
+      const { mode, size } = await handle.stat();
+      if (typeof content === "string") {
+        const bytes = await handle.readFile();
+        return digestOf(bytes) === content ? { bytes, mode } : undefined;
+      }
+      if (size !== content.length) return undefined;
+      const room = this.#room(size);
+      let length = 0;
+      for (let read = 1; read > 0 && length < size; length += read)
+        read = (await handle.read(room, length, size - length, length)).bytesRead;
+      return room.subarray(0, length).equals(content) ? { bytes: content, mode } : undefined;
+    } finally {
+      await handle.close();
+    }
   }
-}
 
-interface Edited {
-  readonly text: string;
-  readonly parts: readonly FilePart[] | undefined;
-}
+  /** Joins pieces, none of which is in the spare memory. */
+  #join(pieces: readonly Buffer[]): Buffer {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const joined = this.#room(length).subarray(0, length);
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(joined, at);
+    return joined;
+  }
 
-function edited(before: readonly FilePart[], change: ObjectChange): Result<Edited, Refusal> {
-  const parts = editParts(before, change);
-  return parts.ok ? ok({ text: textOfParts(parts.value), parts: parts.value }) : parts;
-}
-
-interface Encoding {
-  readonly name: "utf8" | "latin1";
-  /** The byte order mark, or no byte. */
-  readonly mark: Buffer;
-}
-
-const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** Returns the encoding of a file; undefined: it is another one. */
-function encodingOf(bytes: Buffer): Encoding | undefined {
-  const mark = bytes.subarray(0, MARK.length).equals(MARK) ? MARK : Buffer.alloc(0);
-  const plain = bytes.subarray(mark.length);
-  const name = (["utf8", "latin1"] as const).find((one) => Buffer.from(plain.toString(one), one).equals(plain));
-  return name && { name, mark };
+  /** Returns the spare memory, with at least `size` bytes. */
+  #room(size: number): Buffer {
+    if (this.#spare.length < size) this.#spare = Buffer.allocUnsafeSlow(Math.ceil(size * 1.5));
+    return this.#spare;
+  }
 }
 
 /**
@@ -134,9 +133,8 @@ function localTime(time: Date): string {
   return `${day}T${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`;
 }
 
-async function replaceFile(file: string, before: Buffer, after: Buffer): Promise<void> {
+async function replaceFile(file: string, { bytes, mode }: Present, after: Buffer): Promise<void> {
   const temporary = `${file}.new`;
-  const { mode } = await stat(file);
   const handle = await open(temporary, "w", mode);
   try {
     await handle.writeFile(after);
@@ -144,6 +142,6 @@ async function replaceFile(file: string, before: Buffer, after: Buffer): Promise
   } finally {
     await handle.close();
   }
-  await keepCopy(file, before, mode);
+  await keepCopy(file, bytes, mode);
   await rename(temporary, file);
 }

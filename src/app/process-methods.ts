@@ -2,7 +2,7 @@ import type { Accounts } from "../account/account-service.ts";
 import type { MaskRenewal } from "../cache/masks.ts";
 import type { UseReport } from "../cache/use-recorder.ts";
 import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
-import type { LayerUpdate } from "../config/layer-update.ts";
+import type { LayerChange, LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
@@ -66,16 +66,9 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Applies a reloaded configuration. */
   configure(configuration: CoordinatorConfiguration): Promise<{ readonly abortedJobs: number }>;
   /** Applies the change of one layer. */
-  configureLayer(update: LayerUpdate): Promise<void>;
+  configureLayer(change: LayerChange): Promise<void>;
   /** Stores changes of the objects that were made over HTTP, before the configuration with the changes is applied. */
-  storeObjects(changes: readonly ObjectChange[]): Promise<void>;
-  /**
-   * Prepares changes that are about to be stored in a file: truncates the tiles of an earlier layer of the name, and
-   * records the removal of a layer.
-   */
-  beforeChanges(changes: readonly ObjectChange[]): Promise<void>;
-  /** Deletes the records of removed layers: the file could not be changed, so the layers stay. */
-  notRemoved(changes: readonly ObjectChange[]): Promise<void>;
+  storeObjects(changes: readonly ObjectChange[]): Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a layer whose removal is stored, when no process serves it any more. `by`: the account. */
   truncateRemoved(layer: string, by: string | null): Promise<void>;
   /** Stops the jobs. Tiles that are still written for users are accounted for. */
@@ -128,7 +121,8 @@ export interface ServingProcesses extends MemoryTiles {
    */
   storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined>;
   configure(configuration: Configuration): Promise<void>;
-  configureLayer(update: LayerUpdate): Promise<void>;
+  /** `next`: the configuration with the change, if the caller is in the process that serves. */
+  configureLayer(update: LayerUpdate, next?: Configuration): Promise<void>;
   /** Loads rasters of a request filter again. Resolves when all processes have done so. */
   renewMasks(renewal: MaskRenewal): Promise<void>;
   /** Resolves when all processes have the readiness. */

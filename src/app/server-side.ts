@@ -10,7 +10,6 @@ import { ownVersion } from "../lib/version.ts";
 import { directoryOf } from "../store/store-options.ts";
 import { ConfigurationInForce, type ConfiguredParts } from "./configuration-in-force.ts";
 import { updateMasks } from "./mask-updates.ts";
-import { ObjectStore } from "./object-store.ts";
 import { prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
 import { configurationChanges } from "./reloads.ts";
@@ -47,23 +46,18 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
   const inForce = new ConfigurationInForce(initial, parts);
   const loadWith = (more: Pick<ConfigurationInput, "objects" | "changed">) =>
     load({ users: inForce.current.users.length, layers: inForce.current.layers.length }, more);
-  const objectStore = new ObjectStore(coordinator, initial.geowebcache);
   const reloads = configurationChanges({
     objects: () => inForce.current.objects,
     load: loadWith,
     readsObjects: initial.geowebcache !== undefined,
-    async apply(next) {
-      const ignored = await inForce.apply(next);
-      objectStore.applied(next.geowebcache);
-      return ignored;
-    },
+    apply: (next) => inForce.apply(next),
     tagOf: (object) => inForce.tagOf(object),
     effectOf: (next) => inForce.effectOf(next),
     changeLayer: async (change) =>
       inForce.mayMove(change) ? undefined : changeLayer(inForce.current, change, process.env),
     applyLayer: (update) => inForce.applyLayer(update),
     prepare: (next) => prepareStores(next, inForce.current, serving),
-    store: (changes) => objectStore.store(changes),
+    store: (changes) => coordinator.channel.call("storeObjects", changes),
     truncateRemoved: (layer, by) => coordinator.channel.call("truncateRemoved", layer, by),
     log,
   });

@@ -34,7 +34,7 @@ import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { UserRenders } from "../render/user-renders.ts";
-import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../store/open-store.ts";
 import { directoryOf, type StoreOptions } from "../store/store-options.ts";
 import type { TileStore } from "../store/tile-store.ts";
 import { ConfigurationChecks } from "./configuration-checks.ts";
@@ -292,7 +292,13 @@ export class Serving implements ServingProcesses {
 
   async configure(configuration: Configuration): Promise<void> {
     const kinds = await loadStoreKinds(configuration.stores);
-    const changed = changedLayers(this.#configuration.layers, configuration.layers);
+    this.#configure(configuration, kinds, changedLayers(this.#configuration.layers, configuration.layers));
+    this.#memory.keepLayers(this.#catalogue.layers.keys());
+    this.#authenticator.setUsers(this.#users());
+    this.#events.wake();
+  }
+
+  #configure(configuration: Configuration, kinds: StoreKinds, changed: readonly string[]): void {
     this.#configuration = configuration;
     this.#catalogue = catalogueIn(configuration);
     this.#stores.configure(configuration, kinds);
@@ -302,10 +308,7 @@ export class Serving implements ServingProcesses {
       this.#masks.clear(name);
     }
     this.#preloadMasks();
-    this.#memory.keepLayers(this.#catalogue.layers.keys());
-    this.#reader.keepLayers(new Set(this.#catalogue.layers.keys()));
-    this.#authenticator.setUsers(this.#users());
-    this.#events.wake();
+    this.#reader.keepLayers(this.#catalogue.layers);
   }
 
   /** Replaces all that this process knows: nothing that it has in memory, or on the disk in front of a store, counts. */
@@ -318,8 +321,15 @@ export class Serving implements ServingProcesses {
     this.#events.restart(eventsId);
   }
 
-  configureLayer(update: LayerUpdate): Promise<void> {
-    return this.configure(withLayer(this.#configuration, update));
+  /** The users stay: a program that changes many layers does not have its password hashed for each of them. */
+  async configureLayer(update: LayerUpdate, next = withLayer(this.#configuration, update)): Promise<void> {
+    const { name } = update;
+    const kinds = await loadStoreKinds(next.stores);
+    const before = this.#catalogue.layers.get(name);
+    const after = next.layers.filter((layer) => layer.name === name);
+    this.#configure(next, kinds, before === undefined ? [] : changedLayers([before], after));
+    if (after.length > 0) this.#memory.addLayer(name);
+    else this.#memory.removeLayer(name);
   }
 
   async ready(readiness: Readiness): Promise<void> {

@@ -96,6 +96,15 @@ export class MemoryTier implements Omit<MemoryTiles, "expireBefore"> {
     this.#epochs.raise(layer);
   }
 
+  addLayer(layer: string): void {
+    this.#epochs.add(layer);
+  }
+
+  /** Empties a layer, and releases its epoch. */
+  removeLayer(layer: string): void {
+    this.#epochs.remove(layer);
+  }
+
   /** Empties all layers but these, and releases their epochs. */
   keepLayers(layers: Iterable<string>): void {
     this.#epochs.keep(layers);

@@ -116,7 +116,7 @@ export class TileCache implements TileReader {
   }
 
   /** Releases the counters of all other layers. */
-  keepLayers(names: ReadonlySet<string>): void {
+  keepLayers(names: Pick<ReadonlySet<string>, "has">): void {
     for (const name of this.#counts.keys()) if (!names.has(name)) this.#counts.delete(name);
   }
 

@@ -17,7 +17,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { directoryName } from "../store/file/file-layout.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
 import type { Configuration } from "./configuration.ts";
-import { buildOneLayer } from "./internal/build-layers.ts";
+import { buildOneLayer, type Directories } from "./internal/build-layers.ts";
 import { checkLayerStores } from "./internal/build-stores.ts";
 import { type Origins, Problems } from "./internal/problems.ts";
 import { readLayer } from "./internal/read-document.ts";
@@ -59,10 +59,7 @@ export async function changeLayer(
   const problems = new Problems(origins);
   const read = readLayer(content, path, { problems, cameAsText: () => false });
   if (read === undefined) return refuse(problems.list);
-  const directories = new Map(
-    current.layers.flatMap((layer, i) => (i === at ? [] : [[directoryOf(layer), layer.name] as const])),
-  );
-  const layer = await buildOneLayer(read, path, directories, {
+  const layer = await buildOneLayer(read, path, otherDirectories(current.layers, at), {
     gridSets: new Map(current.gridSets.map((gridSet) => [gridSet.id, gridSet])),
     declared: new Set(),
     // The source has no files.
@@ -77,6 +74,12 @@ export async function changeLayer(
     ? refuse(problems.list)
     : ok({ name, made: { layer: withDigest(layer), object, origin } });
 }
+
+/** Returns the name of the other layer that has a directory. `at`: the index of the layer that changes. */
+const otherDirectories = (layers: readonly Layer[], at: number): Directories => ({
+  get: (directory) => layers.find((layer, i) => i !== at && directoryOf(layer) === directory)?.name,
+  set: () => {},
+});
 
 /** Returns whether a layer stands in the configuration file, or replaces or may replace one that does. */
 function isInFileNow({ geowebcache, layers, objects, overridden }: Configuration, name: string): boolean {

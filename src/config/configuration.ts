@@ -11,14 +11,15 @@ import type { QuotaConfiguration } from "../quota/quota-configuration.ts";
 import type { StateOptions } from "../state/state-options.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
+import type { ReadXmlFile } from "./geowebcache/directory.ts";
 import type { Origin } from "./problem.ts";
 
 export interface GeoWebCacheOptions {
   /** Absolute paths of the directory and of its `geowebcache.xml`. */
   readonly directory: string;
   readonly file: string;
-  /** The hash of the file as it was read; undefined: the objects did not come from the file. */
-  readonly digest: string | undefined;
+  /** Undefined: the objects did not come from the file. */
+  readonly read: ReadXmlFile | undefined;
 }
 
 /**

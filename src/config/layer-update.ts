@@ -16,6 +16,12 @@ export interface LayerUpdate {
   readonly made: MadeLayer | undefined;
 }
 
+/** The part of the change of a layer that concerns the list of layers alone. */
+export interface LayerChange {
+  readonly name: string;
+  readonly made: Pick<MadeLayer, "layer"> | undefined;
+}
+
 export interface MadeLayer {
   readonly layer: Layer;
   readonly object: ConfiguredObject;
@@ -25,7 +31,7 @@ export interface MadeLayer {
 type Layers = Pick<Configuration, "layers" | "gridSets">;
 
 /** Returns the layers of a configuration after a change of one layer. A new layer comes last. */
-export function layersAfter(configuration: Layers, { name, made }: LayerUpdate): readonly Layer[] {
+export function layersAfter(configuration: Layers, { name, made }: LayerChange): readonly Layer[] {
   const { layers } = configuration;
   const at = layers.findIndex((layer) => layer.name === name);
   if (made === undefined) return layers.filter((_, i) => i !== at);

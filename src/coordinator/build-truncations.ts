@@ -40,6 +40,7 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
     ...context,
     truncations: ledgerTruncations,
     locations: context.storeLocations ?? (() => new Map()),
+    firstLocation: context.firstLocation,
     giveUp: (layer) => service.giveUp(layer),
   });
   return { ledgerTruncations, reclaim, records, service, layerStores };

@@ -19,6 +19,7 @@ import type { StateLoss } from "../state/running-mark.ts";
 import type { OpenedStores } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import type { DiskSpace } from "../store/tile-store.ts";
+import type { LayerStoresParts } from "../truncation/layer-stores.ts";
 import type { ServerEvent } from "./server-event.ts";
 import type { StateWriter } from "./state-writer.ts";
 
@@ -46,8 +47,10 @@ export interface CoordinatorParts {
   readonly eviction: () => EvictionOptions;
   /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;
-  /** Returns where the tiles of each configured layer are stored, by layer. Absent: in the default store. */
-  readonly storeLocations?: () => ReadonlyMap<string, string>;
+  /** As `LayerStoresParts.locations`. Absent: all tiles are in the default store. */
+  readonly storeLocations?: LayerStoresParts["locations"];
+  /** Where the tiles of layers are stored that name no store. Absent: in the default store. */
+  readonly firstLocation?: string | undefined;
   /** Whether other programs write to the store. */
   readonly sharedStore: () => boolean;
   /** Looks after the disk of the state database. Returns whether it has too little space. Absent: there is none. */

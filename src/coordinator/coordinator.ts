@@ -112,10 +112,14 @@ export class Coordinator {
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
     const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
+    const names = only && new Set(only.layers.keys());
     for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
-    for (const layer of await truncations.layerStores.reconfigured(only?.layers.keys())) adoption.countAgain(layer);
-    this.services.accounts.usersChanged();
-    deliveries.reconfigured();
+    for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
+    // The change of a layer leaves users and webhooks as they are.
+    if (names === undefined) {
+      this.services.accounts.usersChanged();
+      deliveries.reconfigured();
+    }
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));

@@ -6,8 +6,11 @@ export type Content = Readonly<Record<string, unknown>>;
 export const isMapNode = (node: DocumentNode): node is MapNode => typeof node === "object" && node.kind === "map";
 
 /** Returns a map without the members that are undefined. */
-export const withoutUndefined = (members: Content): Content =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+export function withoutUndefined(members: Content): Content {
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) given[name] = value;
+  return given;
+}
 
 export function numberField(node: MapNode, name: string): number | undefined {
   const value = fieldOf(node, name);

@@ -105,10 +105,11 @@ function formatsOf(node: MapNode): readonly string[] {
 /** Returns the formats of a layer of a file that its tiles are not offered in. */
 export function formatsLeftOut({ root, node }: RootedDocument): readonly string[] {
   if (root === "arcgisLayer") return [];
+  const given = itemsOf(node, "mimeFormats").map(String);
+  // As in almost every layer of thousands.
+  if (given.every((format) => formatOf(format) !== undefined || isKml(format))) return [];
   const offered = new Set(formatsOf(node));
-  return itemsOf(node, "mimeFormats")
-    .map(String)
-    .filter((format) => !offered.has(format) && !isKml(format));
+  return given.filter((format) => !offered.has(format) && !isKml(format));
 }
 
 function metatile(node: MapNode): readonly number[] {

@@ -9,10 +9,11 @@ export interface Catalogue {
   readonly service: ServiceOptions;
 }
 
-export const catalogueOf = (layers: readonly Layer[], service = STANDARD_SERVICE): Catalogue => ({
-  layers: new Map(layers.map((l) => [l.name, l])),
-  service,
-});
+export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE): Catalogue {
+  const byName = new Map<string, Layer>();
+  for (const layer of layers) byName.set(layer.name, layer);
+  return { layers: byName, service };
+}
 
 /** Returns the layers that capabilities and lists for clients have. */
 export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>

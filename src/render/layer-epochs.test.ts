@@ -31,6 +31,25 @@ test("layers that stay keep their number, and a layer that is removed and added 
   expect(had).toEqual([...new Set(had)].sort((a, b) => a - b));
 });
 
+test("one layer that is removed and added again gets a new number each time, and the others keep theirs", () => {
+  const epochs = new LayerEpochs();
+  epochs.keep(["stays"]);
+  epochs.add("goes");
+  const stays = epochs.of("stays");
+  const had = [epochs.of("goes")];
+  epochs.add("goes");
+  expect(epochs.of("goes")).toBe(had[0]);
+  for (let change = 0; change < 10; change++) {
+    epochs.remove("goes");
+    had.push(epochs.of("goes"));
+    epochs.add("goes");
+    had.push(epochs.of("goes"));
+  }
+  expect(epochs.of("stays")).toBe(stays);
+  expect(had).toEqual([...new Set(had)].sort((a, b) => a - b));
+  expect(epochs.size).toBe(2);
+});
+
 test("no more numbers are held than there are layers, however many were named", () => {
   const epochs = new LayerEpochs();
   for (let n = 0; n < 1000; n++) epochs.raise(`gone-${n}`);

@@ -37,6 +37,17 @@ export class LayerEpochs {
     this.#others = ++this.#last;
   }
 
+  /** Gives a layer that is new a number of its own. */
+  add(layer: string): void {
+    if (!this.#own.has(layer)) this.raise(layer);
+  }
+
+  /** Removes the number of a layer that is not configured any more. Every such layer gets a number that it never had. */
+  remove(layer: string): void {
+    this.#own.delete(layer);
+    this.#others = ++this.#last;
+  }
+
   /** How many numbers are held. */
   get size(): number {
     return this.#own.size;

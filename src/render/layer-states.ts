@@ -14,8 +14,7 @@ export class LayerStates {
   readonly generations = new LayerEpochs();
   readonly failures = new FailureMemory();
   readonly blocked = new BlockedLayers();
-  #configured: readonly Layer[] = [];
-  #byName: ReadonlyMap<string, Layer> = new Map();
+  #byName = new Map<string, Layer>();
   /** The times of the last truncations of layers, or of parts of them, by layer; ms since 1970. */
   readonly #truncatedMs = new Map<string, number>();
   /** The `expiredBeforeMs` of orders, by layer. */
@@ -30,11 +29,30 @@ export class LayerStates {
   configure(layers: readonly Layer[]): readonly string[] {
     // The operator may have just corrected the cause of a failure.
     this.failures.clearAll();
-    const before = this.#configured;
-    this.#configured = layers;
+    const before = this.#byName.values();
     this.#byName = new Map(layers.map((layer) => [layer.name, layer]));
     for (const name of this.#truncatedMs.keys()) if (!this.#byName.has(name)) this.#truncatedMs.delete(name);
     return [...changedLayers(before, layers)];
+  }
+
+  /**
+   * Applies the change of one layer; undefined: it is removed. Returns whether a layer of the name was there that is
+   * another one now.
+   */
+  configureLayer(name: string, layer: Layer | undefined): boolean {
+    this.failures.clearAll();
+    const before = this.#byName.get(name);
+    if (layer === undefined) {
+      this.#byName.delete(name);
+      this.#truncatedMs.delete(name);
+    } else this.#byName.set(name, layer);
+    return before !== undefined && changedLayers([before], layer === undefined ? [] : [layer]).length > 0;
+  }
+
+  /** Gives a new layer a generation, or releases that of a layer that is not configured any more. */
+  renewGeneration(name: string): void {
+    if (this.#byName.has(name)) this.generations.add(name);
+    else this.generations.remove(name);
   }
 
   /** Releases the generations of layers that are not configured. */

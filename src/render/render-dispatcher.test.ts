@@ -143,6 +143,23 @@ test.each([
   expect(events).toContain(outcome);
 });
 
+test.each([
+  ["is removed and comes back meanwhile leaves nothing", LAYER, "not kept"],
+  ["stays while another one is removed and comes back is kept", "b", "kept"],
+] as const)("a render of a layer that %s, one change after the other", async (_, name, outcome) => {
+  let opened = (_reservation: Leave | undefined): void => undefined;
+  const { renders, events } = rendersWith({ open: () => new Promise((resolve) => (opened = resolve)) });
+  const rendered = renders.renderForUser(ORDER, missed, "client", stays());
+  await expect.poll(() => events).toEqual(["render 0/0"]);
+  const [own, other] = [layerNamed(name), layerNamed(name === "b" ? LAYER : "b")];
+  renders.configureLayer([other], name, undefined);
+  renders.configureLayer([other, own], name, own);
+  opened(RESERVATION);
+  expect(await rendered).toMatchObject({ kind: "rendered" });
+  await renders.idle();
+  expect(events).toContain(outcome);
+});
+
 test("where nothing may be stored, the user gets the picture, and no job counts it as stored", async () => {
   const { renders, events } = rendersWith({ open: async () => undefined });
   expect(await renders.renderForUser(ORDER, missed, "client", stays())).toMatchObject({

@@ -15,7 +15,7 @@ import { type LedgerAccess, RenderReports, type RenderReportsParts, tileKey } fr
 import type { RenderThrottle } from "./render-throttle.ts";
 import type { Renderers } from "./renderers.ts";
 import { sourceName, type UpstreamLimits, upstreamOf } from "./upstream-limits.ts";
-import type { UpstreamMeter } from "./upstream-meter.ts";
+import type { MeasuredSource, UpstreamMeter } from "./upstream-meter.ts";
 import { UpstreamQuestions } from "./upstream-questions.ts";
 import { UserDispatcher } from "./user-dispatcher.ts";
 import type { MetatileAddress, RenderStatus, UserAnswer, UserRender, UserRenders } from "./user-renders.ts";
@@ -31,6 +31,9 @@ export interface RenderDispatcherParts {
   /** ms since 1970. */
   readonly now: () => number;
 }
+
+const measuredSources = (layers: readonly Layer[]): readonly MeasuredSource[] =>
+  layers.map(({ source }) => ({ upstream: upstreamOf(source), source: sourceName(source) }));
 
 /**
  * Renders metatiles for users and jobs, users first. A request for a metatile that is being rendered joins that render.
@@ -58,16 +61,35 @@ export class RenderDispatcher implements RenderControl, UserRenders {
   }
 
   configure(layers: readonly Layer[]): void {
-    const { upstreamLimits, meter, memory } = this.#parts;
+    const { upstreamLimits, meter } = this.#parts;
     upstreamLimits.configure(layers);
-    meter.configure(() => layers.map(({ source }) => ({ upstream: upstreamOf(source), source: sourceName(source) })));
-    for (const name of this.#layers.configure(layers)) {
-      // In-flight renders use the old definition of the layer, so no new request may join them.
-      this.#inFlight.detach(name, "all");
-      memory.clear(name);
-      void this.startGeneration(name);
-    }
+    meter.configure(() => measuredSources(layers));
+    for (const name of this.#layers.configure(layers)) this.#changed(name);
     this.#layers.releaseGenerations();
+    this.#endRemoved();
+  }
+
+  /** Applies the change of one layer. `layers`: all layers after the change. `layer`: undefined if it is removed. */
+  configureLayer(layers: readonly Layer[], name: string, layer: Layer | undefined): void {
+    const { upstreamLimits, meter } = this.#parts;
+    if (layer !== undefined && this.#layers.get(name) === undefined) upstreamLimits.add(layers, layer);
+    else {
+      upstreamLimits.configure(layers);
+      meter.configure(() => measuredSources(layers));
+    }
+    if (this.#layers.configureLayer(name, layer)) this.#changed(name);
+    this.#layers.renewGeneration(name);
+    this.#endRemoved();
+  }
+
+  #changed(layer: string): void {
+    // In-flight renders use the old definition of the layer, so no new request may join them.
+    this.#inFlight.detach(layer, "all");
+    this.#parts.memory.clear(layer);
+    void this.startGeneration(layer);
+  }
+
+  #endRemoved(): void {
     // A user of a removed layer must not wait for a connection or for the end of a block.
     for (const { order, progress } of this.#inFlight)
       if (!progress.isSent && this.#layers.get(order.tileSet.layer) === undefined)

@@ -66,3 +66,28 @@ test("an upstream that comes back while its last connection is in use has that o
     ["http://b", 0],
   ]);
 });
+
+test("layers that are added one after the other have the limits of all layers of a configuration", () => {
+  const changed = (layer: ReturnType<typeof layerOf>, connections: number, url: UpstreamOptions["url"]) => ({
+    ...layer,
+    source: { ...layer.source, url, connections },
+  });
+  const layers = [
+    changed(layerOf("a", "http://a/"), 4, "http://a/"),
+    changed(layerOf("b", "http://a/"), 2, ["http://a/", "http://b/"]),
+    changed(layerOf("c", "http://c/"), 3, "http://c/"),
+    changed(layerOf("d", "http://a/"), 5, ["http://a/", "http://d/"]),
+  ];
+  const [whole, grown] = [new UpstreamLimits(() => 0), new UpstreamLimits(() => 0)];
+  whole.configure(layers);
+  grown.configure([]);
+  for (const [i, layer] of layers.entries()) grown.add(layers.slice(0, i + 1), layer);
+  const limitsOf = (limits: UpstreamLimits) =>
+    limits.views().map(({ layers: own, connections }) => [own, connections.configured]);
+  expect(limitsOf(grown)).toEqual([
+    [["a", "b", "d"], 2],
+    [["c"], 3],
+  ]);
+  expect(limitsOf(whole)).toEqual(limitsOf(grown));
+  expect(grown.servers()).toEqual(whole.servers());
+});

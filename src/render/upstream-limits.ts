@@ -40,11 +40,11 @@ export const upstreamIdOf = onceEach((source: SourceOptions): string => idOf(ups
 /** The limit of each upstream. Layers with the same upstream share its limit. */
 export class UpstreamLimits {
   readonly #upstreamLimits = new Map<string, UpstreamLimit>();
-  #configured: ReadonlySet<string> = new Set();
-  /** The names of the layers of each upstream. */
-  #layers: ReadonlyMap<string, readonly string[]> = new Map();
-  /** The servers of each upstream that has several, by upstream. */
-  #servers = new Map<string, ReadonlySet<string>>();
+  #layers: readonly Layer[] = [];
+  /** The connections of each configured upstream, in the order of their first layers. */
+  readonly #bounds = new Map<string, { connections: number; jobConnections: number }>();
+  /** The servers of each upstream with a source that names several addresses. */
+  readonly #servers = new Map<string, Set<string>>();
   readonly #now: () => number;
   readonly #changed: UpstreamChanged;
 
@@ -63,36 +63,44 @@ export class UpstreamLimits {
    * smallest number applies. The limit of an upstream without layers is released with its last connection; an upstream
    * that is configured again before that keeps its limit.
    */
-  configure(layers: Iterable<Layer>): void {
-    const bounds = new Map<string, Required<ConnectionOptions>>();
-    const servers = new Map<string, ReadonlySet<string>>();
-    const names = new Map<string, string[]>();
-    for (const { name, source } of layers) {
-      const key = upstreamOf(source);
-      const others = names.get(key);
-      if (others === undefined) names.set(key, [name]);
-      else others.push(name);
-      const { connections, jobConnections = connections } = source;
-      const before = bounds.get(key) ?? { connections, jobConnections };
-      // The only address of a source is that of the upstream.
-      if ("url" in source && addressesOf(source).length > 1) {
-        const origins = addressesOf(source).map((address) => originOf(source, address));
-        servers.set(key, new Set([...(servers.get(key) ?? []), ...origins]));
-      }
-      bounds.set(key, {
-        connections: Math.min(before.connections, connections),
-        jobConnections: Math.min(before.jobConnections, jobConnections),
-      });
-    }
-    this.#servers = new Map([...servers].filter(([, origins]) => origins.size > 1));
-    this.#configured = new Set(bounds.keys());
-    this.#layers = names;
-    for (const [key, connections] of bounds) {
-      const upstreamLimit = this.#upstreamLimits.get(key);
-      if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, connections));
-      else upstreamLimit.setConnections(connections);
-    }
+  configure(layers: readonly Layer[]): void {
+    this.#layers = layers;
+    this.#bounds.clear();
+    this.#servers.clear();
+    for (const { source } of layers) this.#include(source);
+    for (const key of this.#bounds.keys()) this.#apply(key);
     for (const key of this.#upstreamLimits.keys()) this.#dropUnconfigured(key);
+  }
+
+  /** Applies a layer that was not there before. `layers`: all layers, of which it is the last. */
+  add(layers: readonly Layer[], { source }: Layer): void {
+    this.#layers = layers;
+    this.#include(source);
+    this.#apply(upstreamOf(source));
+  }
+
+  #include(source: SourceOptions): void {
+    const key = upstreamOf(source);
+    const { connections, jobConnections = connections } = source;
+    const bound = this.#bounds.get(key);
+    if (bound === undefined) this.#bounds.set(key, { connections, jobConnections });
+    else {
+      bound.connections = Math.min(bound.connections, connections);
+      bound.jobConnections = Math.min(bound.jobConnections, jobConnections);
+    }
+    // The only address of a source is that of the upstream.
+    if (!("url" in source) || addressesOf(source).length < 2) return;
+    const servers = this.#servers.get(key) ?? new Set();
+    for (const address of addressesOf(source)) servers.add(originOf(source, address));
+    this.#servers.set(key, servers);
+  }
+
+  #apply(key: string): void {
+    const bound = this.#bounds.get(key);
+    if (bound === undefined) return;
+    const upstreamLimit = this.#upstreamLimits.get(key);
+    if (upstreamLimit === undefined) this.#upstreamLimits.set(key, this.#limit(key, { ...bound }));
+    else upstreamLimit.setConnections({ ...bound });
   }
 
   #limit(key: string, connections: ConnectionOptions): UpstreamLimit {
@@ -107,7 +115,7 @@ export class UpstreamLimits {
 
   #dropUnconfigured(key: string): void {
     const upstreamLimit = this.#upstreamLimits.get(key);
-    if (upstreamLimit === undefined || this.#configured.has(key) || !upstreamLimit.isUnused) return;
+    if (upstreamLimit === undefined || this.#bounds.has(key) || !upstreamLimit.isUnused) return;
     upstreamLimit.close();
     this.#upstreamLimits.delete(key);
   }
@@ -124,7 +132,9 @@ export class UpstreamLimits {
 
   /** Returns the configured upstreams, in the order of their first layers. */
   views(): UpstreamView[] {
-    return [...this.#configured].flatMap((upstream) => {
+    const names = new Map<string, string[]>([...this.#bounds.keys()].map((upstream) => [upstream, []]));
+    for (const { name, source } of this.#layers) names.get(upstreamOf(source))?.push(name);
+    return [...this.#bounds.keys()].flatMap((upstream) => {
       const upstreamLimit = this.#upstreamLimits.get(upstream);
       if (upstreamLimit === undefined) return [];
       const { inUse, bearable, configured, usersWaiting, jobsWaiting, down, restMs } = upstreamLimit.state();
@@ -132,7 +142,7 @@ export class UpstreamLimits {
         {
           id: idOf(upstream),
           upstream,
-          layers: this.#layers.get(upstream) ?? [],
+          layers: names.get(upstream) ?? [],
           ...upstreamLimit.health.view(down),
           connections: { inUse, allowed: bearable, configured },
           waiting: { users: usersWaiting, jobs: jobsWaiting },
@@ -144,15 +154,18 @@ export class UpstreamLimits {
 
   /** Returns the limit and the layers of the configured upstream with an id. */
   find(id: string): { readonly upstreamLimit: UpstreamLimit; readonly layers: readonly string[] } | undefined {
-    const upstream = [...this.#configured].find((one) => idOf(one) === id);
+    const upstream = [...this.#bounds.keys()].find((one) => idOf(one) === id);
     const upstreamLimit = upstream === undefined ? undefined : this.#upstreamLimits.get(upstream);
     if (upstream === undefined || upstreamLimit === undefined) return undefined;
-    return { upstreamLimit, layers: this.#layers.get(upstream) ?? [] };
+    const own = this.#layers.filter(({ source }) => upstreamOf(source) === upstream);
+    return { upstreamLimit, layers: own.map(({ name }) => name) };
   }
 
   /** The servers of each upstream that has several. */
   servers(): readonly { readonly upstream: string; readonly server: string }[] {
-    return [...this.#servers].flatMap(([upstream, origins]) => [...origins].map((server) => ({ upstream, server })));
+    return [...this.#servers].flatMap(([upstream, servers]) =>
+      servers.size < 2 ? [] : [...servers].map((server) => ({ upstream, server })),
+    );
   }
 }
 

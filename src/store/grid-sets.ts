@@ -6,8 +6,13 @@ import type { Layer } from "../layer/layer.ts";
  */
 export type GridSets = (id: GridSetId) => GridSet | undefined;
 
-/** Returns the grid sets of layers, by id. */
+/** Returns the grid sets of layers, by id. They are collected with the first use: most stores need none. */
 export function gridSetsOf(layers: readonly Pick<Layer, "gridSubsets">[]): GridSets {
-  const byId = new Map(layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => [gridSet.id, gridSet])));
-  return (id) => byId.get(id);
+  let byId: ReadonlyMap<GridSetId, GridSet> | undefined;
+  return (id) => {
+    byId ??= new Map(
+      layers.flatMap(({ gridSubsets }) => gridSubsets.map(({ gridSet }) => [gridSet.id, gridSet] as const)),
+    );
+    return byId.get(id);
+  };
 }

@@ -60,7 +60,9 @@ export class StoreRouter implements Store {
     this.#plain = defaultOf(stores) ?? first.store;
     const byId = new Map(this.#stores.map(({ id, store }) => [id, store]));
     const storeOf = (id: string | undefined): Store => (id === undefined ? undefined : byId.get(id)) ?? this.#first;
-    this.#byLayer = new Map(layers.map(({ name, store }) => [name, storeOf(store)]));
+    const byLayer = new Map<string, Store>();
+    for (const { name, store } of layers) byLayer.set(name, storeOf(store));
+    this.#byLayer = byLayer;
   }
 
   /** Returns the store with this id. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/idle-renders.ts";
 import { Adoption, adoptionMigrations } from "../ledger/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -13,14 +13,17 @@ import { LayerStores, layerStoreMigrations } from "./layer-stores.ts";
 import { truncationMigrations } from "./recorded-truncation.ts";
 import { LedgerTruncations } from "./truncations.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "nuthatch-layer-stores-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "nuthatch-layer-stores-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 
-/** A server with two stores, of which the layer has one. */
-function start(location: "default" | "second") {
+/** A server with two stores, of which the layer has one. `first`: the store of layers that name none. */
+function start(location: "default" | "second", first = "default") {
   const db = openDatabase(join(directory, "state.db"));
   db.migrate([ledgerMigrations, adoptionMigrations, truncationMigrations, layerStoreMigrations]);
   const open = (name: string) => createFileStore({ root: join(directory, name), fsync: false, instance: "test" });
@@ -37,6 +40,7 @@ function start(location: "default" | "second") {
     ledger,
     truncations: new LedgerTruncations(db, store, ledger, idleRenders, log),
     locations: () => new Map([["a", current]]),
+    firstLocation: first,
     giveUp: (layer) => given.push(layer),
     log,
   });
@@ -45,6 +49,7 @@ function start(location: "default" | "second") {
     ledger,
     given,
     warnings,
+    rows: () => db.prepare("SELECT layer, location FROM layer_store ORDER BY layer").all(),
     async put(x: number) {
       const open = ledger.writers.open(tileSet, { z: 5, minX: x, minY: 0, maxX: x, maxY: 0 });
       db.transaction(() => ledger.writeMarks());
@@ -93,5 +98,26 @@ test("a layer that gets another store begins with the tiles there, by a reload o
   expect(server.warnings).toHaveLength(1);
   expect(await server.counted()).toEqual([0, 1]);
   expect(server.ledger.total.tiles).toBe(2n);
+  await server.end();
+});
+
+test("in a new database whose first store is not the default one, no layer has a row of its own until it moves", async () => {
+  let server = start("second", "second");
+  expect(server.given, "an undo would restore tiles of another store").toEqual(["a"]);
+  const others = { layer: "", location: "second" };
+  expect(server.rows()).toEqual([others]);
+  await server.put(0);
+  expect(await server.move("second")).toEqual([]);
+  expect(server.rows()).toEqual([others]);
+  await server.end();
+
+  server = start("default");
+  expect([server.warnings.length, server.given]).toEqual([1, ["a"]]);
+  expect(server.rows()).toEqual([others, { layer: "a", location: "default" }]);
+  expect(await server.counted()).toEqual([]);
+  await server.end();
+
+  server = start("second", "second");
+  expect(await server.counted()).toEqual([0]);
   await server.end();
 });

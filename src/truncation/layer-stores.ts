@@ -6,16 +6,21 @@ import type { LedgerTruncations } from "./truncations.ts";
 
 export const layerStoreMigrations: Migrations = {
   module: "layer_stores",
-  // A layer without a row has its tiles in the default store.
+  // A layer without a row has its tiles where the row without a name says; without that one, in the default store.
   steps: ["CREATE TABLE layer_store (layer TEXT PRIMARY KEY, location TEXT NOT NULL);"],
 };
+
+/** The name of the row of layers without a row of their own. No layer has it. */
+const OTHERS = "";
 
 export interface LayerStoresParts {
   readonly db: Database;
   readonly ledger: Pick<Ledger, "truncated" | "tileSets">;
   readonly truncations: Pick<LedgerTruncations, "deleteRecords">;
-  /** Returns where the tiles of each configured layer are, by layer. */
-  readonly locations: () => ReadonlyMap<string, string>;
+  /** Returns where the tiles of each configured layer are, by layer. `only`: the layers to return; absent: all. */
+  readonly locations: (only?: ReadonlySet<string>) => ReadonlyMap<string, string>;
+  /** Where the tiles of layers are that name no store; undefined: there are none. */
+  readonly firstLocation: string | undefined;
   /** Gives up the tiles that truncations of a layer have set aside. */
   readonly giveUp: (layer: string) => void;
   readonly log: Logger;
@@ -28,12 +33,17 @@ export interface LayerStoresParts {
  */
 export class LayerStores {
   readonly #parts: LayerStoresParts;
+  /** Where the tiles of layers without a row are. */
+  readonly #others: string;
 
   constructor(parts: LayerStoresParts) {
     this.#parts = parts;
+    const recorded = new Set([...parts.ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
+    if (recorded.size === 0) this.#begin();
+    const others = parts.db.prepare("SELECT location FROM layer_store WHERE layer = ?").get(OTHERS);
+    this.#others = others === undefined ? DEFAULT_LOCATION : text(others, "location");
     // No writer has begun yet.
     const moved = this.#moved();
-    const recorded = new Set([...parts.ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
     for (const [layer, location] of moved.filter(([name]) => recorded.has(name))) {
       this.#leave(layer);
       parts.ledger.truncated.truncate({ layer }, undefined, () => this.#record(layer, location));
@@ -47,11 +57,20 @@ export class LayerStores {
     });
   }
 
+  /** Records where the tiles of all layers will be, in a database without tiles: no layer needs a row of its own then. */
+  #begin(): void {
+    const { db, firstLocation: location, locations, giveUp } = this.#parts;
+    if (location === undefined || location === DEFAULT_LOCATION) return;
+    if (db.prepare("SELECT 1 FROM layer_store LIMIT 1").get() !== undefined) return;
+    for (const layer of locations().keys()) giveUp(layer);
+    this.#record(OTHERS, location);
+  }
+
   /**
    * Compares the stores of a changed configuration with the recorded ones. Returns the layers that have another one.
    * `only`: the layers that may have changed; undefined: any layer.
    */
-  async reconfigured(only?: Iterable<string>): Promise<readonly string[]> {
+  async reconfigured(only?: ReadonlySet<string>): Promise<readonly string[]> {
     const moved = this.#moved(only);
     for (const [layer, location] of moved) {
       this.#leave(layer);
@@ -60,10 +79,10 @@ export class LayerStores {
     return moved.map(([layer]) => layer);
   }
 
-  #moved(only?: Iterable<string>): (readonly [layer: string, location: string])[] {
+  #moved(only?: ReadonlySet<string>): (readonly [layer: string, location: string])[] {
     const { db } = this.#parts;
-    const locations = this.#parts.locations();
-    const isMoved = ([location, recorded = DEFAULT_LOCATION]: readonly [string, string | undefined]) =>
+    const locations = this.#parts.locations(only);
+    const isMoved = ([location, recorded = this.#others]: readonly [string, string | undefined]) =>
       location !== recorded;
     if (only !== undefined) {
       const select = db.prepare("SELECT location FROM layer_store WHERE layer = ?");

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
 import type { ConfiguredObject } from "../../gwc/configured-object.ts";
+import { type FileLayout, layoutOf } from "../../http/configuration/file/file-layout.ts";
 import { inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
 import { decodeQuotaChange } from "../../http/management/quota-codec.ts";
 import { codeOf } from "../../lib/error-code.ts";
@@ -18,13 +19,21 @@ import { readUsers } from "./users.ts";
 const CONFIGURATION = "geowebcache.xml";
 export const QUOTA = "geowebcache-diskquota.xml";
 
+/** A `geowebcache.xml`, as it was read. */
+export interface ReadXmlFile {
+  /** The hash of its bytes. */
+  readonly digest: string;
+  /** Refused, by the end of a sentence: a file that cannot be changed. */
+  readonly layout: Result<FileLayout, string>;
+}
+
 /** A directory of GeoWebCache, as it was read. */
 export interface GeoWebCacheDirectory {
   /** Absolute paths of the directory and of its `geowebcache.xml`. */
   readonly path: string;
   readonly file: string;
-  /** The hash of the bytes of the file. */
-  readonly digest: string;
+  /** Undefined: there is a problem. */
+  readonly read: ReadXmlFile | undefined;
   readonly objects: readonly ConfiguredObject[];
   /** The line of each object, by kind and name. */
   readonly lines: ReadonlyMap<string, number>;
@@ -52,7 +61,7 @@ export async function readDirectory(
   const failed = (at: string, message: string): GeoWebCacheDirectory => ({
     path,
     file,
-    digest: "",
+    read: undefined,
     objects: [],
     lines: new Map(),
     users: [],
@@ -80,7 +89,7 @@ export async function readDirectory(
   return {
     path,
     file,
-    digest: digestOf(bytes),
+    read: { digest: digestOf(bytes), layout: layoutOf(bytes, read.value) },
     objects: inForce(objects),
     lines: new Map(objects.map((object) => [lineKey(object), object.line])),
     users: users.users,

@@ -145,10 +145,10 @@ export async function build(content: unknown, building: Building): Promise<Confi
   };
 }
 
-const optionsOf = ({ path, file, digest }: GeoWebCacheDirectory, isRead: boolean): GeoWebCacheOptions => ({
+const optionsOf = ({ path, file, read }: GeoWebCacheDirectory, isRead: boolean): GeoWebCacheOptions => ({
   directory: path,
   file,
-  digest: isRead ? digest : undefined,
+  read: isRead ? read : undefined,
 });
 
 /** Returns the included files of grid sets and stores. */

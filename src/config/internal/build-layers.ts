@@ -65,21 +65,27 @@ export async function buildLayers(
   return layers;
 }
 
+/** The names of layers by their directory. */
+export interface Directories {
+  get(directory: string): string | undefined;
+  set(directory: string, layer: string): void;
+}
+
 /**
  * Builds one layer.
- * @param directories the names of other layers by their directory; the layer is added
+ * @param directories those of other layers; the layer is added
  */
 export function buildOneLayer(
   document: LayerDocument,
   path: Path,
-  directories: Map<string, string>,
+  directories: Directories,
   context: LayerContext,
 ): Promise<Layer> {
   checkName(document.name, [...path, "name"], directories, context.problems);
   return buildLayer(document, path, context);
 }
 
-function checkName(name: string, path: Path, directories: Map<string, string>, problems: Problems): void {
+function checkName(name: string, path: Path, directories: Directories, problems: Problems): void {
   const directory = directoryName(name);
   const other = directories.get(directory);
   if (name.trim() === "" || name.length > MAX_NAME || hasControlCharacter(name))

@@ -40,7 +40,8 @@ export function decodeText(body: Uint8Array): Result<string, Fault> {
   }
 }
 
-function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {
+/** Returns the encoding of a body, as `decodeText` finds it; undefined: it is another one. */
+export function encodingOf(body: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | "latin1" | undefined {
   const [a, b] = body;
   if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return "utf-16le";
   if ((a === 0xfe && b === 0xff) || (a === 0 && b !== undefined && b !== 0)) return "utf-16be";

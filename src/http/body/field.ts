@@ -17,6 +17,9 @@ export interface Field {
   /** Line and column count from 1. A field of a form has line 0. */
   readonly line: number;
   readonly column: number;
+  /** Where an element begins in the text of XML, and the index behind it. Absent in other forms. */
+  readonly start?: number;
+  readonly end?: number;
 }
 
 /** Limits of a document. No real document comes near; a larger one is refused before it takes memory. */

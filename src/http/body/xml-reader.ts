@@ -10,6 +10,8 @@ interface Open {
   text: string;
   readonly line: number;
   readonly column: number;
+  readonly start?: number;
+  end?: number;
 }
 
 /**
@@ -27,20 +29,29 @@ export function readXml(
   const half = text.search(/\p{Surrogate}/u);
   if (half >= 0) return refuse({ reason: "half of a surrogate pair", ...positionIn(text, half) });
   const blank = /^[\ufeff\s]*/.exec(text)?.[0] ?? "";
-  const start = positionIn(blank, blank.length);
+  const begin = positionIn(blank, blank.length);
   const parser = new SaxesParser({ xmlns: false, position: true });
   let fault: Fault | undefined;
   let root: Open | undefined;
   let count = 0;
   const stack: Open[] = [];
+  /** The local name of each name: one text for all elements of a name, which is compared in no time. */
+  const names = new Map<string, string>();
+  const localName = (name: string): string => {
+    const known = names.get(name);
+    if (known !== undefined) return known;
+    const local = name.slice(name.lastIndexOf(":") + 1);
+    names.set(name, local);
+    return local;
+  };
 
   /**
    * Returns the parser's position less `back` characters: the parser has already read past the construct that the
    * message reports.
    */
   const here = (back: number): { readonly line: number; readonly column: number } => ({
-    line: start.line + parser.line - 1,
-    column: Math.max(1, (parser.line === 1 ? start.column - 1 : 0) + parser.column - back + 1),
+    line: begin.line + parser.line - 1,
+    column: Math.max(1, (parser.line === 1 ? begin.column - 1 : 0) + parser.column - back + 1),
   });
   const fail = (reason: string, back: number): void => {
     fault ??= { reason, ...here(back) };
@@ -54,8 +65,11 @@ export function readXml(
   parser.on("doctype", () => fail("a DOCTYPE, which is not allowed", 1));
   parser.on("opentagstart", (tag) => {
     if (fault !== undefined) return;
-    const name = tag.name.slice(tag.name.lastIndexOf(":") + 1);
-    const open: Open = { name, kind: "element", children: [], text: "", ...here(tag.name.length + 2) };
+    const name = localName(tag.name);
+    const length = tag.name.length + 2;
+    const { line, column } = here(length);
+    const start = blank.length + parser.position - length;
+    const open: Open = { name, kind: "element", children: [], text: "", line, column, start, end: start };
     count += 1;
     if (count > mostFields) fail(`more than ${mostFields} elements`, 1);
     else if (stack.length >= MAX_DEPTH) fail(`elements nested deeper than ${MAX_DEPTH}`, 1);
@@ -76,7 +90,8 @@ export function readXml(
     });
   });
   parser.on("closetag", () => {
-    stack.pop();
+    const closed = stack.pop();
+    if (closed !== undefined) closed.end = blank.length + parser.position;
   });
   parser.on("text", addText);
   parser.on("cdata", addText);

@@ -9,6 +9,8 @@ import {
 } from "../../gwc/document-node.ts";
 import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
 import { withSecrets } from "../../gwc/secrets.ts";
+import { MASKED } from "../../lib/masked.ts";
+import { onceEach } from "../../lib/once-each.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { type DocumentFormat, readDocument } from "../body/document.ts";
@@ -52,7 +54,8 @@ export function decodeField(
   const { name: root } = field;
   const decoder = new Decoder(kindsByKey(present), strictLists === true);
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
-  return decoder.problems.result({ root, node: keepsMasks === true ? node : withSecrets(node, present?.node) });
+  const isWhole = keepsMasks === true || !decoder.hasMasks;
+  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node) });
 }
 
 /** Returns the names of the fields of a document that have another value in the present one. */
@@ -74,8 +77,13 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
   );
 }
 
+/** The entries of a table. Thousands of layers are decoded by the same tables. */
+const entriesOf = onceEach((types: FieldTypes): readonly (readonly [string, FieldType])[] => Object.entries(types));
+
 class Decoder {
   readonly problems = new Problems();
+  /** Whether a text may have `***`, for which the present value of a secret stands. */
+  hasMasks = false;
   readonly #kindsByKey: ReadonlyMap<string, string>;
   readonly #strictLists: boolean;
 
@@ -91,11 +99,17 @@ class Decoder {
     path: string,
   ): MapNode {
     const known: NamedNode[] = [];
-    for (const [name, type] of Object.entries(types)) {
+    const byName = new Map<string, Field[]>();
+    for (const child of field.children) {
+      const same = byName.get(child.name);
+      if (same === undefined) byName.set(child.name, [child]);
+      else same.push(child);
+    }
+    for (const [name, type] of entriesOf(types)) {
+      const given = byName.get(name);
+      const [first, second] = given ?? [];
+      if (given === undefined || first === undefined) continue;
       const at = path === "" ? name : `${path}.${name}`;
-      const given = field.children.filter((child) => child.name === name);
-      const [first, second] = given;
-      if (first === undefined) continue;
       if (typeof type === "object" && "repeated" in type) {
         const items = expanded(given).map((item, i) => this.#decode(item, type.repeated, `${at}[${i}]`));
         known.push([name, { kind: "repeated", items }]);
@@ -105,6 +119,8 @@ class Decoder {
       }
     }
     const others = field.children.filter(({ name }) => !name.startsWith("@") && !(name in types));
+    // Elements without a table are not looked at.
+    if (others.length > 0) this.hasMasks = true;
     return { kind: "map", attributes: attributesOf(field, attributes), fields: [...known, ...unknownFields(others)] };
   }
 
@@ -164,6 +180,7 @@ class Decoder {
     const trimmed = text.trim();
     switch (type) {
       case "text":
+        if (trimmed.includes(MASKED)) this.hasMasks = true;
         return trimmed;
       case "flag":
         if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";

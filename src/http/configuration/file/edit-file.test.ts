@@ -4,7 +4,7 @@ import { realisticFile } from "../../../../test/support/geowebcache-file.ts";
 import { changedObjects, changesOf, type ObjectChange } from "../../../gwc/configured-object.ts";
 import { fieldOf, map, type RootedDocument } from "../../../gwc/document-node.ts";
 import { editFile } from "./edit-file.ts";
-import { editParts, partsOf, textOfParts } from "./file-parts.ts";
+import { editBytes, type LaidOutFile, layoutOf } from "./file-layout.ts";
 import { type FileContent, inForce, readFile } from "./read-file.ts";
 
 const text = realisticFile("/srv/gwc", "http://127.0.0.1:9/wms");
@@ -13,6 +13,22 @@ function read(file: string | Buffer): FileContent {
   const content = readFile(Buffer.from(file));
   if (!content.ok) throw new Error(JSON.stringify(content.error));
   return content.value;
+}
+
+function laidOut(bytes: Buffer): LaidOutFile {
+  const layout = layoutOf(bytes, read(bytes));
+  if (!layout.ok) throw new Error(layout.error);
+  return { bytes, layout: layout.value };
+}
+
+/** Changes a file by its layout, and checks that the result has its layout. */
+function edited(bytes: Buffer, changes: readonly ObjectChange[]): Buffer {
+  const after = editBytes(laidOut(bytes), changes);
+  if (!after.ok) throw new Error(JSON.stringify(after.error));
+  const { pieces, layout } = after.value;
+  const joined = Buffer.concat(pieces);
+  expect(layout).toEqual(laidOut(joined).layout);
+  return joined;
 }
 
 const documentIn = (content: FileContent, kind: ObjectChange["kind"], name: string): RootedDocument => {
@@ -52,13 +68,35 @@ test("a change of one layer leaves the other layers and what stands between them
       "    <wmsLayer>\n      <name>city:base",
       "    <wmsLayer><name>a</name></wmsLayer><wmsLayer><name>b</name></wmsLayer>\n    <wmsLayer>\n      <name>city:base",
     );
-  const content = read(Buffer.from(odd, "latin1"));
+  const bytes = Buffer.from(odd, "latin1");
+  const content = read(bytes);
   for (const name of ["a", "b", "city:base", "ortho photos", "r\u00fccken", "z", "new"])
     for (const document of [wms(name), undefined]) {
       const change: ObjectChange = { kind: "layer", name, document };
-      const edited = editParts(partsOf(content), change);
-      expect(edited.ok && textOfParts(edited.value), name).toBe(editFile(content, [change]));
+      expect(edited(bytes, [change]).toString("latin1"), name).toBe(editFile(content, [change]));
     }
+});
+
+test("a file in UTF-8 keeps its byte order mark and its other characters", () => {
+  const bytes = Buffer.from(`\ufeff${text.replace("<name>city:old</name>", "<name>r\u00fccken \ud83d\uddfa</name>")}`);
+  const change: ObjectChange = { kind: "layer", name: "new", document: wms("new") };
+  const after = edited(bytes, [change]);
+  expect(after.toString()).toBe(`\ufeff${editFile(read(bytes), [change])}`);
+  expect(edited(after, [{ ...change, document: undefined }]).equals(bytes)).toBe(true);
+});
+
+test("a file in ISO-8859-1 stays in it, also if its bytes are text in UTF-8", () => {
+  const declared = text.replace('encoding="utf-8"', 'encoding="ISO-8859-1"');
+  const bytes = Buffer.from(declared.replace("<name>city:old</name>", "<name>\u00c3\u00bc</name>"), "latin1");
+  const after = edited(bytes, [{ kind: "layer", name: "new", document: wms("new") }]);
+  expect(after.toString("latin1")).toContain("<name>\u00c3\u00bc</name>");
+});
+
+test("a file in an encoding without ASCII cannot be changed, nor one with prefixes", () => {
+  const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
+  expect(layoutOf(utf16, read(utf16))).toMatchObject({ ok: false });
+  const prefixed = '<g:gwcConfiguration xmlns:g="http://geowebcache.org/schema/2.0.0"></g:gwcConfiguration>';
+  expect(layoutOf(Buffer.from(prefixed), read(prefixed))).toMatchObject({ ok: false });
 });
 
 test("a realistic file has its objects, and without a change stays as it is", () => {
@@ -108,6 +146,7 @@ describe("a change", () => {
     ]);
     const put: ObjectChange = { kind: "settings", name: "global", document: { root: "global", node: given } };
     const after = editFile(content, changesOf(content.objects, put));
+    expect(edited(Buffer.from(text), changesOf(content.objects, put)).toString()).toBe(after);
     expect(difference(text, after)).toEqual({
       gone: ["  <runtimeStats>true</runtimeStats>"],
       added: ["  <runtimeStats>false</runtimeStats>"],
@@ -141,7 +180,9 @@ describe("a change", () => {
     const content = read(text);
     const { root, node } = documentIn(content, "store", "slippy");
     const document = { root, node: { ...node, attributes: { default: "true" } } };
-    const after = editFile(content, changesOf(content.objects, { kind: "store", name: "slippy", document }));
+    const changes = changesOf(content.objects, { kind: "store", name: "slippy", document });
+    const after = editFile(content, changes);
+    expect(edited(Buffer.from(text), changes).toString()).toBe(after);
     expect(after).toContain('<FileBlobStore default="false"><id>fast</id>');
     expect(after).toContain('<FileBlobStore default="true"><id>slippy</id>');
   });
@@ -162,11 +203,9 @@ describe("a change", () => {
           const document = key === undefined ? undefined : sorted(withField(present ?? wms(layer), key, value));
           const made: ObjectChange = { kind: "layer", name: layer, document };
           const after = editFile(content, [made]);
-          const parts = editParts(partsOf(content), made);
           // Without the other layers: the same file.
-          expect(parts.ok && textOfParts(parts.value)).toBe(after);
+          expect(edited(Buffer.from(content.text), [made]).toString()).toBe(after);
           content = read(after);
-          expect(parts.ok && parts.value).toEqual(partsOf(content));
           expect(inForce(content.objects)).toEqual(changedObjects(before, made));
         }
       }),

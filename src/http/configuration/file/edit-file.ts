@@ -45,7 +45,7 @@ export function editFile(content: FileContent, changes: readonly ObjectChange[])
 }
 
 /** @throws Error when the text, which was read before, is no XML */
-export function rootOf(text: string): XmlElement {
+function rootOf(text: string): XmlElement {
   const root = parseXml(text);
   if (!root.ok) throw new Error(`the file is no XML: ${root.error}`);
   return root.value;
@@ -82,7 +82,7 @@ function editObject(
   const items = containers.flatMap(({ children }) => children);
   const own = objects.filter((object) => object.kind === kind && object.name === name);
   const places = own.flatMap((object) => {
-    const item = object.index === undefined ? undefined : items[object.index];
+    const item = items.find(({ start }) => start === object.start);
     return item === undefined ? [] : [{ object, item }];
   });
   const last = places.at(-1);

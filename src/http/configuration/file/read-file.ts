@@ -29,8 +29,9 @@ export const RENAMED: ReadonlyMap<string, string> = new Map([["runtimeStats", "r
 /** An object of the file, and where it stands. */
 export interface FileObject extends ConfiguredObject {
   readonly document: RootedDocument;
-  /** The number of its element in its container; undefined: it has no element of its own. */
-  readonly index: number | undefined;
+  /** Where its element begins in the text, and the index behind it; undefined: it has no element of its own. */
+  readonly start: number | undefined;
+  readonly end: number | undefined;
   readonly line: number;
 }
 
@@ -86,7 +87,8 @@ function objectsOf(
     { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
   );
   if (!settings.ok) return settings;
-  objects.push({ kind: "settings", name: SETTINGS, document: settings.value, index: undefined, line: root.line });
+  const place = { start: undefined, end: undefined, line: root.line };
+  objects.push({ kind: "settings", name: SETTINGS, document: settings.value, ...place });
   for (const kind of ["store", "gridSet", "layer"] as const) {
     const { element, roots, nameField } = CONTAINERS[kind];
     const items = root.children.filter(({ name }) => name === element).flatMap(({ children }) => children);
@@ -101,8 +103,8 @@ function objectsOf(
       if (!document.ok) return document;
       const name = textOf(document.value.node, nameField) ?? "";
       if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
-      const ownIndex = index < items.length ? index : undefined;
-      objects.push({ kind, name, document: document.value, index: ownIndex, line: item.line });
+      const { start, end } = index < items.length ? item : {};
+      objects.push({ kind, name, document: document.value, start, end, line: item.line });
       if (kind === "layer") noteLayer(name, document.value, item.line, notes);
     }
   }
