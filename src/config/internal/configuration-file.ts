@@ -16,7 +16,7 @@ export interface ConfigurationFile {
   readonly withVariables: readonly Path[];
 }
 
-/** Limits far beyond any real file. Each level and value takes time, stack and memory. */
+/** A limit far beyond any real file. Each value takes time and memory. */
 const MAX_VALUES = 1_000_000;
 
 /** Thrown when the whole document is unusable. */
@@ -70,7 +70,7 @@ export function readConfigurationFile(name: string, text: string, replacing: Rep
     return file(undefined);
   }
 
-  // Most files have neither, and the values of 10,000 layers are not copied.
+  // Most files have no aliases and no variables: then the values of 10,000 layers are not copied.
   if (!document.value.hasAliases && !text.includes("${")) return file(content);
   let values = 0;
   /** The collections around the value that is being filled. */
