@@ -19,7 +19,7 @@ export function refusesWithoutStore({ stores, layers }: Configuration, layer: st
   return store?.type === "s3" && store.unavailable === "refuse";
 }
 
-/** Returns where the tiles of each layer are stored, by layer. `only`: the layers to return; absent: all. */
+/** Returns where the tiles of each layer are stored, by layer. `only`: the names of the layers to return; absent: all layers. */
 export function storeLocations(
   { dataDir, stores, layers }: CoordinatorConfiguration,
   only?: ReadonlySet<string>,

@@ -23,7 +23,7 @@ export const QUOTA = "geowebcache-diskquota.xml";
 export interface ReadXmlFile {
   /** The hash of its bytes. */
   readonly digest: string;
-  /** Refused, by the end of a sentence: a file that cannot be changed. */
+  /** An error says why the file cannot be changed, as the end of a sentence that begins with its name. */
   readonly layout: Result<FileLayout, string>;
 }
 

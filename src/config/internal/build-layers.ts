@@ -73,7 +73,7 @@ export interface Directories {
 
 /**
  * Builds one layer.
- * @param directories those of other layers; the layer is added
+ * @param directories the directories of other layers; that of the layer is added
  */
 export function buildOneLayer(
   document: LayerDocument,
