@@ -134,7 +134,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     checkCacheGrids(gridSubsets, cache, (gridSet) => subsetPath(document, gridSet, path), problems);
   checkTilesOnDisk(document, gridSubsets, path, problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
-  const { gridSubsets: _, formats: __, updateSources: feeds, ...plain } = document;
+  const { gridSubsets: _, formats: __, updateSources: feeds, title = name, metatile, legends, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
   const formats = buildFormats(
     document.formats ?? formatsOfSource(archive?.format, cache),
@@ -146,14 +146,14 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const updateSources = buildUpdateSources(feeds, { gridSubsets, formats }, [...path, "updateSources"], problems);
   return {
     ...plain,
-    title: document.title ?? name,
+    title,
     source,
     gridSubsets,
     formats,
     ...defined({ updateSources }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
-    metatile: document.metatile ?? (ofTiles ? [1, 1] : [4, 4]),
-    legends: document.legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
+    metatile: metatile ?? (ofTiles ? [1, 1] : [4, 4]),
+    legends: legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
   };
 }
 
