@@ -12,6 +12,7 @@ import { UncachedTiles } from "../cache/uncached-tiles.ts";
 import { queryUpstream } from "../cache/upstream-question.ts";
 import { UseRecorder } from "../cache/use-recorder.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { layerOrigin } from "../config/layer-origin.ts";
 import { type LayerUpdate, withLayer } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
@@ -163,7 +164,7 @@ export class Serving implements ServingProcesses {
       readiness: () => node?.unready ?? this.#readiness,
       installation: () => installationOf(this.#configuration, workers),
       users: () => this.#users(),
-      layerOrigin: (layer) => this.#configuration.layerOrigins.get(layer),
+      layerOrigin: (layer) => layerOrigin(this.#configuration, layer),
       checkConfiguration: (text) => this.#checks.check(text),
       reload: () => core.reload(),
       configured: () => this.#configuration,

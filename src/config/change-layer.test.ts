@@ -6,6 +6,7 @@ import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import { ownDocument } from "../gwc/own-document.ts";
 import { changeLayer } from "./change-layer.ts";
 import type { Configuration } from "./configuration.ts";
+import { layerOrigin } from "./layer-origin.ts";
 import { withLayer } from "./layer-update.ts";
 import { loadConfiguration } from "./load.ts";
 
@@ -49,8 +50,8 @@ test("a change of one layer comes to the same as a load of everything", async ()
     const whole = await loaded(configuration.objects);
     expect(configuration.layers).toEqual(whole.layers);
     expect(configuration.objects).toEqual(whole.objects);
-    const made = ([name]: readonly [string, unknown]) => name !== "file";
-    expect([...configuration.layerOrigins].filter(made)).toEqual([...whole.layerOrigins].filter(made));
+    for (const { name } of whole.layers.filter((layer) => layer.name !== "file"))
+      expect(layerOrigin(configuration, name)).toEqual(layerOrigin(whole, name));
   }
   const removed = await changeLayer(configuration, { kind: "layer", name: "b", document: undefined }, {});
   if (removed?.ok !== true) throw new Error("not removed");

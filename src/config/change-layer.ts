@@ -70,9 +70,7 @@ export async function changeLayer(
   });
   const ids = current.stores.map(({ id }) => id);
   checkLayerStores([read], ids.includes(DEFAULT_STORE) ? undefined : ids, current.stores, problems);
-  return problems.list.length > 0
-    ? refuse(problems.list)
-    : ok({ name, made: { layer: withDigest(layer), object, origin } });
+  return problems.list.length > 0 ? refuse(problems.list) : ok({ name, made: { layer: withDigest(layer), object } });
 }
 
 /** Returns the name of the other layer that has a directory. `at`: the index of the layer that changes. */

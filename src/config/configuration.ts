@@ -44,7 +44,7 @@ export interface Configuration {
   readonly isWritable: boolean;
   /** The objects that replace a part of the file, by `overriddenKey`. */
   readonly overridden: ReadonlySet<string>;
-  /** Where each layer is configured, by name. Empty for the demo layers. */
+  /** Where each layer of the files stands, by name; see `layerOrigin`. Empty for the demo layers. */
   readonly layerOrigins: ReadonlyMap<string, Origin>;
   /** The files of the grid sets and stores that are in included files, by `overriddenKey`. */
   readonly includedIn: ReadonlyMap<string, string>;

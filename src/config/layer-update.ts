@@ -4,7 +4,6 @@ import type { GridSet } from "../grid/grid-set.ts";
 import { type ConfiguredObject, changedObjects } from "../gwc/configured-object.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
 import type { Configuration } from "./configuration.ts";
-import type { Origin } from "./problem.ts";
 
 /**
  * The change of one layer of the configuration in force. Each process makes the same change to its own copy of the
@@ -25,7 +24,6 @@ export interface LayerChange {
 export interface MadeLayer {
   readonly layer: Layer;
   readonly object: ConfiguredObject;
-  readonly origin: Origin;
 }
 
 type Layers = Pick<Configuration, "layers" | "gridSets">;
@@ -42,11 +40,8 @@ export function layersAfter(configuration: Layers, { name, made }: LayerChange):
 /** Returns a configuration after a change of one layer. */
 export function withLayer(configuration: Configuration, update: LayerUpdate): Configuration {
   const { name, made } = update;
-  const layerOrigins = new Map(configuration.layerOrigins);
-  if (made === undefined) layerOrigins.delete(name);
-  else layerOrigins.set(name, made.origin);
   const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.object.document });
-  return { ...configuration, objects, layers: layersAfter(configuration, update), layerOrigins };
+  return { ...configuration, objects, layers: layersAfter(configuration, update) };
 }
 
 /** Replaces copies of grid sets by those that this process has: a layer that came from another process has copies. */

@@ -130,7 +130,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     isWritable: document.config.writable,
     overridden: building.overridden ?? new Set(),
     includedIn: includedIn(document, building.origins),
-    layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building.origins),
+    layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building),
     jobs,
     compat,
     serviceInformation,
@@ -169,13 +169,20 @@ function includedIn({ gridSets, stores = [] }: Document, origins: Origins): Read
   return new Map(found.flat());
 }
 
-/** Returns where each layer is configured. A layer that does not fit the schema is undefined here. */
-const layerOrigins = (documents: NonNullable<Document["layers"]>, origins: Origins): ReadonlyMap<string, Origin> =>
-  new Map(
+/** Returns where each layer of the files stands. A layer that does not fit the schema is undefined here. */
+function layerOrigins(
+  documents: NonNullable<Document["layers"]>,
+  { origins, objects = [] }: Building,
+): ReadonlyMap<string, Origin> {
+  const made = new Set(objects.flatMap(({ kind, name, document }) => (kind === "layer" && document ? [name] : [])));
+  return new Map(
     documents.flatMap((layer, i) =>
-      layer === undefined ? [] : [[layer.name, origins.originOf(["layers", i], "value")] as const],
+      layer === undefined || made.has(layer.name)
+        ? []
+        : [[layer.name, origins.originOf(["layers", i], "value")] as const],
     ),
   );
+}
 
 /**
  * Reports unknown layers that sections other than `layers` name. Called only if no layer has a problem: a layer with a

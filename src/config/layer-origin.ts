@@ -1,0 +1,13 @@
+import { documentOf } from "../gwc/configured-object.ts";
+import type { Configuration } from "./configuration.ts";
+import { originOfObject } from "./internal/with-objects.ts";
+import type { Origin } from "./problem.ts";
+
+/** Returns where a layer is configured: in a file, or as a document that a request has made. Undefined for a demo layer. */
+export function layerOrigin(
+  { layerOrigins, objects, geowebcache }: Configuration,
+  name: string,
+): Pick<Origin, "file" | "line"> | undefined {
+  if (documentOf(objects, "layer", name) === undefined) return layerOrigins.get(name);
+  return { file: geowebcache?.file ?? originOfObject({ kind: "layer", name }) };
+}
