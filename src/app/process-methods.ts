@@ -165,7 +165,7 @@ export interface ServingCalls {
   upstreams(): Promise<readonly UpstreamView[]>;
   /** Returns the nodes of the cluster; a server that is alone is one. */
   nodes(): Promise<readonly NodeView[]>;
-  /** Returns the lead of the cluster; undefined: the server is alone, or the lead does not tell. */
+  /** Returns the lead of the cluster; undefined: the server is alone. */
   lead(): Promise<LeadView | undefined>;
   /** Takes a node out of the balancer and gives it no further renders, or ends that. */
   drainNode(name: string, drained: boolean): Promise<DrainOutcome>;

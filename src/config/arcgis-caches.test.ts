@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { COMPACT, confCdi, confXml, EXPLODED, WORLD, writeAt } from "../../test/support/arcgis-fixture.ts";
+import { coverageOf } from "../../test/support/layer.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import { checkText, loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
@@ -62,7 +63,7 @@ test("a layer takes grid set, area, formats and single tiles from its cache", as
     },
   ]);
   // 64 rows are above the equator's; columns 16 and 17 of 64.
-  expect(layers[0]?.gridSubsets[0]?.coverage[6]).toMatchObject({ minX: 16, maxX: 17, minY: 0, maxY: 1 });
+  expect(coverageOf(layers[0], 6)).toMatchObject({ minX: 16, maxX: 17, minY: 0, maxY: 1 });
   expect(gridSets.map(({ id }) => id)).toEqual(["EPSG:102100_roads"]);
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { VECTOR_TILE, writeMbtiles, writePmtiles } from "../../test/support/archive-fixture.ts";
+import { coverageOf } from "../../test/support/layer.ts";
 import { configurationDocument } from "./configuration-document.ts";
 import { loadConfiguration } from "./load.ts";
 import { problemText } from "./problem.ts";
@@ -52,7 +53,7 @@ test("a layer takes format, levels, bounds and single tiles from its archive", a
     },
   ]);
   // From 90° W to 0°, and two of the four rows above the equator.
-  expect(layers[0]?.gridSubsets[0]?.coverage[3]).toEqual({ z: 3, minX: 2, maxX: 3, minY: 4, maxY: 5 });
+  expect(coverageOf(layers[0], 3)).toEqual({ z: 3, minX: 2, maxX: 3, minY: 4, maxY: 5 });
 });
 
 test("what the file says goes before what the archive says", async () => {

@@ -1,7 +1,6 @@
 import type { Extent, GridSet, GridSetId, TileRect, Zoom } from "../grid/grid-set.ts";
 import { matrixRect, rectOf } from "../grid/grid-set.ts";
 import { defined } from "../lib/defined.ts";
-import { onceEach } from "../lib/once-each.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import { formatOf, type TileFormat } from "./format.ts";
 import type { FormatModifier } from "./format-modifier.ts";
@@ -22,8 +21,6 @@ export interface GridSubset {
   /** The first and the last level whose tiles are stored; see `storesLevel`. Absent: there is no limit. */
   readonly minCachedLevel?: Zoom;
   readonly maxCachedLevel?: Zoom;
-  /** The tiles of each level from zoomStart to zoomStop; the index is z. */
-  readonly coverage: readonly TileRect[];
 }
 
 /** Returns the extent that a subset offers, in its grid set's units. */
@@ -378,38 +375,13 @@ export function formatsBeside({ formats, formatsTogether }: Layer, mimeType: str
   );
 }
 
-/** Returns the tiles that a level of a subset offers; undefined outside its levels. */
-export const coverageAt = (subset: GridSubset, z: Zoom): TileRect | undefined => subset.coverage[z];
-
-/** The coverages of subsets without an extent, by grid set and levels: thousands of layers share them. */
-const wholeCoverages = onceEach((_: GridSet) => new Map<string, readonly TileRect[]>());
-
-function wholeCoverage(gridSet: GridSet, zoomStart: Zoom, zoomStop: Zoom): readonly TileRect[] {
-  const known = wholeCoverages(gridSet);
-  const key = `${zoomStart}/${zoomStop}`;
-  const coverage = known.get(key) ?? coverageOf(gridSet, zoomStart, zoomStop, undefined);
-  known.set(key, coverage);
-  return coverage;
+/** Returns the tiles that a level of a subset offers; undefined outside its levels, and where the extent has no tiles. */
+export function coverageAt({ gridSet, extent, zoomStart, zoomStop }: GridSubset, z: Zoom): TileRect | undefined {
+  if (z < zoomStart || z > zoomStop) return undefined;
+  return extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, extent);
 }
 
-function coverageOf(
-  gridSet: GridSet,
-  zoomStart: Zoom,
-  zoomStop: Zoom,
-  extent: Extent | undefined,
-): readonly TileRect[] {
-  const coverage: TileRect[] = [];
-  for (let z = zoomStart; z <= zoomStop; z++) {
-    const rect = extent === undefined ? matrixRect(gridSet, z) : rectOf(gridSet, z, extent);
-    if (rect !== undefined) coverage[z] = rect;
-  }
-  return coverage;
-}
-
-/**
- * Creates a subset and computes its coverage. Levels outside zoomStart…zoomStop, and levels that the extent misses,
- * have no tiles.
- */
+/** Creates a subset. Without zooms it has all levels of the grid set. */
 export function gridSubset(
   gridSet: GridSet,
   options: {
@@ -421,16 +393,10 @@ export function gridSubset(
   },
 ): GridSubset {
   const last = gridSet.matrices.length - 1;
-  const zoomStart = options.zoomStart ?? 0;
-  const zoomStop = Math.min(options.zoomStop ?? last, last);
   return {
     gridSet,
-    zoomStart,
-    zoomStop,
-    coverage:
-      options.extent === undefined
-        ? wholeCoverage(gridSet, zoomStart, zoomStop)
-        : coverageOf(gridSet, zoomStart, zoomStop, options.extent),
+    zoomStart: options.zoomStart ?? 0,
+    zoomStop: Math.min(options.zoomStop ?? last, last),
     ...defined({
       extent: options.extent,
       minCachedLevel: options.minCachedLevel,

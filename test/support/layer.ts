@@ -1,8 +1,15 @@
 import { builtInGridSet } from "../../src/grid/built-in.ts";
-import type { GridSet } from "../../src/grid/grid-set.ts";
+import type { GridSet, TileRect } from "../../src/grid/grid-set.ts";
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
-import { DEFAULT_ENCODING, gridSubset, INFO_FORMATS, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
+import {
+  coverageAt,
+  DEFAULT_ENCODING,
+  gridSubset,
+  INFO_FORMATS,
+  type Layer,
+  STANDARD_LAYER_JOBS,
+} from "../../src/layer/layer.ts";
 
 /** Returns a format by its MIME type; throws if it does not exist. */
 export function formatNamed(mimeType: string): TileFormat {
@@ -16,6 +23,12 @@ export function gridSetNamed(id: string): GridSet {
   const gridSet = builtInGridSet(id);
   if (gridSet === undefined) throw new Error(`no grid set ${id}`);
   return gridSet;
+}
+
+/** Returns the tiles that the first grid subset of a layer offers at a level. */
+export function coverageOf(layer: Layer | undefined, z: number): TileRect | undefined {
+  const subset = layer?.gridSubsets[0];
+  return subset && coverageAt(subset, z);
 }
 
 /** Returns a layer of PNG tiles in the web's grid set; `more` has the fields that the test is about. */

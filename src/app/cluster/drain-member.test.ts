@@ -4,6 +4,7 @@ import { silentLog } from "../../../test/support/silent-log.ts";
 import type { RendererHost } from "../renderer-host.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
+import { LINK_VERSION, ownVersions } from "./link-version.ts";
 import type { Member } from "./member.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 
@@ -12,16 +13,28 @@ function membersOf(...names: readonly string[]) {
   const notes: string[] = [];
   const members = new Set(
     names.map((name): Member => {
-      const renderers = new NodeRenderers({ name, renderers: 2 }, { note: () => undefined });
+      const renderers = new NodeRenderers({ name, renderers: 2 }, { note: () => undefined }, () => ({
+        ids: [],
+        made: [],
+      }));
       hosts.add(renderers);
       const channel = {
         call: () => Promise.reject(new Error("not called")),
         note: (method: string, args: readonly unknown[]) => void notes.push(`${name} ${method} ${args.join()}`),
       };
-      const hello = { version: 2, instance: name, name, stores: new Map(), isDraining: false, renderers: 2 };
+      const hello = { ...ownVersions(), instance: name, name, stores: new Map(), isDraining: false, renderers: 2 };
       const known = { sinceMs: 0, lastHeardMs: 0, checked: new CheckedStores() };
       const socket: Pick<Socket, "destroy"> = { destroy: () => expect.fail("not called") };
-      return { hello, version: 2, channel, socket, renderers, isDraining: false, isLeaving: false, ...known };
+      return {
+        hello,
+        version: LINK_VERSION,
+        channel,
+        socket,
+        renderers,
+        isDraining: false,
+        isLeaving: false,
+        ...known,
+      };
     }),
   );
   const parts = {

@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 import { FramedPort } from "../../cluster/framed-port.ts";
-import type { LeadView } from "../../http/api/nodes/node-view.ts";
 import { Channel, remoteMethods } from "../../lib/channel.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -25,7 +24,6 @@ const unavailable = (message: string): Error => Object.assign(new Error(message)
 export class LeadLink {
   readonly #log: Logger;
   #channel: LeadChannel | undefined;
-  #version = 1;
   #why = "no lead has been found yet";
   readonly #waiting = new Set<() => void>();
 
@@ -42,10 +40,9 @@ export class LeadLink {
     });
   }
 
-  /** Calls go through the channel from now on, with messages of a version. */
-  use(channel: LeadChannel, version: number): void {
+  /** Calls go through the channel from now on. */
+  use(channel: LeadChannel): void {
     this.#channel = channel;
-    this.#version = version;
     for (const resume of [...this.#waiting]) resume();
   }
 
@@ -117,19 +114,12 @@ export class LeadLink {
     }
   }
 
-  /** Returns the lead; undefined: it has version 1 of the messages, which lack this call. */
-  async #lead(): Promise<LeadView | undefined> {
-    const channel = await this.#connected();
-    return this.#version < 2 ? undefined : channel.call("lead");
-  }
-
   /** Returns the rest of the server, as the processes that serve use it. */
   core(): Core {
     return {
       operations: this.operations,
       renders: remoteMethods(this.#repeated, USER_RENDERS),
       ...remoteMethods(this.operations, SERVING_CALLS),
-      lead: () => this.#lead(),
     };
   }
 }

@@ -3,12 +3,9 @@ import { ownVersion } from "../../lib/version.ts";
 /**
  * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
  * parameters, changes so that the program before would misread a message.
- * 2: `lead` describes the lead, rows of nodes have their lease and their program, and stores are made over HTTP.
+ * 3: grid subsets have no `coverage`; see `forVersion2`.
  */
-export const LINK_VERSION = 2;
-
-/** From this version on nodes have stores that were made over HTTP. */
-export const STORES_VERSION = 2;
+export const LINK_VERSION = 3;
 
 /** The oldest version that this program uses: that of the program before it. */
 const OLDEST = LINK_VERSION - 1;
@@ -17,10 +14,10 @@ const OLDEST = LINK_VERSION - 1;
 export interface KnownVersions {
   /** The newest. */
   readonly version: number;
-  /** Absent: version 1, which knows no other. */
-  readonly oldest?: number;
-  /** The version of the program; absent in version 1. */
-  readonly program?: string;
+  /** The oldest. */
+  readonly oldest: number;
+  /** The version of the program. */
+  readonly program: string;
 }
 
 export const ownVersions = (): KnownVersions => ({ version: LINK_VERSION, oldest: OLDEST, program: ownVersion() });
@@ -28,9 +25,8 @@ export const ownVersions = (): KnownVersions => ({ version: LINK_VERSION, oldest
 /** Returns the newest version that both know; a text: why there is none. */
 export function commonVersion(node: KnownVersions, lead = ownVersions()): number | string {
   const common = Math.min(node.version, lead.version);
-  if (common >= Math.max(node.oldest ?? node.version, lead.oldest ?? lead.version)) return common;
+  if (common >= Math.max(node.oldest, lead.oldest)) return common;
   return `its messages have version ${versionText(node)}, and those of the lead version ${versionText(lead)}: only neighbours work together`;
 }
 
-const versionText = ({ version, program }: KnownVersions): string =>
-  program === undefined ? String(version) : `${version} (Nuthatch ${program})`;
+const versionText = ({ version, program }: KnownVersions): string => `${version} (Nuthatch ${program})`;

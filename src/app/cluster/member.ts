@@ -67,7 +67,7 @@ async function nodeView(
     sinceMs,
     lagMs: Math.max(0, Math.round(elapsedMs() - lastHeardMs)),
     tiles: metrics === undefined ? 0 : servedTiles(metrics.tiles),
-    version: hello.program ?? null,
+    version: hello.program,
     ...known,
   };
 }

@@ -175,7 +175,7 @@ export class Membership {
         this.#mayStore(sentMs, welcome.leadLeaseMs);
         await begun();
         this.#lease.granted(sentMs);
-        link.use(channel, welcome.version ?? 1);
+        link.use(channel);
         this.#leads = row.instance === hello.instance;
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         this.#leave = async () => void (await channel.call("leave").catch(() => undefined));

@@ -1,23 +1,14 @@
 import type { Configuration } from "../../config/configuration.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
-import type { StoreOptions } from "../../store/store-options.ts";
 import { storeLocationsById } from "../configured-stores.ts";
-import { commonVersion, STORES_VERSION } from "./link-version.ts";
+import { commonVersion } from "./link-version.ts";
 import type { NodeHello, Welcome } from "./node-methods.ts";
 
 /** Why a node cannot join, or the version of the messages with it. */
 export type Admission = { readonly kind: "admitted"; readonly version: number } | Exclude<Welcome, { kind: "joined" }>;
 
-/**
- * Decides whether a node can join those that have joined.
- * @param made the stores that were made over HTTP
- */
-export function admit(
-  hello: NodeHello,
-  joined: Iterable<NodeHello>,
-  configuration: Configuration,
-  made: readonly StoreOptions[],
-): Admission {
+/** Decides whether a node can join those that have joined. */
+export function admit(hello: NodeHello, joined: Iterable<NodeHello>, configuration: Configuration): Admission {
   const version = commonVersion(hello);
   if (typeof version === "string") return { kind: "refused", reason: version };
   const reason = otherStore(hello, configuration);
@@ -27,8 +18,6 @@ export function admit(
       kind: "not_now",
       reason: `another node is called ${JSON.stringify(hello.name)}: cluster.node names each differently`,
     };
-  if (version < STORES_VERSION && made.length > 0)
-    return { kind: "not_now", reason: "stores were made over HTTP, which its version of the messages lacks" };
   return { kind: "admitted", version };
 }
 

@@ -28,8 +28,8 @@ export type Welcome =
       readonly kind: "joined";
       readonly instance: string;
       readonly leadLeaseMs: number;
-      /** The version of the messages on this connection: the newest that both know. Absent: 1. */
-      readonly version?: number;
+      /** The version of the messages on this connection: the newest that both know. */
+      readonly version: number;
     }
   /** The lead has not begun, has no valid lease itself, or is closing. */
   | { readonly kind: "not_now"; readonly reason: string }
@@ -67,7 +67,7 @@ export interface NodeMethods extends MemberMethods, RendererHostMethods {
 
 /** A configuration as the lead sends it: its `stores` are those that were made over HTTP. */
 export interface SharedConfiguration extends Configuration {
-  /** The ids of all stores, in their order. Absent in version 1: those of the node's file. */
+  /** The ids of all stores, in their order. Absent: those of the node's file. */
   readonly storeIds?: readonly string[];
 }
 

@@ -26,13 +26,13 @@ import { withMarks } from "../store-faults.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
-import { STORES_VERSION } from "./link-version.ts";
 import { type Member, type NodeChannel, newMember, nodeViews } from "./member.ts";
 import { type Admission, admit, near } from "./node-admission.ts";
 import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { storeChanges } from "./store-changes.ts";
 import { StoreNames } from "./store-names.ts";
+import { forVersion2 } from "./version-2.ts";
 
 export interface NodePoolParts {
   readonly configuration: Configuration;
@@ -108,7 +108,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       if (!lease.isValid) return { kind: "not_now", reason: "the lead has lost its lease" };
       if (socket.destroyed) return { kind: "not_now", reason: "the connection has ended" };
       const joined = [...this.#members].map((one) => one.hello);
-      return admit(hello, joined, this.#parts.configuration, this.#made);
+      return admit(hello, joined, this.#parts.configuration);
     };
     const join = async (hello: NodeHello): Promise<Welcome> => {
       for (;;) {
@@ -132,9 +132,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const welcome = (hello: NodeHello, version: number): Welcome => {
       const ofFile = this.#parts.configuration.stores;
-      const changesOf =
-        version < STORES_VERSION ? undefined : (stores: readonly StoreOptions[]) => storeChanges(stores, ofFile);
-      const renderers = new NodeRenderers(hello, channel, changesOf);
+      const renderers = new NodeRenderers(hello, channel, (stores) => storeChanges(stores, ofFile));
       member = newMember({ hello, version, channel, socket, renderers, checked });
       this.#begin(member);
       return { kind: "joined", instance: this.#parts.instance, leadLeaseMs: lease.leftMs, version };
@@ -156,8 +154,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       if (member !== undefined) this.#leases.returned(member.hello.instance);
       socket.end();
     };
+    const port = new FramedPort(socket);
     const channel: NodeChannel = new Channel(
-      new FramedPort(socket),
+      {
+        on: (event, listener) => port.on(event, listener),
+        postMessage: (message) => port.postMessage(member?.version === 2 ? forVersion2(message) : message),
+      },
       {
         ...this.#methods,
         renderForUser: (order, missed, client, gone) =>
@@ -243,8 +245,6 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   override async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
-    const old = [...this.#members].find(({ version }) => version < STORES_VERSION);
-    if (old !== undefined) return `node ${old.hello.name} has an older version, which has only the stores of its file`;
     const asked = [...this.#members];
     const fault = await super.storesFault(stores, mark);
     if (fault === undefined) for (const { checked } of asked) checked.add(stores);

@@ -17,13 +17,13 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
   readonly #remotes = new Map<number, Remote>();
   #next = 1;
 
-  readonly #changesOf: ((stores: readonly StoreOptions[]) => StoreChanges) | undefined;
+  readonly #changesOf: (stores: readonly StoreOptions[]) => StoreChanges;
 
   constructor(
     { name, renderers }: { readonly name: string; readonly renderers: number },
     channel: Pick<Channel<RendererReportMethods, RendererHostMethods>, "note">,
-    /** Returns the changes of stores for the node; absent: the node has the stores of its file only. */
-    changesOf?: (stores: readonly StoreOptions[]) => StoreChanges,
+    /** Returns the changes of stores for the node. */
+    changesOf: (stores: readonly StoreOptions[]) => StoreChanges,
   ) {
     this.node = name;
     this.most = renderers;
@@ -49,7 +49,7 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
   }
 
   configureStores(stores: readonly StoreOptions[]): void {
-    if (this.#changesOf !== undefined) this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
+    this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
   }
 
   fromRenderer(id: number, message: Message): void {

@@ -8,7 +8,7 @@ export interface RendererHostMethods {
   /** Passes a message of the lead to a renderer. */
   toRenderer(id: number, message: Message): void;
   killRenderer(id: number): void;
-  /** Replaces the stores of the renderers, before the layers that use them. Of version 2. */
+  /** Replaces the stores of the renderers, before the layers that use them. */
   configureRenderers(changes: StoreChanges): void;
 }
 

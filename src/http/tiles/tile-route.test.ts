@@ -4,7 +4,7 @@ import { catalogue } from "../../../test/support/tile-protocols.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import { tileExtent } from "../../grid/grid-set.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import type { GridSubset, Layer } from "../../layer/layer.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
 
@@ -57,7 +57,7 @@ const anyTile: fc.Arbitrary<Pick> = fc
     const format = layer?.formats[f % layer.formats.length];
     if (layer === undefined || subset === undefined || format === undefined) throw new Error("empty fixture");
     const z = subset.zoomStart + (level % (subset.zoomStop - subset.zoomStart + 1));
-    const rect = subset.coverage[z];
+    const rect = coverageAt(subset, z);
     if (rect === undefined) throw new Error("no coverage");
     return {
       layer,

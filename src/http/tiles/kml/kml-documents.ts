@@ -25,10 +25,11 @@ export const MOST_LINKS = 256;
 
 /** Returns the tiles of the first level; undefined if they are too many for one document. */
 export function firstTiles(subset: GridSubset): TileRect | undefined {
-  const z = subset.coverage.findIndex((rect) => rect !== undefined);
-  const rect = coverageAt(subset, z);
-  if (rect === undefined) return undefined;
-  return rectCount(rect) <= MOST_LINKS ? rect : undefined;
+  for (let z = subset.zoomStart; z <= subset.zoomStop; z++) {
+    const rect = coverageAt(subset, z);
+    if (rect !== undefined) return rectCount(rect) <= MOST_LINKS ? rect : undefined;
+  }
+  return undefined;
 }
 
 /** The suffix of the documents that a document links to. */
@@ -88,9 +89,9 @@ function tileDocument(
 }
 
 /** Returns the tiles of level z that touch an extent. Where levels do not halve, a tile has several parents. */
-function childrenOf({ gridSet, coverage }: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
-  const offered = coverage[z];
-  const met = offered === undefined ? undefined : rectOf(gridSet, z, extent);
+function childrenOf(subset: GridSubset, extent: Extent, z: number): readonly TileIndex[] {
+  const offered = coverageAt(subset, z);
+  const met = offered === undefined ? undefined : rectOf(subset.gridSet, z, extent);
   const rect = offered === undefined || met === undefined ? undefined : intersectRects(met, offered);
   // A tile with hundreds of tiles below it gets no links: the levels are too far apart for a super-overlay.
   return rect === undefined || rectCount(rect) > MOST_LINKS ? [] : tilesOf(rect);

@@ -192,17 +192,19 @@ function mapOf(
 ): Result<RequestedTile, ProtocolRefusal> {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return refuse(badField("WIDTH, HEIGHT", `at most ${MAX_SIDE} x ${MAX_SIDE}`, `${width} x ${height}`));
-  const { gridSet, coverage, zoomStart } = parts.subset;
+  const { gridSet, zoomStart } = parts.subset;
   const spanX = extent.maxX - extent.minX;
   const spanY = extent.maxY - extent.minY;
   const wanted = Math.min(spanX / width, spanY / height) * BLUR;
-  const levels = gridSet.matrices.flatMap((matrix, z) => (z in coverage ? [{ z, resolution: matrix.resolution }] : []));
+  const levels = gridSet.matrices.flatMap(({ resolution }, z) => {
+    const offered = coverageAt(parts.subset, z);
+    return offered === undefined ? [] : [{ z, resolution, offered }];
+  });
   const needed = levels.findIndex(({ resolution }) => resolution <= wanted);
-  for (const { z, resolution } of levels.slice(0, needed < 0 ? undefined : needed + 1).reverse()) {
+  for (const { z, resolution, offered } of levels.slice(0, needed < 0 ? undefined : needed + 1).reverse()) {
     if (pixels(spanX, resolution) * pixels(spanY, resolution) > MAX_WINDOW_PIXELS) continue;
     const met = rectOf(gridSet, z, extent);
-    const offered = coverageAt(parts.subset, z);
-    const rect = met === undefined || offered === undefined ? undefined : intersectRects(met, offered);
+    const rect = met === undefined ? undefined : intersectRects(met, offered);
     if (rect !== undefined && rectCount(rect) > MAX_TILES) continue;
     return ok({ kind: "map", request: { ...parts, extent, width, height, rect, z } });
   }

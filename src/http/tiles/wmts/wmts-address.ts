@@ -1,4 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { coverageAt } from "../../../layer/layer.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
@@ -260,7 +261,9 @@ function parseGetTile(
   );
   const outside = found.ok || found.error.outside === undefined ? {} : { outside: found.error.outside };
   if (z === undefined || range === undefined) {
-    const names = subset.value.gridSet.matrices.flatMap((m, n) => (n in subset.value.coverage ? [m.name] : []));
+    const names = subset.value.gridSet.matrices.flatMap((m, n) =>
+      coverageAt(subset.value, n) === undefined ? [] : [m.name],
+    );
     const refusal = badField("TILEMATRIX", `one of ${names.join(", ")}`, value("TILEMATRIX"));
     return invalid("TILEMATRIX", z === undefined ? refusal : { ...refusal, ...outside });
   }
