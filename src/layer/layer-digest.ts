@@ -13,7 +13,7 @@ const gridSetDigest = onceEach((gridSet: GridSet): string => digestOf(gridSet));
  * Returns the layer with the digest of its other fields. The order of keys counts, as sorting takes longer than the
  * digest: the builder of layers has one order. Vendor parameters in another order make another digest.
  */
-export function withDigest({ digest: _, ...layer }: Layer): Layer {
+export function withDigest(layer: Layer): Layer {
   const gridSubsets = layer.gridSubsets.map((subset) => ({ ...subset, gridSet: gridSetDigest(subset.gridSet) }));
-  return { ...layer, digest: digestOf({ ...layer, gridSubsets }) };
+  return { ...layer, digest: digestOf({ ...layer, gridSubsets, digest: undefined }) };
 }
