@@ -52,6 +52,7 @@ export class PooledRenderer {
   #isRetiring = false;
   #isClosing = false;
   #hasEnded = false;
+  #isNew = true;
 
   constructor(parts: PooledRendererParts) {
     const { who, host, layers, reserve, serverHealth, log } = parts;
@@ -101,6 +102,11 @@ export class PooledRenderer {
     return this.#lost.size;
   }
 
+  /** Whether it has not finished any work yet. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
   /** Whether the renderer gets no further work, because it ends. */
   get isRetiring(): boolean {
     return this.#isRetiring;
@@ -127,6 +133,7 @@ export class PooledRenderer {
     try {
       return await work(this, died);
     } finally {
+      this.#isNew = false;
       this.#lost.delete(report);
       if (this.#lost.size === 0 && !this.#hasEnded) {
         this.#watch.end();

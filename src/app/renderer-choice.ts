@@ -5,17 +5,21 @@ export interface ChosenFrom {
   readonly host: RendererHost;
   /** The work that it has. */
   readonly renders: number;
+  /** Whether it has not finished any work yet: its process may still be loading its code. */
+  readonly isNew: boolean;
 }
 
 /** Starting a renderer costs more than one without work, and less than to wait for one that works. */
 const START = 0.5;
+/** A new renderer gets this much work before another one is started beside it: to start one takes longer than some renders. */
+const MOST_FOR_NEW = 4;
 
 /** A renderer that has been started, or a host that is to start one. */
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
- * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
- * one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
+ * Chooses where the next work is done: by a renderer without work, else by another one if a host may have more and has none
+ * that is new and has little work, else by the one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
  * at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
@@ -35,7 +39,8 @@ export function chooseRenderer<R extends ChosenFrom>(
       (least, one) => (least === undefined || one.renders < least.renders ? one : least),
       undefined,
     );
-    const mayStart = own.length < limit && (idlest === undefined || idlest.renders > 0);
+    const enough = own.some(({ isNew }) => isNew) ? MOST_FOR_NEW : 1;
+    const mayStart = own.length < limit && (idlest === undefined || idlest.renders >= enough);
     if (idlest === undefined && !mayStart) continue;
     const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };
     const busy = own.filter(({ renders }) => renders > 0).length;
