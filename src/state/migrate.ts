@@ -20,7 +20,7 @@ export interface Migrating {
 }
 
 /**
- * Runs the steps that the database has not had yet.
+ * Runs the steps that the database has not had yet, in one transaction.
  * @throws StateError when the database was written by a newer version
  */
 export function migrate(migrating: Migrating, migrations: readonly Migrations[]): void {
@@ -43,12 +43,16 @@ export function migrate(migrating: Migrating, migrations: readonly Migrations[])
   const missing = migrations.flatMap(({ module, steps }) =>
     steps.map((sql, step) => ({ module, step, sql })).filter(({ step }) => !isDone.has(`${module} ${step}`)),
   );
-  if (missing.length > 0 && done.length > 0) beforeSteps(version);
-  for (const { module, step, sql } of missing)
+  if (missing.length > 0) {
+    if (done.length > 0) beforeSteps(version);
+    const record = db.prepare("INSERT INTO migration VALUES (?, ?)");
     db.transaction(() => {
-      db.exec(translated(sql));
-      db.prepare("INSERT INTO migration VALUES (?, ?)").run(module, step);
+      for (const { module, step, sql } of missing) {
+        db.exec(translated(sql));
+        record.run(module, step);
+      }
     });
+  }
   if (lastVersion !== version)
     db.prepare(`INSERT INTO written_by VALUES (1, ?) ${replacing(["id"], ["version"])}`).run(version);
 }
