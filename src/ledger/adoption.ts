@@ -154,15 +154,15 @@ export class Adoption {
   }
 
   /**
-   * Returns the layers that have records or may have tiles. To look at each of thousands of layers in a bucket would
-   * take too long.
+   * Returns the layers that have records or may have tiles. To look at each of thousands of layers in a bucket, or over a
+   * network, would take too long.
    */
   #withTiles(names: readonly string[]): readonly string[] {
     if (names.length < MANY_LAYERS) return names;
     const recorded = new Set([...this.#ledger.tileSets()].map(({ tileSet }) => tileSet.layer));
     const others = names.filter((name) => !recorded.has(name));
     try {
-      const there = new Set(this.#store.layersThere?.(others) ?? others);
+      const there = new Set(this.#store.layersThere(others));
       return names.filter((name) => recorded.has(name) || there.has(name));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

@@ -57,10 +57,9 @@ export interface InventoryStore {
    */
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
   /**
-   * Returns those of the layers that may have tiles, with few requests for thousands of layers. Absent: `pyramids` of
-   * each layer costs little.
+   * Returns those of the layers that may have tiles, with one look, or a few requests, for thousands of layers.
    */
-  layersThere?(layers: readonly string[]): readonly string[];
+  layersThere(layers: readonly string[]): readonly string[];
   /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
   levels(pyramid: StoredPyramid): readonly number[];
   /** Returns the levels of several pyramids of a layer, as `levels` does, with one look at the layer. */

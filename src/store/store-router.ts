@@ -248,7 +248,7 @@ export class StoreRouter implements Store {
     const others = layers.filter((layer) => !this.#byLayer.has(layer));
     const configured = this.#stores.flatMap(({ store }) => {
       const own = layers.filter((layer) => this.#byLayer.get(layer) === store);
-      return own.length === 0 ? [] : (store.layersThere?.(own) ?? own);
+      return own.length === 0 ? [] : store.layersThere(own);
     });
     return [...configured, ...others];
   }

@@ -158,6 +158,7 @@ function inventoryStore({ tiles, described }: Memory): Omit<InventoryStore, "tim
       }
       return [...all.values()];
     },
+    layersThere: (layers) => layers,
     levels: levelsOfOne,
     levelsOf: (_layer, pyramids) => pyramids.map(levelsOfOne),
     recount(tileSet, rect) {

@@ -2,6 +2,7 @@ import { constants, lstatSync, readdirSync, rmdirSync, type Stats, statSync } fr
 import { access, mkdir, statfs } from "node:fs/promises";
 import { relative } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import { directoryName } from "../file/file-layout.ts";
 import { type DiskSpace, StoreError } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
@@ -15,6 +16,12 @@ export function namesIn(directory: string): string[] {
     if (isAbsent(error)) return [];
     throw storeError(error, "a directory cannot be listed");
   }
+}
+
+/** Returns those of the layers that have a directory below a root, by one look at the root. @throws StoreError */
+export function layersIn(root: string, layers: readonly string[]): readonly string[] {
+  const names = new Set(namesIn(root));
+  return layers.filter((layer) => names.has(directoryName(layer)));
 }
 
 /** Returns the status of a path; undefined: nothing is there. @throws StoreError */

@@ -4,7 +4,7 @@ import { rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE, type TileSet } from "../../../layer/tile-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import { isCutOff } from "../../internal/cut-off.ts";
-import { namesIn, statOf } from "../../internal/directories.ts";
+import { layersIn, namesIn, statOf } from "../../internal/directories.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
 import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { FoundTile, InventoryStore, LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
@@ -32,7 +32,7 @@ export const compactInventory = (parts: CompactParts): Omit<InventoryStore, "tim
 
 function pyramidsOf(
   parts: CompactParts,
-): Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
+): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const { paths } = parts;
   const levelsOfOne = (pyramid: StoredPyramid): number[] => {
     const path = paths.pyramidPath(pyramid);
@@ -54,6 +54,7 @@ function pyramidsOf(
       });
     },
 
+    layersThere: (layers) => layersIn(paths.root, layers),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
     removeEmptyPyramids: (layer, pyramids) => removeEmptyPyramids(parts, layer, pyramids),

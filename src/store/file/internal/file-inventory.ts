@@ -3,7 +3,7 @@ import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rectCount, rectHolds } from "../../../grid/grid-set.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
-import { namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { layersIn, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../../inventory-store.ts";
@@ -23,7 +23,7 @@ export const fileInventory = (paths: FilePaths): Omit<InventoryStore, "timesOf">
 
 function pyramidsOf(
   paths: FilePaths,
-): Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
+): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
     const levels = new Map<string, number[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
     for (const found of paths.levels(layer)) levels.get(directoryPyramid(found))?.push(found.z);
@@ -43,6 +43,7 @@ function pyramidsOf(
       return [...found.values()];
     },
 
+    layersThere: (layers) => layersIn(paths.root, layers),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
 
