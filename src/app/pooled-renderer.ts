@@ -52,7 +52,7 @@ export class PooledRenderer {
   #isRetiring = false;
   #isClosing = false;
   #hasEnded = false;
-  #isNew = true;
+  #isStarting = true;
 
   constructor(parts: PooledRendererParts) {
     const { who, host, layers, reserve, serverHealth, log } = parts;
@@ -89,6 +89,13 @@ export class PooledRenderer {
       },
     });
     this.channel.note("configure", [layers]);
+    void this.channel
+      .call("alive")
+      .then(() => {
+        this.#isStarting = false;
+      })
+      // The end of the process is reported by `ended`.
+      .catch(() => undefined);
   }
 
   /** Where the renderer runs, for the log. */
@@ -102,9 +109,9 @@ export class PooledRenderer {
     return this.#lost.size;
   }
 
-  /** Whether it has not finished any work yet. */
-  get isNew(): boolean {
-    return this.#isNew;
+  /** Whether the process is still loading its code. */
+  get isStarting(): boolean {
+    return this.#isStarting;
   }
 
   /** Whether the renderer gets no further work, because it ends. */
@@ -133,7 +140,6 @@ export class PooledRenderer {
     try {
       return await work(this, died);
     } finally {
-      this.#isNew = false;
       this.#lost.delete(report);
       if (this.#lost.size === 0 && !this.#hasEnded) {
         this.#watch.end();

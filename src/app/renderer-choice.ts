@@ -5,21 +5,24 @@ export interface ChosenFrom {
   readonly host: RendererHost;
   /** The work that it has. */
   readonly renders: number;
-  /** Whether it has not finished any work yet: its process may still be loading its code. */
-  readonly isNew: boolean;
+  /** Whether its process is still loading its code. */
+  readonly isStarting: boolean;
 }
 
 /** Starting a renderer costs more than one without work, and less than to wait for one that works. */
 const START = 0.5;
-/** A new renderer gets this much work before another one is started beside it: to start one takes longer than some renders. */
-const MOST_FOR_NEW = 4;
+/**
+ * A renderer that is starting gets this much work before another one is started beside it: to start one takes longer than
+ * some renders.
+ */
+const MOST_FOR_STARTING = 4;
 
 /** A renderer that has been started, or a host that is to start one. */
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
  * Chooses where the next work is done: by a renderer without work, else by another one if a host may have more and has none
- * that is new and has little work, else by the one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
+ * that is starting and has little work, else by the one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
  * at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
@@ -39,7 +42,7 @@ export function chooseRenderer<R extends ChosenFrom>(
       (least, one) => (least === undefined || one.renders < least.renders ? one : least),
       undefined,
     );
-    const enough = own.some(({ isNew }) => isNew) ? MOST_FOR_NEW : 1;
+    const enough = own.some(({ isStarting }) => isStarting) ? MOST_FOR_STARTING : 1;
     const mayStart = own.length < limit && (idlest === undefined || idlest.renders >= enough);
     if (idlest === undefined && !mayStart) continue;
     const choice: Choice<R> = idlest === undefined || mayStart ? { start: host } : { renderer: idlest };

@@ -30,7 +30,7 @@ class Machine implements RendererHost {
       port: {
         postMessage: (message: Message) => {
           if (message.kind === "note" && message.method === "close") ended({ kind: "exited", code: 0, signal: null });
-          if (message.kind !== "call") return;
+          if (message.kind !== "call" || message.method === "alive") return;
           const { id, method } = message;
           this.calls.push({ method, answer: (value) => receive({ kind: "answer", id, value }) });
         },
