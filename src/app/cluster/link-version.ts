@@ -3,12 +3,16 @@ import { ownVersion } from "../../lib/version.ts";
 /**
  * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
  * parameters, changes so that the program before would misread a message.
- * 2: `lead` describes the lead, rows of nodes have their lease and their program, and stores are made over HTTP.
+ * 2: `lead` describes the lead, rows of nodes have their lease and their program, stores are made over HTTP, and
+ * `drainNode` returns the row of the node.
  */
 export const LINK_VERSION = 2;
 
 /** From this version on nodes have stores that were made over HTTP. */
 export const STORES_VERSION = 2;
+
+/** From this version on a node expects the row of a drained node in place of `done`. */
+export const DRAINED_ROW_VERSION = 2;
 
 /** The oldest version that this program uses: that of the program before it. */
 const OLDEST = LINK_VERSION - 1;
