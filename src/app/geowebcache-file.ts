@@ -37,7 +37,7 @@ export class GeoWebCacheFile {
   #known: KnownFile;
   /**
    * Memory for the bytes after the next change: that of the bytes before the last one. A change of a file of 10 MB takes
-   * 17 ms of processor time. With new memory for each change, the garbage takes 40 ms more.
+   * some 20 ms of processor time. With new memory for each change, the garbage takes 40 ms more.
    */
   #spare = Buffer.alloc(0);
 

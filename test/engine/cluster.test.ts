@@ -155,6 +155,23 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
     await isReady(first);
   });
 
+  test("a node that is taken back while it hands the lead over is ready", async () => {
+    const lead = (await nodesOf(a)).find((one) => one.lead)?.name;
+    const by = lead === "a" ? b : a;
+    const send = async (method: string) => {
+      const response = await fetch(`${by.url}/api/v1/nodes/${lead}/drain`, { method });
+      return [response.status, await response.json()];
+    };
+    expect(await send("POST")).toEqual([200, expect.objectContaining({ name: lead, state: "draining" })]);
+    expect(await send("DELETE")).toEqual([200, expect.objectContaining({ name: lead, state: "ready" })]);
+    await Promise.all([isReady(a), isReady(b)]);
+    const states = await until("both are listed", async () => {
+      const nodes = await nodesOf(by).catch(() => []);
+      return nodes.length === 2 ? nodes.map(({ state }) => state) : undefined;
+    });
+    expect(states).toEqual(["ready", "ready"]);
+  });
+
   test("a node reports its own metrics, and the lead those of the cluster and of the whole server", async () => {
     await read(a);
     const byNode = await Promise.all(
