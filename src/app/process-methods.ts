@@ -167,7 +167,7 @@ export interface ServingCalls {
   nodes(): Promise<readonly NodeView[]>;
   /** Returns the lead of the cluster; undefined: the server is alone. */
   lead(): Promise<LeadView | undefined>;
-  /** Takes a node out of the balancer and gives it no further renders, or ends that. */
+  /** Takes a node out of the balancer and gives it no further renders, or ends that. Answered when that is in force. */
   drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;

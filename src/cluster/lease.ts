@@ -81,6 +81,12 @@ export class GrantedLeases {
     return Math.max(0, (this.#untilMs.get(instance) ?? 0) - this.#now());
   }
 
+  /** Returns how long, in ms, a node may still have a lease that it had when its connection was lost; 0: none has. */
+  absentMs(): number {
+    const now = this.#now();
+    return Math.max(now, ...this.#departedMs.values()) - now;
+  }
+
   /** Records a change. No node may answer with the state before, once the change is answered. */
   changed(): void {
     this.#changedMs = this.#now();

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
+import { runProgram } from "../support/run-program.ts";
 import { ended, massTruncate, rows, seed, type TestServer, usage } from "../support/server.ts";
 import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -8,6 +9,11 @@ import { startUpstream, type Upstream } from "../support/upstream.ts";
 const TILE = "/xyz/ws:roads/3/2/5.png";
 
 const result = (response: Response): string => response.headers.get("geowebcache-cache-result") ?? "";
+
+const readiness = async ({ url }: TestServer) => {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, text: await response.text() };
+};
 
 async function read(node: TestServer, path = TILE): Promise<string> {
   const response = await fetch(node.url + path);
@@ -111,21 +117,59 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
   });
 
   test("a node that is drained serves on, leads no more, and gets no renders", async () => {
-    // While no node leads, the list is a 503.
-    const leads = async (name: string) => (await nodesOf(b).catch(() => [])).find((one) => one.name === name);
-    const drain = (node: TestServer, method: string) => fetch(`${node.url}/api/v1/nodes/a/drain`, { method });
-    expect(await (await drain(b, "POST")).json()).toMatchObject({ name: "a", state: "draining" });
-    await until("b leads", async () => ((await leads("b"))?.lead === true ? true : undefined));
-    await until("a has joined again", async () => ((await leads("a"))?.state === "draining" ? true : undefined));
-    const readiness = await fetch(`${a.url}/readyz`);
-    expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining("draining")]);
-    await massTruncate(b, "ws:roads");
-    expect([await read(a), await read(b)]).toEqual(["200 MISS", "200 HIT"]);
-    expect((await leads("a"))?.work).toMatchObject({ renders: 0, metatiles: 0 });
-    const last = await fetch(`${b.url}/api/v1/nodes/b/drain`, { method: "POST" });
-    expect([last.status, await last.text()]).toEqual([409, expect.stringContaining("All other nodes are drained")]);
-    expect(await (await drain(b, "DELETE")).json()).toMatchObject({ name: "a", state: "ready" });
-    await isReady(a);
+    const leads = async (name: string) => (await nodesOf(b)).find((one) => one.name === name)?.lead;
+    // The node that leads is drained, so that it has no renders of before.
+    const [[drained, first], [next, second]] = (await leads("a"))
+      ? ([
+          ["a", a],
+          ["b", b],
+        ] as const)
+      : ([
+          ["b", b],
+          ["a", a],
+        ] as const);
+    const drain = async (method: string, name: string = drained) => {
+      const response = await fetch(`${second.url}/api/v1/nodes/${name}/drain`, { method });
+      return [response.status, await response.json()];
+    };
+    onTestFinished(async () => {
+      await drain("DELETE");
+      await isReady(first);
+    });
+    expect(await drain("POST")).toEqual([200, expect.objectContaining({ name: drained, state: "draining" })]);
+    const command = await runProgram(["node", "drain", drained], { env: { NUTHATCH_URL: second.url } });
+    expect(command).toMatchObject({ code: 0, stdout: `${drained}: draining\n` });
+    expect(await leads(next)).toBe(true);
+    await until("the drained node has a lease of the next lead", async () => {
+      const { status, text } = await readiness(first);
+      expect(status).toBe(503);
+      return text.includes("draining") || undefined;
+    });
+    await massTruncate(second, "ws:roads");
+    expect([await read(first), await read(second)]).toEqual(["200 MISS", "200 HIT"]);
+    const { work } = (await nodesOf(second)).find(({ name }) => name === drained) ?? expect.fail("it is listed");
+    expect(work).toMatchObject({ renders: 0, metatiles: 0 });
+    const [status, { detail }] = await drain("POST", next);
+    expect([status, detail]).toEqual([409, expect.stringContaining("All other nodes are drained")]);
+    expect(await drain("DELETE")).toEqual([200, expect.objectContaining({ name: drained, state: "ready" })]);
+    await isReady(first);
+  });
+
+  test("a node that is taken back while it hands the lead over is ready", async () => {
+    const lead = (await nodesOf(a)).find((one) => one.lead)?.name;
+    const by = lead === "a" ? b : a;
+    const send = async (method: string) => {
+      const response = await fetch(`${by.url}/api/v1/nodes/${lead}/drain`, { method });
+      return [response.status, await response.json()];
+    };
+    expect(await send("POST")).toEqual([200, expect.objectContaining({ name: lead, state: "draining" })]);
+    expect(await send("DELETE")).toEqual([200, expect.objectContaining({ name: lead, state: "ready" })]);
+    await Promise.all([isReady(a), isReady(b)]);
+    const states = await until("both are listed", async () => {
+      const nodes = await nodesOf(by).catch(() => []);
+      return nodes.length === 2 ? nodes.map(({ state }) => state) : undefined;
+    });
+    expect(states).toEqual(["ready", "ready"]);
   });
 
   test("a node reports its own metrics, and the lead those of the cluster and of the whole server", async () => {
@@ -166,6 +210,7 @@ describe.skipIf(!hasPostgres)("two nodes are one server", () => {
   });
 
   test("usage is the same on both", async () => {
+    await massTruncate(b, "ws:roads");
     const id = await seed(b, "ws:roads", { gridSetId: "EPSG:900913", zoomStart: 0, zoomStop: 3 });
     await ended(b, id);
     expect((await usage(a)).total.tiles).toBe(85);

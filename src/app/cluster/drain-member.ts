@@ -1,4 +1,4 @@
-import type { DrainOutcome } from "../../http/api/nodes/node-view.ts";
+import type { DrainRefusal } from "../../http/api/nodes/node-view.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { RendererHosts } from "../renderer-pool.ts";
 import type { Member } from "./member.ts";
@@ -8,26 +8,47 @@ export interface DrainParts {
   readonly hosts: Pick<RendererHosts, "add" | "remove">;
   /** Whether a node is the one beside the lead, whose renderers are the lead's own. */
   readonly isOwn: (hello: Member["hello"]) => boolean;
+  /** Resolves when a node has joined, or when no absent one has a lease any more. False: there was none. */
+  readonly anotherJoins: () => Promise<boolean>;
   readonly log: Logger;
 }
 
+type Refused = Exclude<DrainRefusal, "alone">;
+
 /**
  * Begins or ends the drain of a node. A drained node gets no further renders, its `/readyz` is 503, and it hands the lead
- * over if it has it.
+ * over if it has it. Returns the node when it has applied that.
+ *
+ * A node may be absent for a moment, above all after another one has taken the lead. So a node is unknown, or the last
+ * that is not drained, only if no absent node can be the one that is named, or that is not drained.
+ * @throws Error with the code `unavailable` when the connection to the node is lost: the node may be drained or not
  */
-export function drainMember(parts: DrainParts, name: string, drained: boolean): DrainOutcome {
-  const { members, hosts, isOwn, log } = parts;
+export async function drainMember(parts: DrainParts, name: string, drained: boolean): Promise<Member | Refused> {
+  let found = memberToChange(parts.members, name, drained);
+  while ((found === "unknown" || found === "last") && (await parts.anotherJoins()))
+    found = memberToChange(parts.members, name, drained);
+  if (typeof found === "string") return found;
+  if (!found.isLeaving) await change(found, drained, parts);
+  return found;
+}
+
+function memberToChange(members: ReadonlySet<Member>, name: string, drained: boolean): Member | Refused {
   const member = [...members].find(({ hello }) => hello.name === name);
   if (member === undefined) return "unknown";
   // The node has received SIGTERM, and ends in any case.
-  if (member.isLeaving) return drained ? "done" : "leaving";
-  if (member.isDraining === drained) return "done";
-  if (drained && [...members].every((one) => one === member || one.isDraining || one.isLeaving)) return "last";
+  if (member.isLeaving) return drained ? member : "leaving";
+  const isOnly = [...members].every((one) => one === member || one.isDraining || one.isLeaving);
+  return drained && !member.isDraining && isOnly ? "last" : member;
+}
+
+async function change(member: Member, drained: boolean, { hosts, isOwn, log }: DrainParts): Promise<void> {
   const { renderers, channel, hello } = member;
-  member.isDraining = drained;
-  if (drained) void hosts.remove(renderers);
-  else if (!isOwn(hello) && hello.renderers > 0) hosts.add(renderers);
-  channel.note("drain", [drained]);
-  log.info(drained ? "a node is drained" : "a node is not drained any more", { node: name });
-  return "done";
+  if (member.isDraining !== drained) {
+    member.isDraining = drained;
+    if (drained) void hosts.remove(renderers);
+    else if (!isOwn(hello) && hello.renderers > 0) hosts.add(renderers);
+    log.info(drained ? "a node is drained" : "a node is not drained any more", { node: hello.name });
+  }
+  // Sent even if nothing has changed: an earlier request for the same may not be applied yet.
+  await channel.call("drain", drained);
 }

@@ -3,7 +3,7 @@ import { ownVersion } from "../../lib/version.ts";
 /**
  * The version of the messages between nodes. It rises when a method of `NodeMethods` or `LeadMethods`, or one of its
  * parameters, changes so that the program before would misread a message.
- * 3: grid subsets have no `coverage`; see `forVersion2`.
+ * 3: grid subsets have no `coverage`, see `forVersion2`, and `drainNode` returns the row of the node.
  */
 export const LINK_VERSION = 3;
 

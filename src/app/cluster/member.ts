@@ -3,7 +3,7 @@ import type { GrantedLeases } from "../../cluster/lease.ts";
 import { type NodeView, servedTiles } from "../../http/api/nodes/node-view.ts";
 import type { Channel } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
-import type { RendererHosts, RenderWork } from "../renderer-pool.ts";
+import type { RendererHosts } from "../renderer-pool.ts";
 import type { CheckedStores } from "./checked-stores.ts";
 import type { LeadMethods, NodeHello, NodeMethods } from "./node-methods.ts";
 import type { NodeRenderers } from "./node-renderers.ts";
@@ -32,33 +32,30 @@ export const newMember = (
 ): Member => ({
   ...joining,
   isDraining: joining.hello.isDraining,
-  isLeaving: false,
+  isLeaving: joining.hello.isLeaving ?? false,
   sinceMs: Date.now(),
   lastHeardMs: elapsedMs(),
 });
 
+/** What the row of a node needs beside the node. */
+export interface ViewParts {
+  readonly hosts: Pick<RendererHosts, "workOf">;
+  readonly leases: Pick<GrantedLeases, "leftMs">;
+  /** Whether a node is the one beside the lead. */
+  readonly isOwn: (hello: NodeHello) => boolean;
+}
+
 /** Returns the rows of the nodes, by their names. */
-export async function nodeViews(
-  members: Iterable<Member>,
-  hosts: Pick<RendererHosts, "workOf">,
-  leases: Pick<GrantedLeases, "leftMs">,
-  isOwn: (hello: NodeHello) => boolean,
-): Promise<readonly NodeView[]> {
-  const views = [...members].map((member) => {
-    const isLead = isOwn(member.hello);
-    const leaseMs = leases.leftMs(member.hello.instance);
-    return nodeView(member, isLead, { leaseMs, ...hosts.workOf(isLead ? undefined : member.renderers) });
-  });
+export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Promise<readonly NodeView[]> {
+  const views = [...members].map((member) => nodeView(member, parts));
   return (await Promise.all(views)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Returns the row of a node in the list. Asks the node how many tiles it has served. */
-async function nodeView(
-  member: Member,
-  lead: boolean,
-  known: RenderWork & Pick<NodeView, "leaseMs">,
-): Promise<NodeView> {
-  const { hello, channel, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
+export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {
+  const { hello, channel, renderers, sinceMs, lastHeardMs, isDraining, isLeaving } = member;
+  const lead = isOwn(hello);
+  const known = { leaseMs: leases.leftMs(hello.instance), ...hosts.workOf(lead ? undefined : renderers) };
   const metrics = await channel.call("metrics").catch(() => undefined);
   return {
     name: hello.name,

@@ -25,7 +25,7 @@ import type { StoreChanges } from "./store-changes.ts";
 export interface MembershipParts {
   readonly cluster: ClusterOptions;
   readonly target: PostgresTarget;
-  readonly hello: Omit<NodeHello, keyof KnownVersions | "renderers" | "isDraining">;
+  readonly hello: Omit<NodeHello, keyof KnownVersions | "renderers" | "isDraining" | "isLeaving">;
   readonly link: LeadLink;
   readonly methods: Omit<NodeMethods, keyof RendererHostMethods>;
   readonly renderers: LocalRenderers;
@@ -62,6 +62,7 @@ export class Membership {
   #why = "starting";
   #isClosing = false;
   #isDraining = false;
+  #isLeaving = false;
   #leads = false;
   /** How often this node has taken the lead. */
   takeovers = 0;
@@ -169,7 +170,8 @@ export class Membership {
         ...hello,
         ...ownVersions(),
         renderers: renderers.most,
-        isDraining: this.#isDraining,
+        isDraining: this.#isDraining || this.#isLeaving,
+        isLeaving: this.#isLeaving,
       });
       if (welcome.kind === "joined" && welcome.instance === row.instance) {
         this.#mayStore(sentMs, welcome.leadLeaseMs);
@@ -178,6 +180,8 @@ export class Membership {
         link.use(channel);
         this.#leads = row.instance === hello.instance;
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
+        // The node has received SIGTERM since it asked to join.
+        if (this.#isLeaving) void this.#retire();
         this.#leave = async () => void (await channel.call("leave").catch(() => undefined));
         void this.#beat(channel, socket, (why) => {
           lost = why;
@@ -283,8 +287,17 @@ export class Membership {
     if (drained) void this.#lead?.close();
   }
 
-  /** Resolves when this node renders nothing for the lead any more, or after the time. */
+  /** Whether the node ends: it finishes its requests. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /**
+   * The node ends, whichever node leads meanwhile. Resolves when it renders nothing for the lead any more, or after the
+   * time.
+   */
   async retire(graceMs: number): Promise<void> {
+    this.#isLeaving = true;
     await atMost(graceMs, this.#retire?.() ?? Promise.resolve());
   }
 

@@ -18,6 +18,8 @@ export interface NodeHello extends KnownVersions {
   readonly stores: ReadonlyMap<string, string>;
   /** The node gets no renders, and does not take the lead. */
   readonly isDraining: boolean;
+  /** The node has received SIGTERM: it gets no renders, and cannot be taken back. Absent: it has not. */
+  readonly isLeaving?: boolean;
   /** The renderers that it can run at once, for users and as many for jobs. */
   readonly renderers: number;
 }
@@ -58,9 +60,9 @@ export interface NodeMethods extends MemberMethods, RendererHostMethods {
   closing(): void;
   /**
    * Begins or ends the drain of the node: while it is drained, `/readyz` says so, and a node that has the lead hands it
-   * over.
+   * over. Answered when that is in force.
    */
-  drain(drained: boolean): void;
+  drain(drained: boolean): void | Promise<void>;
   /** Replaces the names of the generations of a store in S3, before the change that goes with them. */
   names(storeId: string, text: string): void;
 }

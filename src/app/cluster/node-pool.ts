@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import type { Server, Socket } from "node:net";
 import type { Accounts } from "../../account/account-service.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
@@ -8,7 +9,7 @@ import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
-import type { LeadView } from "../../http/api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
@@ -26,7 +27,7 @@ import { withMarks } from "../store-faults.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
-import { type Member, type NodeChannel, newMember, nodeViews } from "./member.ts";
+import { type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
 import { type Admission, admit, near } from "./node-admission.ts";
 import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
@@ -55,6 +56,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #parts: NodePoolParts;
   readonly #leases: GrantedLeases;
   readonly #members = new Set<Member>();
+  /** Emits `joined` for each node that joins. */
+  readonly #joins = new EventEmitter();
   readonly #sockets = new Set<Socket>();
   readonly #calls = new CallsInProgress();
   readonly #methods: ReturnType<typeof methodsForMembers>;
@@ -82,10 +85,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
           await this.#allApplied();
           return changed;
         },
-        nodes: () => nodeViews(this.#members, this.#parts.hosts, this.#leases, (hello) => this.#isOwn(hello)),
+        nodes: () => nodeViews(this.#members, this.#viewParts),
         lead: async () => this.#lead(),
-        drainNode: async (name, drained) =>
-          drainMember({ ...parts, members: this.#members, isOwn: (hello) => this.#isOwn(hello) }, name, drained),
+        drainNode: (name, drained) => this.#drain(name, drained),
       },
       CALLS_OF_MEMBERS,
       (method) => this.#calls.counted(method),
@@ -164,6 +166,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         ...this.#methods,
         renderForUser: (order, missed, client, gone) =>
           this.#methods.renderForUser(near(order, member?.hello.name), missed, client, gone),
+        drainNode: async (name, drained) => {
+          const outcome = await this.#methods.drainNode(name, drained);
+          return typeof outcome === "object" && member?.version === 2 ? "done" : outcome;
+        },
         join,
         beat,
         retire,
@@ -207,6 +213,34 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     // The lead's own process has the renderers of its machine.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
     this.#parts.log.info("a node has joined", { node: hello.name });
+    this.#joins.emit("joined");
+  }
+
+  /**
+   * The row of the node is of the answer: if the lead drains the node beside it, it closes, and the node has not joined
+   * the next lead yet when that one is asked for the row.
+   */
+  async #drain(name: string, drained: boolean): Promise<DrainOutcome> {
+    const { hosts, log } = this.#parts;
+    const anotherJoins = () => this.#anotherJoins();
+    const found = await drainMember(
+      { ...this.#viewParts, hosts, members: this.#members, anotherJoins, log },
+      name,
+      drained,
+    );
+    return typeof found === "string" ? found : nodeView(found, this.#viewParts);
+  }
+
+  /** Resolves when a node has joined, or when no absent one has a lease any more. False: there was none. */
+  async #anotherJoins(): Promise<boolean> {
+    const absentMs = Math.ceil(this.#leases.absentMs());
+    if (absentMs === 0) return false;
+    await once(this.#joins, "joined", { signal: AbortSignal.timeout(absentMs) }).catch(() => undefined);
+    return true;
+  }
+
+  get #viewParts(): ViewParts {
+    return { hosts: this.#parts.hosts, leases: this.#leases, isOwn: (hello) => this.#isOwn(hello) };
   }
 
   /** Ends the connections of nodes that are silent: a stopped process would hold up every change. */

@@ -101,8 +101,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     async close() {
       if (isClosing) return;
       isClosing = true;
-      void serving.ready({ ready: false, reason: "shutting down" });
-      await Promise.all([serving.close(GRACE_MS), membership.retire(GRACE_MS)]);
+      await Promise.all([membership.retire(GRACE_MS), serving.close(GRACE_MS)]);
       await membership.close();
       lock.release();
       log.info("closed");
@@ -112,11 +111,13 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
 
 /** Returns why the node is not ready, whatever the lead says; undefined: it can be. */
 function unready(
-  { cutOff, isDraining }: Pick<Membership, "cutOff" | "isDraining">,
+  { cutOff, isDraining, isLeaving }: Pick<Membership, "cutOff" | "isDraining" | "isLeaving">,
   cluster: ClusterOptions,
 ): Readiness | undefined {
-  if (cutOff === undefined) return isDraining ? { ready: false, reason: "draining" } : undefined;
-  return { ready: false, reason: cutOff, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
+  if (cutOff !== undefined)
+    return { ready: false, reason: cutOff, ...(cluster.cutOff === "serve" ? {} : { isStarting: true }) };
+  if (isLeaving) return { ready: false, reason: "shutting down" };
+  return isDraining ? { ready: false, reason: "draining" } : undefined;
 }
 
 /** @throws StartError */

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
+import { retryWhileBusy } from "../client/retry-wait.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
 const LOOK_MS = 500;
+/** A node that is not listed for this time has left. It joins the next lead sooner, or has no lease any more. */
+const ABSENT_MS = 30_000;
 
 interface DrainFlags extends AnswerFlags {
   readonly undo?: true;
@@ -36,13 +39,19 @@ async function drainNode(name: string, flags: DrainFlags): Promise<void> {
   print(flags.json === true ? `${text.trim()}\n` : `${name}: ${parseAnswer<Answer<"Node">>(text).state}\n`);
 }
 
-/** Waits until the node has no renders, and another one leads. */
+/** Waits until the node has no renders, and another one leads, which the node has joined. */
 async function drained(client: ServerClient, name: string): Promise<string> {
+  const list = () => client.request("GET", "/api/v1/nodes");
+  const report = (why: string): void => void process.stderr.write(`${why}\n`);
+  let listedMs = performance.now();
   for (;;) {
-    const { nodes }: Answer<"Nodes"> = parseAnswer(await client.request("GET", "/api/v1/nodes"));
+    // The answer is 503 while no node leads.
+    const { nodes }: Answer<"Nodes"> = parseAnswer(await retryWhileBusy(list, report));
     const node = nodes.find((one) => one.name === name);
-    if (node === undefined) throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
-    if (!node.lead && node.work.renders === 0) return JSON.stringify(node);
+    if (node !== undefined) listedMs = performance.now();
+    else if (performance.now() - listedMs > ABSENT_MS)
+      throw new CommandFailure(`the node ${name} has left the cluster`, EXIT.failure);
+    if (node?.lead === false && node.work.renders === 0) return JSON.stringify(node);
     await sleep(LOOK_MS);
   }
 }

@@ -55,7 +55,10 @@ export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 /** `alone`: the server is no cluster. `last`: all other nodes are drained. `leaving`: the node ends. */
-export type DrainOutcome = "done" | "unknown" | "alone" | "last" | "leaving";
+export type DrainRefusal = "unknown" | "alone" | "last" | "leaving";
+
+/** The row of the node that has applied the change. `done`: the lead has an older version, which does not send the row. */
+export type DrainOutcome = NodeView | DrainRefusal | "done";
 
 /** Returns the number of tiles that counters of layers stand for. */
 export function servedTiles(tiles: ReadonlyMap<string, TileCounts>): number {

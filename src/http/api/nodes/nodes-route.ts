@@ -42,8 +42,9 @@ export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string):
         if (outcome === "alone") return refuse(conflict("This server is alone: no other node could do its work."));
         if (outcome === "last") return refuse(conflict("All other nodes are drained: none could do its work."));
         if (outcome === "leaving") return refuse(conflict("The node ends: it comes back when it is started again."));
-        const view = outcome === "done" ? (await nodes()).find((one) => one.name === name) : undefined;
-        return view === undefined ? refuse(unknownNode(name)) : documentAnswer("Node", nodeDocument(view));
+        const view = outcome === "done" ? (await nodes()).find((one) => one.name === name) : outcome;
+        if (view === undefined || view === "unknown") return refuse(unknownNode(name));
+        return documentAnswer("Node", nodeDocument(view));
       }),
     );
   return { methods: { POST: answer(true), DELETE: answer(false) } };

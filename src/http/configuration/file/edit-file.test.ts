@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { realisticFile } from "../../../../test/support/geowebcache-file.ts";
 import { changedObjects, changesOf, type ObjectChange } from "../../../gwc/configured-object.ts";
 import { fieldOf, map, type RootedDocument } from "../../../gwc/document-node.ts";
+import { editBytes } from "./edit-bytes.ts";
 import { editFile } from "./edit-file.ts";
-import { editBytes, type LaidOutFile, layoutOf } from "./file-layout.ts";
+import { type LaidOutFile, layoutOf } from "./file-layout.ts";
 import { type FileContent, inForce, readFile } from "./read-file.ts";
 
 const text = realisticFile("/srv/gwc", "http://127.0.0.1:9/wms");

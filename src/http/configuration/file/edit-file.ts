@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectChange } from "../../../gwc/configured-object.ts";
 import type { NamedNode, RootedDocument } from "../../../gwc/document-node.ts";
-import { FILE_SETTINGS } from "../../../gwc/field-types.ts";
+import { FILE_SETTINGS, type FieldTypes } from "../../../gwc/field-types.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { childrenNamed, parseXml, type XmlElement } from "../../../lib/xml-element.ts";
 import { elementText } from "../encode-document.ts";
@@ -34,12 +34,13 @@ const OLD_ELEMENTS: ReadonlyMap<string, string> = new Map([["gridSubsets", "grid
  * Returns the text of a file with the changes. Everything else stays as it is: comments, unknown elements, white space.
  * A change of an object replaces the elements that have another value, and no others.
  */
-export function editFile(content: FileContent, changes: readonly ObjectChange[]): string {
-  const root = rootOf(content.text);
-  const splices = new Splices(content.text);
-  for (const change of changes) {
-    if (change.kind === "settings") editSettings(splices, root, content, change);
-    else editObject(splices, root, content, { ...change, kind: change.kind });
+export function editFile({ text, objects }: FileContent, changes: readonly ObjectChange[]): string {
+  const root = rootOf(text);
+  const splices = new Splices(text);
+  for (const { kind, name, document } of changes) {
+    const own = objects.filter((object) => object.kind === kind && object.name === name);
+    if (kind === "settings") editSettings(splices, root, own, document);
+    else editObject(splices, root, own, kind, document);
   }
   return splices.result();
 }
@@ -51,72 +52,95 @@ function rootOf(text: string): XmlElement {
   return root.value;
 }
 
-function editSettings(splices: Splices, root: XmlElement, { objects }: FileContent, { document }: ObjectChange): void {
-  const before = objects.find(({ kind }) => kind === "settings")?.document;
-  if (document === undefined || before === undefined) return;
-  const inFile = ([name, value]: NamedNode): NamedNode => [fileName(name), value];
-  const known = new Set(Object.keys(FILE_SETTINGS));
+/** Changes the children of the root that are settings. */
+function editSettings(
+  splices: Splices,
+  root: XmlElement,
+  [before]: readonly FileObject[],
+  after: RootedDocument | undefined,
+): void {
+  if (before === undefined || after === undefined) return;
   editFields(splices, root, {
-    before: before.node.fields.filter(([name]) => known.has(name)).map(inFile),
+    before: settingsInFile(before.document),
     // GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file.
-    after: document.node.fields
-      .filter(([name]) => known.has(name) && !["version", "identifier", "location"].includes(name))
-      .map(inFile),
+    after: settingsInFile(after).filter(([name]) => !["version", "identifier", "location"].includes(name)),
     order: ROOT_ORDER,
   });
 }
 
-function fileName(name: string): string {
-  for (const [inFile, renamed] of RENAMED) if (renamed === name) return inFile;
-  return name;
+/** Returns the settings that a file has, by their names there. */
+function settingsInFile({ node }: RootedDocument): readonly NamedNode[] {
+  const inFile = new Map([...RENAMED].map(([name, renamed]) => [renamed, name]));
+  return node.fields
+    .filter(([name]) => Object.hasOwn(FILE_SETTINGS, name))
+    .map(([name, value]) => [inFile.get(name) ?? name, value]);
 }
 
+type ContainedKind = keyof typeof CONTAINERS;
+
+/**
+ * Changes, adds or removes an object that has an element of its own.
+ * @param own the objects of its name in the file: more than one if the file has the name twice, and the last is in force
+ * @param after absent: the object is removed
+ */
 function editObject(
   splices: Splices,
   root: XmlElement,
-  { objects }: FileContent,
-  { kind, name, document }: Omit<ObjectChange, "kind"> & { readonly kind: keyof typeof CONTAINERS },
+  own: readonly FileObject[],
+  kind: ContainedKind,
+  after: RootedDocument | undefined,
 ): void {
-  const { element } = CONTAINERS[kind];
-  const containers = childrenNamed(root, element);
+  const containers = childrenNamed(root, CONTAINERS[kind].element);
   const items = containers.flatMap(({ children }) => children);
-  const own = objects.filter((object) => object.kind === kind && object.name === name);
-  const places = own.flatMap((object) => {
-    const item = items.find(({ start }) => start === object.start);
-    return item === undefined ? [] : [{ object, item }];
+  const found = own.flatMap(({ document, start }) => {
+    const item = items.find((one) => one.start === start);
+    return item === undefined ? [] : [{ document, item }];
   });
-  const last = places.at(-1);
-  if (document === undefined) {
-    // Remove all objects with the name. If only the last one were removed, the one before it would come into force.
-    for (const { item } of places) splices.remove(item);
-    return;
-  }
-  if (last !== undefined) {
-    if (last.object.document.root === document.root) editElement(splices, last.item, last.object, document);
-    else splices.replace(last.item, (indent) => elementText(document.root, document.node, indent));
-    return;
-  }
-  const container = containers.at(-1);
-  if (container !== undefined) splices.append(container, (indent) => elementText(document.root, document.node, indent));
-  else
-    splices.insert(root, element, ROOT_ORDER, (indent) =>
-      elementText(element, { kind: "list", items: [[document.root, document.node]] }, indent),
-    );
+  const last = found.at(-1);
+  // If only the last one were removed, the one before it would come into force.
+  if (after === undefined) for (const { item } of found) splices.remove(item);
+  else if (last === undefined) addObject(splices, root, containers.at(-1), kind, after);
+  else if (last.document.root === after.root) editElement(splices, last.item, kind, last.document, after);
+  else splices.replace(last.item, (indent) => elementText(after.root, after.node, indent));
 }
 
-function editElement(splices: Splices, item: XmlElement, before: FileObject, { root, node }: RootedDocument): void {
-  if (!isDeepStrictEqual(before.document.node.attributes, node.attributes)) {
-    const attributes = Object.entries(node.attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
-    splices.startTag(item, `${root}${attributes.join("")}`);
+/** Adds an object behind the others of its kind. `container`: their element; undefined: the file has none. */
+function addObject(
+  splices: Splices,
+  root: XmlElement,
+  container: XmlElement | undefined,
+  kind: ContainedKind,
+  { root: name, node }: RootedDocument,
+): void {
+  if (container !== undefined) {
+    splices.append(container, (indent) => elementText(name, node, indent));
+    return;
   }
-  const table: Readonly<Record<string, unknown>> = CONTAINERS[kindOf(before)].roots;
-  const types = table[root];
-  const order = typeof types === "object" && types !== null ? Object.keys(types) : [];
-  editFields(splices, item, { before: before.document.node.fields, after: node.fields, order });
+  const { element } = CONTAINERS[kind];
+  splices.insert(root, element, ROOT_ORDER, (indent) =>
+    elementText(element, { kind: "list", items: [[name, node]] }, indent),
+  );
 }
 
-const kindOf = ({ kind }: FileObject): keyof typeof CONTAINERS => (kind === "settings" ? "layer" : kind);
+/** Changes the attributes and the children of the element of an object. */
+function editElement(
+  splices: Splices,
+  item: XmlElement,
+  kind: ContainedKind,
+  before: RootedDocument,
+  after: RootedDocument,
+): void {
+  const { attributes } = after.node;
+  if (!isDeepStrictEqual(before.node.attributes, attributes)) {
+    const texts = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(value)}"`);
+    splices.startTag(item, `${after.root}${texts.join("")}`);
+  }
+  const types = new Map<string, FieldTypes>(Object.entries(CONTAINERS[kind].roots)).get(after.root);
+  const order = Object.keys(types ?? {});
+  editFields(splices, item, { before: before.node.fields, after: after.node.fields, order });
+}
 
+/** The fields of an element before and after a change. */
 interface Fields {
   readonly before: readonly NamedNode[];
   readonly after: readonly NamedNode[];
@@ -124,6 +148,7 @@ interface Fields {
   readonly order: readonly string[];
 }
 
+/** Changes the children of an element: removes those without a field, and writes those with another value. */
 function editFields(splices: Splices, parent: XmlElement, { before, after, order }: Fields): void {
   const present = new Map(before);
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);

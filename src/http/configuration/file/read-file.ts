@@ -29,7 +29,10 @@ export const RENAMED: ReadonlyMap<string, string> = new Map([["runtimeStats", "r
 /** An object of the file, and where it stands. */
 export interface FileObject extends ConfiguredObject {
   readonly document: RootedDocument;
-  /** Where its element begins in the text, and the index behind it; undefined: it has no element of its own. */
+  /**
+   * Where its element begins in the text, and the index behind it. Undefined: it has no element of its own, as the
+   * settings and the grid sets that layers of old files define.
+   */
   readonly start: number | undefined;
   readonly end: number | undefined;
   readonly line: number;
@@ -65,7 +68,7 @@ export function readText(text: string): Result<FileContent, Refusal> {
   if (version === undefined)
     return malformed('gwcConfiguration has no namespace: expected xmlns="http://geowebcache.org/schema/2.0.0"');
   const { root: current, gridSets, notes } = upgraded(root, version);
-  return objectsOf(current, gridSets, text, notes);
+  return contentOf(text, current, gridSets, notes);
 }
 
 /** Returns the version in the namespace of the root. */
@@ -74,54 +77,69 @@ function schemaVersion(text: string): string | undefined {
   return /xmlns(?::\w+)?\s*=\s*["']https?:\/\/(?:www\.)?geowebcache\.org\/schema\/([^"'/]+)\/?["']/.exec(tag)?.[1];
 }
 
-function objectsOf(
+/**
+ * Returns the content of a file with the elements of the present schema.
+ * @param implied the grid sets that layers of old files define
+ */
+function contentOf(
+  text: string,
   root: Field,
   implied: readonly Field[],
-  text: string,
   ofUpgrade: readonly string[],
 ): Result<FileContent, Refusal> {
-  const objects: FileObject[] = [];
-  const notes = [...ofUpgrade];
-  const settings = decodeField(
-    { ...root, name: SETTINGS, children: settingsFields(root) },
-    { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
-  );
+  const settings = settingsOf(root);
   if (!settings.ok) return settings;
-  const place = { start: undefined, end: undefined, line: root.line };
-  objects.push({ kind: "settings", name: SETTINGS, document: settings.value, ...place });
+  const objects = [settings.value];
+  const notes = [...ofUpgrade];
   for (const kind of ["store", "gridSet", "layer"] as const) {
-    const { element, roots, nameField } = CONTAINERS[kind];
+    const { element } = CONTAINERS[kind];
     const items = root.children.filter(({ name }) => name === element).flatMap(({ children }) => children);
-    const all = kind === "gridSet" ? [...items, ...implied] : items;
-    for (const [index, item] of all.entries()) {
-      if (!(item.name in roots)) {
-        const known = Object.keys(roots).join(", ");
-        return malformed(`${element}: expected ${known}, got ${item.name}${placeOf(item)}`);
-      }
-      const attributes = kind === "store" ? STORE_DEFAULT : [];
-      const document = decodeField(item, { what: element, roots, attributes });
-      if (!document.ok) return document;
-      const name = textOf(document.value.node, nameField) ?? "";
-      if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
-      const { start, end } = index < items.length ? item : {};
-      objects.push({ kind, name, document: document.value, start, end, line: item.line });
-      if (kind === "layer") noteLayer(name, document.value, item.line, notes);
+    for (const [index, item] of [...items, ...(kind === "gridSet" ? implied : [])].entries()) {
+      const object = objectOf(kind, item, index);
+      if (!object.ok) return object;
+      objects.push(object.value);
+      if (kind === "layer") notes.push(...notesOfLayer(object.value));
     }
   }
   return ok({ text, objects, notes });
 }
 
-function noteLayer(name: string, document: RootedDocument, line: number, notes: string[]): void {
-  const formats = formatsLeftOut(document);
-  if (formats.length > 0) notes.push(`line ${line}: the layer ${name} is without ${formats.join(", ")}`);
-}
-
 const CONTAINER_NAMES: ReadonlySet<string> = new Set(Object.values(CONTAINERS).map(({ element }) => element));
 
-function settingsFields(root: Field): readonly Field[] {
-  return root.children
+/** Returns the settings: the children of the root that contain no objects. */
+function settingsOf(root: Field): Result<FileObject, Refusal> {
+  const children = root.children
     .filter(({ name }) => !name.startsWith("@") && !CONTAINER_NAMES.has(name) && name !== "version")
     .map((field) => ({ ...field, name: RENAMED.get(field.name) ?? field.name }));
+  const document = decodeField(
+    { ...root, name: SETTINGS, children },
+    { what: "the settings", roots: { [SETTINGS]: FILE_SETTINGS } },
+  );
+  if (!document.ok) return document;
+  const place = { start: undefined, end: undefined, line: root.line };
+  return ok({ kind: "settings", name: SETTINGS, document: document.value, ...place });
+}
+
+/** Returns the object of an element. `index`: the number of elements of its kind before it. */
+function objectOf(kind: keyof typeof CONTAINERS, item: Field, index: number): Result<FileObject, Refusal> {
+  const { element, roots, nameField } = CONTAINERS[kind];
+  if (!(item.name in roots)) {
+    const known = Object.keys(roots).join(", ");
+    return malformed(`${element}: expected ${known}, got ${item.name}${placeOf(item)}`);
+  }
+  const attributes = kind === "store" ? STORE_DEFAULT : [];
+  const document = decodeField(item, { what: element, roots, attributes });
+  if (!document.ok) return document;
+  const name = textOf(document.value.node, nameField) ?? "";
+  if (name === "") return malformed(`${element}[${index}].${nameField}: expected a name${placeOf(item)}`);
+  // An implied grid set has no place.
+  const { start, end, line } = item;
+  return ok({ kind, name, document: document.value, start, end, line });
+}
+
+function notesOfLayer({ name, document, line }: FileObject): readonly string[] {
+  const formats = formatsLeftOut(document);
+  return formats.length > 0 ? [`line ${line}: the layer ${name} is without ${formats.join(", ")}`] : [];
 }
 
 /** Returns the objects in force: of two with one name the last one, as in GeoWebCache. */
