@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectChange } from "../../../gwc/configured-object.ts";
 import type { NamedNode, RootedDocument } from "../../../gwc/document-node.ts";
-import { FILE_SETTINGS } from "../../../gwc/field-types.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { childrenNamed, parseXml, type XmlElement } from "../../../lib/xml-element.ts";
 import { elementText } from "../encode-document.ts";
@@ -44,6 +43,9 @@ export function editFile(content: FileContent, changes: readonly ObjectChange[])
   return splices.result();
 }
 
+/** GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file. */
+const NOT_WRITTEN: ReadonlySet<string> = new Set(["version", "identifier", "location"]);
+
 /** @throws Error when the text, which was read before, is no XML */
 function rootOf(text: string): XmlElement {
   const root = parseXml(text);
@@ -55,13 +57,9 @@ function editSettings(splices: Splices, root: XmlElement, { objects }: FileConte
   const before = objects.find(({ kind }) => kind === "settings")?.document;
   if (document === undefined || before === undefined) return;
   const inFile = ([name, value]: NamedNode): NamedNode => [fileName(name), value];
-  const known = new Set(Object.keys(FILE_SETTINGS));
   editFields(splices, root, {
-    before: before.node.fields.filter(([name]) => known.has(name)).map(inFile),
-    // GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file.
-    after: document.node.fields
-      .filter(([name]) => known.has(name) && !["version", "identifier", "location"].includes(name))
-      .map(inFile),
+    before: before.node.fields.map(inFile),
+    after: document.node.fields.filter(([name]) => !NOT_WRITTEN.has(name)).map(inFile),
     order: ROOT_ORDER,
   });
 }
