@@ -4,6 +4,7 @@ import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
+import { StoreError } from "../store/tile-store.ts";
 import { buildJobs } from "./build-jobs.ts";
 import { adoptedLayers, buildLedger } from "./build-ledger.ts";
 import { buildQuota, buildUserWrites } from "./build-quota.ts";
@@ -106,14 +107,20 @@ export class Coordinator {
   }
 
   /**
-   * Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone.
+   * Applies a reloaded configuration, all of it even if a truncation fails because its store is away. Returns the number
+   * of jobs that were aborted, as their layers are gone.
    * @param changed the grid sets of layers whose tiles lie at other places now
    * @param only the layers that may have changed; absent: all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
     const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
     const names = only && new Set(only.layers.keys());
-    for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
+    const faults: StoreError[] = [];
+    for (const { layer, gridSet } of changed)
+      await truncations.service.truncateGridSet(layer, gridSet).catch((error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+        faults.push(error);
+      });
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
     // The change of a layer leaves users and webhooks as they are.
     if (names === undefined) {
@@ -124,6 +131,8 @@ export class Coordinator {
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
+    const [fault] = faults;
+    if (fault !== undefined) throw fault;
     return aborted;
   }
 
