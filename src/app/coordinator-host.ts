@@ -223,6 +223,10 @@ export class CoordinatorHost {
     // A removal that a file of GeoWebCache does not have was not carried out.
     if (this.#configuration.geowebcache !== undefined) deleteRemovals(db, [...this.#catalogue.layers.keys()]);
     await this.#completeRemovals(db, begun);
+    // The grid sets may have been changed while no server ran, or the last one was killed while it changed them.
+    const fault = await begun.truncateMoved([]);
+    if (fault !== undefined)
+      this.log.warn("the tiles of a changed grid set are not truncated yet", { error: String(fault) });
     return { kind: "begun" };
   }
 
