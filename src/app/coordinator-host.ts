@@ -223,6 +223,7 @@ export class CoordinatorHost {
     // A removal that a file of GeoWebCache does not have was not carried out.
     if (this.#configuration.geowebcache !== undefined) deleteRemovals(db, [...this.#catalogue.layers.keys()]);
     await this.#completeRemovals(db, begun);
+    await this.#completeMoves(begun);
     return { kind: "begun" };
   }
 
@@ -335,6 +336,17 @@ export class CoordinatorHost {
       // The next layer of the name, and the next start, try again.
       this.log.warn("the tiles of a removed layer are not truncated yet", { error: String(error) });
     }
+  }
+
+  /**
+   * Truncates the tiles of grid sets that were changed while no server ran, or by a server that was killed before it had
+   * truncated them.
+   */
+  async #completeMoves(coordinator: Coordinator): Promise<void> {
+    // A store or the database is away. They are truncated when the store can be used, or by the next start.
+    const fault = await coordinator.truncateMoved([]).catch((error: unknown) => error);
+    if (fault !== undefined)
+      this.log.warn("the tiles of a changed grid set are not truncated yet", { error: String(fault) });
   }
 
   /**

@@ -15,6 +15,7 @@ import { scheduleMigrations } from "../schedule/schedule-store.ts";
 import { clockMigrations } from "../state/clock-record.ts";
 import type { Database } from "../state/database.ts";
 import { makeShrinkable } from "../state/free-space.ts";
+import { gridSetPlaceMigrations } from "../truncation/grid-set-places.ts";
 import { layerStoreMigrations } from "../truncation/layer-stores.ts";
 import { massTruncationMigrations } from "../truncation/mass-truncation-store.ts";
 import { truncationMigrations } from "../truncation/recorded-truncation.ts";
@@ -33,6 +34,7 @@ export function migrate(db: Database): void {
     truncationMigrations,
     massTruncationMigrations,
     layerStoreMigrations,
+    gridSetPlaceMigrations,
     storeCopyMigrations,
     quotaMigrations,
     usageTrendMigrations,

@@ -1,4 +1,5 @@
 import type { Enforcer } from "../quota/enforcer.ts";
+import { GridSetPlaces } from "../truncation/grid-set-places.ts";
 import { LayerStores } from "../truncation/layer-stores.ts";
 import { MassTruncationService } from "../truncation/mass-truncation-service.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
@@ -43,5 +44,6 @@ export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer,
     firstLocation: context.firstLocation,
     giveUp: (layer) => service.giveUp(layer),
   });
-  return { ledgerTruncations, reclaim, records, service, layerStores };
+  const places = new GridSetPlaces(db, ledger);
+  return { ledgerTruncations, reclaim, records, service, layerStores, places };
 }

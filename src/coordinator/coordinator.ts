@@ -4,6 +4,8 @@ import type { Catalogue, LayerGridSet } from "../layer/catalogue.ts";
 import { Adoption } from "../ledger/adoption.ts";
 import type { Logger } from "../lib/logger.ts";
 import { ClockRecord } from "../state/clock-record.ts";
+import { StoreError } from "../store/tile-store.ts";
+import { unique } from "../truncation/grid-set-places.ts";
 import { buildJobs } from "./build-jobs.ts";
 import { adoptedLayers, buildLedger } from "./build-ledger.ts";
 import { buildQuota, buildUserWrites } from "./build-quota.ts";
@@ -106,14 +108,15 @@ export class Coordinator {
   }
 
   /**
-   * Applies a reloaded configuration. Returns the number of jobs that were aborted, as their layers are gone.
+   * Applies a reloaded configuration, all of it even if a truncation fails because its store is away. Returns the number
+   * of jobs that were aborted, as their layers are gone.
    * @param changed the grid sets of layers whose tiles lie at other places now
    * @param only the layers that may have changed; absent: all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
     const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
     const names = only && new Set(only.layers.keys());
-    for (const { layer, gridSet } of changed) await truncations.service.truncateGridSet(layer, gridSet);
+    const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
     // The change of a layer leaves users and webhooks as they are.
     if (names === undefined) {
@@ -124,7 +127,30 @@ export class Coordinator {
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
+    if (fault !== undefined) throw fault;
     return aborted;
+  }
+
+  /**
+   * Truncates stored tiles whose grid sets have their tiles at other places now. Returns why some of these tiles are left;
+   * undefined: none are.
+   * @param changed grid sets of layers that are known to have changed
+   * @param only the layers that may have changed; absent: all
+   */
+  async truncateMoved(changed: readonly LayerGridSet[], only?: Catalogue): Promise<StoreError | undefined> {
+    const { service, places } = this.#parts.truncations;
+    const layers = [...(only ?? this.#parts.catalogue()).layers.values()];
+    let fault: StoreError | undefined;
+    for (const { layer, gridSet } of unique([...changed, ...places.moved(layers)]))
+      try {
+        await service.truncateGridSet(layer, gridSet);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        fault ??= error;
+      }
+    // Otherwise the next start truncates them.
+    if (fault === undefined) places.record(layers);
+    return fault;
   }
 
   /** Stops the jobs and all background work. Users' writes are accounted until `close`. */

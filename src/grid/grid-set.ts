@@ -72,15 +72,16 @@ export interface TileRect {
   readonly maxY: TileY;
 }
 
-/** Returns whether two grid sets have the same tiles at the same places. */
-export function hasSameTiles(a: GridSet, b: GridSet): boolean {
-  const placesOf = ({ srs, extent, tileWidth, tileHeight, alignTopLeft, matrices }: GridSet): string => {
-    const { minX, minY, maxX, maxY } = extent;
-    const levels = matrices.map(({ resolution }) => resolution);
-    return JSON.stringify([canonicalSrs(srs), minX, minY, maxX, maxY, tileWidth, tileHeight, alignTopLeft, levels]);
-  };
-  return a === b || placesOf(a) === placesOf(b);
+/** Returns what decides where the tiles of a grid set lie, as values that can be compared in JSON. */
+export function placesOf({ srs, extent, tileWidth, tileHeight, alignTopLeft, matrices }: GridSet): readonly unknown[] {
+  const { minX, minY, maxX, maxY } = extent;
+  const levels = matrices.map(({ resolution }) => resolution);
+  return [canonicalSrs(srs), minX, minY, maxX, maxY, tileWidth, tileHeight, alignTopLeft, levels];
 }
+
+/** Returns whether two grid sets have the same tiles at the same places. */
+export const hasSameTiles = (a: GridSet, b: GridSet): boolean =>
+  a === b || JSON.stringify(placesOf(a)) === JSON.stringify(placesOf(b));
 
 /** 900913, 3857, 102100 and 102113 name one CRS. */
 export const sameSrs = (a: number, b: number): boolean => canonicalSrs(a) === canonicalSrs(b);

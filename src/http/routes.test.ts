@@ -29,6 +29,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/docs/how-to/install.html": "public",
   "/metrics": { GET: "read" },
   "/rest/reload": { POST: "administer" },
+  "/rest/reload.xml": { POST: "administer" },
   "/rest": { GET: "read" },
   "/rest/web/gwc.css": "public",
   "/rest/web/unknown.css": "public",

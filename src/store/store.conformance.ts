@@ -80,7 +80,8 @@ export function storeConformance(make: () => Store, trouble: StoreTrouble | unde
     expect(confirmed?.confirmedMs).toBeGreaterThanOrEqual(Math.floor(before));
     expect(await store.confirm(place, of(7), "renew", yes)).toBe(true);
     expect((await store.stat(place))?.bytes).toBe(7);
-    expect((await store.stat(place))?.modifiedMs).toBeGreaterThanOrEqual(Math.floor(before));
+    // A time in whole milliseconds that is set as fractions of a second can come back a little earlier.
+    expect((await store.stat(place))?.modifiedMs).toBeGreaterThan(Math.floor(before) - 1);
   });
   test("a copy keeps the time of its tile", async () => {
     const store = make();

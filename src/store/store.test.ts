@@ -1,4 +1,13 @@
-import fs, { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -54,6 +63,31 @@ describe("compact store", () => {
 
 describe.each(["tms", "slippy"] as const)("file store, layout %s", (layout) => {
   storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test", layout, gridSets }), trouble);
+});
+
+describe.each([
+  ["file", (at: string) => createFileStore({ root: at, fsync: false, instance: "test" })],
+  ["compact", (at: string) => createCompactStore({ root: at, fsync: false, instance: "test", gridSets })],
+] as const)("%s store", (_, make) => {
+  test("whose directory is away is not empty: nothing is truncated, and its directory is not made", async () => {
+    const at = root();
+    const store = make(at);
+    const place = { tileSet, x: 0, y: 0, z: 0 };
+    await store.put(place, new Uint8Array(1), () => true);
+    const names = store.plan({ kind: "layer", layer: "a" });
+    renameSync(at, `${at}-unmounted`);
+    const away = expect.objectContaining({ name: "StoreError", code: "unavailable" });
+    expect(() => store.plan({ kind: "layer", layer: "a" })).toThrow(away);
+    expect(() => store.plan({ kind: "pyramid", ...tileSet })).toThrow(away);
+    expect(() => store.truncate("1", names, "reclaim")).toThrow(away);
+    expect(() => store.restore("1", names)).toThrow(away);
+    expect(() => store.pyramids("a", [])).toThrow(away);
+    await expect(Promise.resolve().then(() => store.check("a"))).rejects.toEqual(away);
+    expect(existsSync(at)).toBe(false);
+    renameSync(`${at}-unmounted`, at);
+    store.truncate("1", names, "reclaim");
+    expect(await store.get(place)).toBeUndefined();
+  });
 });
 
 describe("file store", () => {

@@ -158,7 +158,8 @@ export class MassTruncationService {
   async truncateGridSet(layer: string, gridSet: string): Promise<void> {
     const { ledgerTruncations, sweep, log } = this.#parts;
     this.giveUp(layer);
-    await ledgerTruncations.truncate(layer, () => gridSetTargets(layer, gridSet, this.#parts));
+    const plan = () => gridSetTargets(layer, gridSet, this.#parts);
+    await ledgerTruncations.truncate(layer, plan, () => undefined, "later");
     log.info("the tiles of a changed grid set were truncated", { layer, gridSet });
     sweep();
   }

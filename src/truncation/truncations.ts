@@ -94,8 +94,15 @@ export class LedgerTruncations {
    * Truncates; cannot be cancelled. `plan` is called when no writer writes to the layer. `record` runs in the
    * transaction of the truncation. It returns the id under which the files are set aside, or undefined if the
    * truncation cannot be undone.
+   * @param ifUnplanned whether a truncation that cannot even be planned, because the store is away, is refused, or is
+   * planned and carried out when the store is back, like an interrupted one
    */
-  truncate(layer: string, plan: PlanTruncation, record: RecordTruncation = () => undefined): Promise<void> {
+  truncate(
+    layer: string,
+    plan: PlanTruncation,
+    record: RecordTruncation = () => undefined,
+    ifUnplanned: "refused" | "later" = "refused",
+  ): Promise<void> {
     return this.#inTurn(layer, async () => {
       // A writer opens its cells first. A writer that has not opened them yet will see the new generation, so wait only
       // for open cells.
@@ -103,9 +110,13 @@ export class LedgerTruncations {
       if (isWritten) await this.#renders.block(layer);
       try {
         this.interrupted.complete(layer);
-        const begun = this.#begin(plan, record);
-        if (begun !== undefined)
-          this.#carryOutNow(layer, { kind: "truncation", carryOut: () => this.#carryOut(begun) });
+        const begin = () => ({ truncation: this.#begin(plan, record) });
+        let begun = ifUnplanned === "refused" ? begin() : undefined;
+        const carryOut = (): void => {
+          begun ??= begin();
+          if (begun.truncation !== undefined) this.#carryOut(begun.truncation);
+        };
+        this.#carryOutNow(layer, { kind: "truncation", carryOut });
         this.#renders.truncated(layer);
       } finally {
         if (isWritten) this.#renders.unblock(layer);

@@ -43,6 +43,16 @@ describe("without users the management interface is there under its own names on
     "DELETE /rest/seed",
   ])
     foreign(`${request} under a foreign name is 403`, request, [EVIL]);
+  transcript(
+    "a path that is none of the management interface is 404 under any name",
+    `
+    > GET /nothing
+    > ${EVIL}
+    < 404 text/plain
+    <
+    < There is nothing at this path.
+  `,
+  );
   foreign("a page that has rebound its name is 403, though it is of the same origin", "POST /rest/seed", [
     EVIL,
     "Origin: http://evil.example:8080",

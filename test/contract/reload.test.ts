@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer, type TestServer } from "../support/server.ts";
 import { parseTranscript, replay } from "./transcript.ts";
 
@@ -68,4 +68,32 @@ describe("a bad configuration is 400, says where, and changes nothing", () => {
     `layers:\n${layer('"a:b"')}${layer("a_b")}`,
     `\n> POST /rest/reload\n< 400 text/plain\n<\n< {any}a_b{any}\n${seen("one")}`,
   );
+});
+
+test("a grid set that was changed while no server ran has none of its earlier tiles, and one that was not has them", async () => {
+  const configuration = (resolution: number): string =>
+    `gridSets:
+  - { id: changed, srs: EPSG:4326, extent: [-180, -90, 180, 90], resolutions: [${resolution}, 0.1] }
+  - { id: same, srs: EPSG:4326, extent: [-180, -90, 180, 90], resolutions: [0.5, 0.1] }
+layers:
+  - { name: one, source: { type: demo, dataset: states }, gridSubsets: [{ gridSet: changed }, { gridSet: same }] }
+`;
+  let own = await startServer({ configuration: configuration(0.4) });
+  try {
+    const read = async (gridSet: string) =>
+      (await fetch(`${own.url}/xyz/one/${gridSet}/0/0/0.png`)).headers.get("geowebcache-cache-result");
+    for (const gridSet of ["changed", "same"]) {
+      expect(await read(gridSet)).toBe("MISS");
+      expect(await read(gridSet)).toBe("HIT");
+    }
+    await own.kill("SIGKILL");
+    own = await startServer({ configuration: configuration(0.3), dataDir: own.dataDir });
+    expect(await read("changed")).toBe("MISS");
+    expect(await read("changed")).toBe("HIT");
+    expect(await read("same")).toBe("HIT");
+    own = await own.restart("SIGKILL");
+    expect(await read("changed")).toBe("HIT");
+  } finally {
+    await own.close();
+  }
 });

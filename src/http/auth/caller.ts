@@ -35,12 +35,12 @@ export async function callerOf(
 ): Promise<Result<Caller, Refusal>> {
   const { authenticator, server } = parts;
   const { host, authorization } = request.headers;
+  if (use === "none") return ok({ kind: "nobody" });
   if (!authenticator.usersConfigured()) {
     if (isOwnHost(host, server)) return ok({ kind: "local" });
     const message = `Host: expected localhost, 127.0.0.1, [::1], server.host or the host of one of server.allowedOrigins, as no users are configured, got ${shown(host)}`;
     return refuse({ code: "forbidden", message });
   }
-  if (use === "none") return ok({ kind: "nobody" });
   const signedIn = use === "basic" ? undefined : await callerOfSession(request, parts);
   if (signedIn !== undefined) return ok(signedIn);
   const checked = await authenticator.check(authorization, clientAddress(request, server), gone);

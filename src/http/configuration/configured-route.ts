@@ -173,7 +173,7 @@ export async function putObject(
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const decoded = await exchange.body((bytes) =>
-    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document, strictLists: true }),
+    decodeDocument(bytes, form.value, { what, roots, attributes, present: present?.document, strict: true }),
   );
   if (!decoded.ok) return decoded;
   const document = decoded.value;

@@ -16,6 +16,7 @@ import type { Result } from "../../lib/result.ts";
 import { type DocumentFormat, readDocument } from "../body/document.ts";
 import { childrenOf, expanded, type Field, scalarOf } from "../body/field.ts";
 import { Problems } from "../body/fields.ts";
+import { readXml } from "../body/xml-reader.ts";
 
 /** The properties of a document that the decoder needs. */
 export interface DocumentKind {
@@ -26,8 +27,11 @@ export interface DocumentKind {
   readonly attributes?: readonly string[] | undefined;
   /** The document that the new one replaces: the source of secrets, and of the kinds of filters. */
   readonly present?: RootedDocument | undefined;
-  /** True: an element of a list with another name than the items' is a problem. GeoWebCache's files may have such. */
-  readonly strictLists?: true;
+  /**
+   * True: an element of a list with another name than the items' is a problem, and so is an element whose name differs
+   * from a known one only in case, unless the present document has it. GeoWebCache's files may have such.
+   */
+  readonly strict?: true;
   /** True: the document is read, not put, and `***` stays. */
   readonly keepsMasks?: true;
 }
@@ -49,10 +53,11 @@ export function decodeDocument(
 /** Decodes the root element of a document. */
 export function decodeField(
   field: Field,
-  { roots, attributes = [], present, strictLists, keepsMasks }: DocumentKind,
+  { roots, attributes = [], present, strict, keepsMasks }: DocumentKind,
 ): Result<RootedDocument, Refusal> {
   const { name: root } = field;
-  const decoder = new Decoder(kindsByKey(present), strictLists === true);
+  const tolerated = strict === true ? namesIn(present?.node) : undefined;
+  const decoder = new Decoder(kindsByKey(present), tolerated);
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
   const isWhole = keepsMasks === true || !decoder.hasMasks;
   return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node) });
@@ -77,6 +82,35 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
   );
 }
 
+const below = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+
+/** Control characters that XML 1.0 does not allow. */
+const NO_XML_TEXT = /[^\P{Cc}\t\n\r\u007f-\u009f]/u;
+
+/** Returns whether XML can have a name without a prefix. */
+function isXmlName(name: string): boolean {
+  if (/^[A-Za-z_][\w.-]*$/.test(name)) return true;
+  const read = readXml(`<${name}/>`);
+  return read.ok && read.value.name === name;
+}
+
+/** Returns the names of all elements of a document. */
+function namesIn(node: DocumentNode | undefined): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (one: DocumentNode): void => {
+    if (typeof one !== "object") return;
+    if (one.kind === "map") {
+      for (const [name, value] of one.fields) {
+        names.add(name);
+        collect(value);
+      }
+    } else if (one.kind === "list") for (const [, item] of one.items) collect(item);
+    else if (one.kind === "repeated") for (const item of one.items) collect(item);
+  };
+  if (node !== undefined) collect(node);
+  return names;
+}
+
 /** The entries of a table. Thousands of layers are decoded by the same tables. */
 const entriesOf = onceEach((types: FieldTypes): readonly (readonly [string, FieldType])[] => Object.entries(types));
 
@@ -85,11 +119,12 @@ class Decoder {
   /** Whether a text may have `***`, for which the present value of a secret stands. */
   hasMasks = false;
   readonly #kindsByKey: ReadonlyMap<string, string>;
-  readonly #strictLists: boolean;
+  readonly #tolerated: ReadonlySet<string> | undefined;
 
-  constructor(kinds: ReadonlyMap<string, string>, strictLists: boolean) {
+  /** @param tolerated undefined: the document is not decoded strictly; else names that may differ from known ones in case */
+  constructor(kinds: ReadonlyMap<string, string>, tolerated: ReadonlySet<string> | undefined) {
     this.#kindsByKey = kinds;
-    this.#strictLists = strictLists;
+    this.#tolerated = tolerated;
   }
 
   /** Decodes an element with others inside; the known ones first, in the order of their table. */
@@ -109,7 +144,7 @@ class Decoder {
       const given = byName.get(name);
       const [first, second] = given ?? [];
       if (given === undefined || first === undefined) continue;
-      const at = path === "" ? name : `${path}.${name}`;
+      const at = below(path, name);
       if (typeof type === "object" && "repeated" in type) {
         const items = expanded(given).map((item, i) => this.#decode(item, type.repeated, `${at}[${i}]`));
         known.push([name, { kind: "repeated", items }]);
@@ -121,7 +156,30 @@ class Decoder {
     const others = field.children.filter(({ name }) => !name.startsWith("@") && !(name in types));
     // Elements without a table are not looked at.
     if (others.length > 0) this.hasMasks = true;
+    for (const other of others) {
+      this.#checkCase(other, types, path);
+      this.#checkXml(other, path);
+    }
     return { kind: "map", attributes: attributesOf(field, attributes), fields: [...known, ...unknownFields(others)] };
+  }
+
+  /** Notes a name that differs from a known one only in case: `gridsubsets` would offer every grid set. */
+  #checkCase(field: Field, types: FieldTypes, path: string): void {
+    if (this.#tolerated === undefined || this.#tolerated.has(field.name)) return;
+    const known = Object.keys(types).find((name) => name.toLowerCase() === field.name.toLowerCase());
+    if (known !== undefined) this.problems.at(field, `${below(path, field.name)}: unknown field, expected ${known}`);
+  }
+
+  /** Notes a key or a text of JSON that XML cannot have, as the document is also shown and stored as XML. */
+  #checkXml(field: Field, path: string): void {
+    const at = below(path, field.name);
+    if (!isXmlName(field.name.replace(/^@/, ""))) this.problems.at(field, `${at}: expected a name that XML can have`);
+    this.#checkText(field.text, field, at);
+    for (const child of field.children) this.#checkXml(child, field.kind === "list" ? path : at);
+  }
+
+  #checkText(text: string, field: Field, path: string): void {
+    if (NO_XML_TEXT.test(text)) this.problems.expected(path, "a text without control characters", field);
   }
 
   #decode(field: Field, type: FieldType, path: string): DocumentNode {
@@ -134,7 +192,7 @@ class Decoder {
       return { kind: "repeated", items: expanded([field]).map((item) => this.#decode(item, type.repeated, path)) };
     if (scalarOf(field)?.trim()) this.problems.expected(path, "a list", field);
     if ("list" in type) {
-      const other = this.#strictLists && field.kind !== "list" ? otherItem(field, type.list) : undefined;
+      const other = this.#tolerated !== undefined && field.kind !== "list" ? otherItem(field, type.list) : undefined;
       if (other !== undefined) this.problems.at(other, `${path}: expected ${type.list}, got ${other.name}`);
       const items = itemsOf(field, type.list);
       return {
@@ -181,6 +239,7 @@ class Decoder {
     switch (type) {
       case "text":
         if (trimmed.includes(MASKED)) this.hasMasks = true;
+        this.#checkText(trimmed, field, path);
         return trimmed;
       case "flag":
         if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";

@@ -8,7 +8,7 @@ import { administering, type Exchange, type Reply, type Route, type RouteOptions
 import { documentAnswer } from "./configured-route.ts";
 import { changedFields, decodeDocument } from "./decode-document.ts";
 import { bodyForm, splitForm } from "./document-form.ts";
-import { CONTAINERS } from "./file/read-file.ts";
+import { CONTAINERS, RENAMED } from "./file/read-file.ts";
 
 /** The version of GeoWebCache's configuration whose elements this interface has. */
 const VERSION = "2.0.0";
@@ -25,7 +25,7 @@ const HIDDEN: ReadonlySet<string> = new Set(
 
 /** Returns whether a field is an element of the file that this resource leaves alone, as GeoWebCache does. */
 const isOfFile = (name: string): boolean =>
-  HIDDEN.has(name) || Object.values(CONTAINERS).some(({ element }) => element === name);
+  HIDDEN.has(name) || RENAMED.has(name) || Object.values(CONTAINERS).some(({ element }) => element === name);
 
 type GlobalParts = Pick<RouteOptions, "configured" | "changeObject">;
 
@@ -69,7 +69,12 @@ async function putAnswer(parts: GlobalParts, exchange: Exchange): Promise<Reply>
   const form = bodyForm(exchange);
   if (!form.ok) return form;
   const decoded = await exchange.body((bytes) =>
-    decodeDocument(bytes, form.value, { what: "the settings", roots: GLOBAL_ROOTS }),
+    decodeDocument(bytes, form.value, {
+      what: "the settings",
+      roots: GLOBAL_ROOTS,
+      present: globalDocument(parts),
+      strict: true,
+    }),
   );
   if (!decoded.ok) return decoded;
   const given = { ...decoded.value, node: map(decoded.value.node.fields.filter(([name]) => !isOfFile(name))) };

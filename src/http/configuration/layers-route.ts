@@ -80,7 +80,7 @@ export function layersRoute(parts: LayerParts): Route {
     changes: {
       PUT: (exchange, name, form) => putLayer(parts, exchange, name, form),
       POST: (exchange, name, form) => postLayer(parts, exchange, name, form),
-      DELETE: (exchange, name) => deleteLayer(parts, exchange, name),
+      DELETE: (exchange, name, form) => deleteLayer(parts, exchange, name, form),
     },
   });
 }
@@ -128,13 +128,13 @@ async function putLayer(
   // Stored tiles stay, although a change of the source or of a style may have made them outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
     await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
-  return saved(form);
+  return textOfForm("layer saved", form);
 }
 
-/** Returns GeoWebCache's answer: plain text, with the type of the address. */
-function saved(form: DocumentForm | undefined): Answer {
-  const type = form === undefined ? "text/plain" : `application/${form}`;
-  return { status: 200, type, body: "layer saved" };
+/** Returns an answer as GeoWebCache sends it: plain text, with the type of the address. */
+function textOfForm(text: string, form: DocumentForm | undefined): Answer {
+  const answer = textAnswer(200, text);
+  return form === undefined ? answer : { ...answer, type: `application/${form}` };
 }
 
 /** The deprecated way to change a layer. The warning is in GeoWebCache's form. */
@@ -155,11 +155,16 @@ async function postLayer(
 }
 
 /** Removes a layer, which ends its jobs and truncates its tiles. */
-async function deleteLayer(parts: LayerParts, exchange: Exchange, name: string): Promise<Reply> {
+async function deleteLayer(
+  parts: LayerParts,
+  exchange: Exchange,
+  name: string,
+  form: DocumentForm | undefined,
+): Promise<Reply> {
   const found = present(parts, exchange, name);
   const removed = await deleteObject(parts, LAYERS, exchange, name, found, {
     unknown: `Unknown layer: ${name}`,
     users: [],
   });
-  return removed.ok ? textAnswer(200, `${name} deleted`) : removed;
+  return removed.ok ? textOfForm(`${name} deleted`, form) : removed;
 }

@@ -2,14 +2,17 @@ import { textAnswer } from "../reply.ts";
 import { administering, type Reply, type Route, type RouteOptions } from "../resource.ts";
 
 /**
- * POST `/rest/reload`: reads the configuration file again, whatever the body is. An invalid file changes nothing, and the
- * answer lists its problems.
+ * POST `/rest/reload[.xml|.json]`: reads the configuration file again, whatever the body is. An invalid file changes
+ * nothing, and the answer lists its problems. The answer to a reload is a text with the type of the address, as in
+ * GeoWebCache.
  */
 export function reloadRoute({ reload, configured }: Pick<RouteOptions, "reload" | "configured">): Route {
   return {
     owns: (first) => first === "rest",
-    resourceAt: (segments) => {
-      if (segments.length !== 2 || segments[0] !== "rest" || segments[1] !== "reload") return undefined;
+    resourceAt: ([first, second = "", ...more]) => {
+      const found = /^reload(?:\.(xml|json))?$/.exec(second);
+      if (first !== "rest" || found === null || more.length > 0) return undefined;
+      const [, form] = found;
       return {
         methods: {
           POST: administering(async (): Promise<Reply> => {
@@ -17,7 +20,8 @@ export function reloadRoute({ reload, configured }: Pick<RouteOptions, "reload" 
             if (!reloaded.ok) return reloaded;
             // GeoWebCache's sentence, which scripts look for.
             const done = `TileLayerConfiguration reloaded. Read ${configured().layers.length} layers from configuration resources.`;
-            return textAnswer(200, [done, ...reloaded.value].join("\n"));
+            const answer = textAnswer(200, [done, ...reloaded.value].join("\n"));
+            return form === undefined ? answer : { ...answer, type: `application/${form}` };
           }),
         },
       };

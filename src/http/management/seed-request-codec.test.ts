@@ -144,6 +144,23 @@ describe("what real clients send", () => {
 
 describe("fields", () => {
   test.each([
+    ["<enumType>TRUNCATE</enumType>", "truncate"],
+    ["<enumType>reseed</enumType><type>RESEED</type>", "reseed"],
+  ])("%s is the type, as GeoWebCache reads it", (field, type) => {
+    expect(xml(field)).toEqual({ type, parameters: none });
+  });
+
+  test.each([
+    ["<enumType>UNSET</enumType>", "enumType: expected seed, reseed or truncate, got"],
+    [
+      "<type>seed</type><enumType>TRUNCATE</enumType>",
+      'enumType: expected the same as type (seed), or one of the two alone, got "truncate"',
+    ],
+  ])("%s is refused", (field, message) => {
+    expect(xml(field)).toContain(message);
+  });
+
+  test.each([
     ["<srs>4326</srs>", 4326],
     ["<srs>EPSG:4326</srs>", 4326],
     ["<srs>\n epsg:4326 </srs>", 4326],

@@ -27,6 +27,7 @@ const FIELDS = [
   "zoomStop",
   "format",
   "type",
+  "enumType",
   "threadCount",
   "parameters",
   "filterUpdate",
@@ -50,7 +51,7 @@ export function decodeSeedRequest(body: Uint8Array): Result<SeedRequest, Refusal
 
 /** Reads the fields that documents and forms have in common, and those that only documents have. */
 const readRequest = (fields: Fields): SeedRequest => ({
-  type: fields.read("type", TYPE_NAMES, (text) => TYPES.get(text.trim().toLowerCase())) ?? "seed",
+  type: readType(fields),
   ...defined({
     gridSetId: fields.text("gridSetId"),
     srs: readSrs(fields),
@@ -67,6 +68,19 @@ const readRequest = (fields: Fields): SeedRequest => ({
     totalFailuresBeforeAborting: readCount(fields, "totalFailuresBeforeAborting"),
   }),
 });
+
+/**
+ * Reads `type`, or `enumType`, under which GWC reads it too: without it the truncation of such a request would be a
+ * seed. Notes a problem if the two differ.
+ */
+function readType(fields: Fields): JobType {
+  const [type, enumType] = ["type", "enumType"].map((name) =>
+    fields.read(name, TYPE_NAMES, (text) => TYPES.get(text.trim().toLowerCase())),
+  );
+  if (type !== undefined && enumType !== undefined && type !== enumType)
+    fields.problems.note(badField("enumType", `the same as type (${type}), or one of the two alone`, enumType));
+  return type ?? enumType ?? "seed";
+}
 
 /**
  * Reads `<srs><number>N</number></srs>`, `<srs>N</srs>` or `<srs>EPSG:N</srs>`. 0 and an empty `srs` count as absent.

@@ -44,8 +44,26 @@ export function expectPresent(root: string, directory: string): void {
     throw new StoreError("unavailable", `${relative(root, directory)} is away from the store`, undefined);
 }
 
-/** Makes a directory, if it is missing, and checks that tiles can be written there. @throws StoreError */
-export async function checkWritable(directory: string): Promise<void> {
+/**
+ * Returns a check that a store's directory is there, on the file system that it is on now. Without it, a layer without
+ * a directory is not empty: the volume of the store is not mounted.
+ */
+export function rootCheck(root: string): () => void {
+  const { dev } = statSync(root);
+  return () => {
+    const found = statOf(root, "the directory of the store cannot be read");
+    if (found?.isDirectory() !== true || found.dev !== dev)
+      throw new StoreError("unavailable", "the directory of the store is away", undefined);
+  };
+}
+
+/**
+ * Makes a directory of a store, if it is missing, and checks that tiles can be written there. Does not make the store's
+ * own: a volume may be mounted there again.
+ * @throws StoreError
+ */
+export async function checkWritable(directory: string, expectRoot: () => void): Promise<void> {
+  expectRoot();
   try {
     await mkdir(directory, { recursive: true });
     await access(directory, constants.W_OK | constants.X_OK);

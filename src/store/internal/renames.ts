@@ -19,8 +19,11 @@ const UNLINKS_AT_ONCE = 128;
 /** The methods of a truncation store that rename directories under its root. */
 export type Renames = Omit<TruncationStore, "plan" | "deleteRange">;
 
-/** Returns the methods of a store whose names are paths of directories, relative to its root. */
-export function renamesIn(root: string): Renames {
+/**
+ * Returns the methods of a store whose names are paths of directories, relative to its root.
+ * @param expectRoot throws a `StoreError` when the root is away: then no name exists, and none is gone
+ */
+export function renamesIn(root: string, expectRoot: () => void): Renames {
   const trash = join(root, TRASH);
   for (const directory of [trash, join(root, ASIDE)]) makeAhead(directory);
   const asideParts = (): string[] => namesIn(join(root, ASIDE));
@@ -48,11 +51,13 @@ export function renamesIn(root: string): Renames {
 
   return {
     truncate(id, names, remains) {
+      if (names.length > 0) expectRoot();
       const directory = remains === "keep" ? ASIDE : TRASH;
       for (const [n, name] of names.entries()) moveAway(name, directory, `${id}-${n}`);
     },
 
     restore(id, names) {
+      expectRoot();
       const parts = new Set(asideOf(id));
       for (const [n, name] of names.entries()) {
         const part = `${id}-${n}`;

@@ -154,6 +154,15 @@ describe("a change", () => {
     });
   });
 
+  test("of the settings writes elements that are not known, too", () => {
+    const content = read(text);
+    const given = map([["ours", map([["x", "1"]], { a: "b" })]]);
+    const put: ObjectChange = { kind: "settings", name: "global", document: { root: "global", node: given } };
+    const after = editFile(content, changesOf(content.objects, put));
+    expect(difference(text, after)).toEqual({ gone: [], added: ['  <ours a="b">', "    <x>1</x>", "  </ours>"] });
+    expect(fieldOf(documentIn(read(after), "settings", "global").node, "ours")).toEqual(fieldOf(given, "ours"));
+  });
+
   test("adds a layer behind the others, and removes all of a name", () => {
     const content = read(text);
     const added = editFile(content, [{ kind: "layer", name: "new", document: wms("new") }]);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectChange } from "../../../gwc/configured-object.ts";
 import type { NamedNode, RootedDocument } from "../../../gwc/document-node.ts";
-import { FILE_SETTINGS, type FieldTypes } from "../../../gwc/field-types.ts";
+import type { FieldTypes } from "../../../gwc/field-types.ts";
 import { escapeXml } from "../../../lib/escape.ts";
 import { childrenNamed, parseXml, type XmlElement } from "../../../lib/xml-element.ts";
 import { elementText } from "../encode-document.ts";
@@ -45,6 +45,9 @@ export function editFile({ text, objects }: FileContent, changes: readonly Objec
   return splices.result();
 }
 
+/** GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file. */
+const NOT_WRITTEN: ReadonlySet<string> = new Set(["version", "identifier", "location"]);
+
 /** @throws Error when the text, which was read before, is no XML */
 function rootOf(text: string): XmlElement {
   const root = parseXml(text);
@@ -62,18 +65,15 @@ function editSettings(
   if (before === undefined || after === undefined) return;
   editFields(splices, root, {
     before: settingsInFile(before.document),
-    // GeoWebCache writes `version` at its next start. `identifier` and `location` follow from the path of the file.
-    after: settingsInFile(after).filter(([name]) => !["version", "identifier", "location"].includes(name)),
+    after: settingsInFile(after).filter(([name]) => !NOT_WRITTEN.has(name)),
     order: ROOT_ORDER,
   });
 }
 
-/** Returns the settings that a file has, by their names there. */
+/** Returns settings by their names in the file. */
 function settingsInFile({ node }: RootedDocument): readonly NamedNode[] {
   const inFile = new Map([...RENAMED].map(([name, renamed]) => [renamed, name]));
-  return node.fields
-    .filter(([name]) => Object.hasOwn(FILE_SETTINGS, name))
-    .map(([name, value]) => [inFile.get(name) ?? name, value]);
+  return node.fields.map(([name, value]) => [inFile.get(name) ?? name, value]);
 }
 
 type ContainedKind = keyof typeof CONTAINERS;

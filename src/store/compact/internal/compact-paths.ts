@@ -6,7 +6,7 @@ import { formatOf, formatOfExtension } from "../../../layer/format.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
 import { directoryName } from "../../file/file-layout.ts";
 import type { GridSets } from "../../grid-sets.ts";
-import { expectPresent, namesIn } from "../../internal/directories.ts";
+import { expectPresent, namesIn, rootCheck } from "../../internal/directories.ts";
 import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { SIDE } from "./bundle.ts";
@@ -57,6 +57,8 @@ export class CompactPaths {
   readonly root: string;
   readonly fsync: boolean;
   readonly gridSets: GridSets;
+  /** @throws StoreError when the directory of the store is away */
+  readonly expectRoot: () => void;
   readonly #instance: string;
 
   constructor({ root, fsync, instance, gridSets }: CompactStoreOptions) {
@@ -65,6 +67,7 @@ export class CompactPaths {
     this.gridSets = gridSets;
     this.#instance = instance;
     mkdirSync(root, { recursive: true });
+    this.expectRoot = rootCheck(root);
   }
 
   /** Returns the name of a new temporary file. */
@@ -119,8 +122,9 @@ export class CompactPaths {
       .filter(({ path }) => existsSync(path));
   }
 
-  /** @throws StoreError when the directory of the layer, or another one below it, is away */
+  /** @throws StoreError when the directory of the store or of the layer, or another one below it, is away */
   expectPresent(layer: string, ...directories: readonly string[]): void {
+    this.expectRoot();
     for (const directory of [this.layerPath(layer), ...directories]) expectPresent(this.root, directory);
   }
 

@@ -155,7 +155,7 @@ function writesOf({
       }
     },
 
-    check: (layer) => checkWritable(paths.layerPath(layer)),
+    check: (layer) => checkWritable(paths.layerPath(layer), paths.expectRoot),
   };
 }
 

@@ -34,11 +34,12 @@ const CHUNK = 512;
 export function compactTruncations(parts: CompactParts): TruncationStore {
   const { paths, writer } = parts;
   const { sweepLock, wasteful } = writer;
-  const renames = renamesIn(paths.root);
+  const renames = renamesIn(paths.root, paths.expectRoot);
   return {
     ...renames,
 
     plan(scope) {
+      paths.expectRoot();
       const layer = directoryName(scope.layer);
       if (scope.kind === "layer")
         return planLayer(paths.root, layer, (entry) =>

@@ -4,7 +4,7 @@ import { threadId as threadNumber } from "node:worker_threads";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import type { GridSets } from "../../grid-sets.ts";
-import { expectPresent, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { expectPresent, namesIn, removeIfEmpty, rootCheck, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import type { FileLayout } from "../../store-options.ts";
@@ -66,6 +66,8 @@ export class FilePaths {
   /** The size of the blocks in which a tile takes space on the disk. */
   readonly blockBytes: number;
   readonly layout: TileLayout;
+  /** @throws StoreError when the directory of the store is away */
+  readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
 
   constructor({ root, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
@@ -75,6 +77,7 @@ export class FilePaths {
     this.fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
+    this.expectRoot = rootCheck(root);
     this.blockBytes = blockBytesOf(statfsSync(root).bsize);
   }
 
@@ -154,10 +157,11 @@ export class FilePaths {
   }
 
   /**
-   * Checks that a layer's directory is present. `level`: also checks the directories of one level.
-   * @throws StoreError when a directory is not present
+   * Checks that a layer's directory is present or absent. `level`: also checks the directories of one level.
+   * @throws StoreError when a directory, or that of the store, is away
    */
   expectPresent(layer: string, level?: string): void {
+    this.expectRoot();
     const [layerPath, above] = [this.layerPath(layer), level === undefined ? undefined : dirname(level)];
     const directories = [layerPath, above === layerPath ? undefined : above, level];
     for (const directory of directories) if (directory !== undefined) expectPresent(this.root, directory);

@@ -106,7 +106,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
       let isWritten = false;
       try {
         if (!guard()) return { stored: false };
-        write(temporary, bytes, paths.fsync, () => paths.describeRows(at.tileSet));
+        write(temporary, bytes, paths, () => paths.describeRows(at.tileSet));
         isWritten = true;
         if (modifiedMs !== undefined) utimesSync(temporary, modifiedMs / 1000, modifiedMs / 1000);
         const before = tileAt(target);
@@ -127,7 +127,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
       }
     },
 
-    check: (layer) => checkWritable(paths.layerPath(layer)),
+    check: (layer) => checkWritable(paths.layerPath(layer), paths.expectRoot),
   };
 }
 
@@ -156,8 +156,13 @@ function readTile(path: string): StoredTile | undefined {
 }
 
 /** Writes the temporary file. `onMade`: called when its directory had to be made. */
-function write(temporary: string, bytes: Uint8Array, fsync: boolean, onMade: () => void): void {
-  const file = openNew(temporary, onMade);
+function write(
+  temporary: string,
+  bytes: Uint8Array,
+  { fsync, expectRoot }: Pick<FilePaths, "fsync" | "expectRoot">,
+  onMade: () => void,
+): void {
+  const file = openNew(temporary, expectRoot, onMade);
   try {
     let written = 0;
     while (written < bytes.byteLength) written += writeSync(file, bytes, written);
@@ -180,10 +185,11 @@ const MOST_TRIES = 10;
  * Creates a file and its directory. A truncation, or an eviction of the last tile, may remove the directory between the
  * two steps, or while the directory is made; a directory with a file in it stays.
  */
-function openNew(path: string, onMade: () => void): number {
+function openNew(path: string, expectRoot: () => void, onMade: () => void): number {
   for (let tries = 0; ; tries++) {
     try {
       if (tries > 0) {
+        expectRoot();
         mkdirSync(dirname(path), { recursive: true });
         onMade();
       }

@@ -8,9 +8,10 @@ import { extensionOf, type FilePaths } from "./file-paths.ts";
 /** Returns a store that truncates by renames. */
 export function fileTruncations(paths: FilePaths): TruncationStore {
   return {
-    ...renamesIn(paths.root),
+    ...renamesIn(paths.root, paths.expectRoot),
 
     plan(scope) {
+      paths.expectRoot();
       const layer = directoryName(scope.layer);
       if (scope.kind === "layer")
         return planLayer(paths.root, layer, (entry) => paths.layout.ownedOf(paths.layerPath(scope.layer), entry));

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { type GridSet, placesOf } from "../grid/grid-set.ts";
+import type { LayerGridSet } from "../layer/catalogue.ts";
+import type { Layer } from "../layer/layer.ts";
+import type { TileSet } from "../layer/tile-set.ts";
+import { type Database, type Migrations, text } from "../state/database.ts";
+import { replacing } from "../state/dialect.ts";
+
+export const gridSetPlaceMigrations: Migrations = {
+  module: "grid_set_places",
+  steps: ["CREATE TABLE grid_set_places (grid_set TEXT PRIMARY KEY, places TEXT NOT NULL);"],
+};
+
+/** The part of the ledger that knows which tile sets have tiles. */
+interface StoredTileSets {
+  tileSets(): Iterable<{ readonly tileSet: TileSet }>;
+}
+
+/**
+ * Remembers where the tiles of each grid set lie. The definition of a grid set may change while the server is down, or a
+ * kill may come between the change and the truncation: the stored tiles show other places then.
+ */
+export class GridSetPlaces {
+  readonly #db: Database;
+  readonly #ledger: StoredTileSets;
+  readonly #recorded: Map<string, string>;
+
+  constructor(db: Database, ledger: StoredTileSets) {
+    this.#db = db;
+    this.#ledger = ledger;
+    const rows = db.prepare("SELECT grid_set, places FROM grid_set_places").all();
+    this.#recorded = new Map(rows.map((row) => [text(row, "grid_set"), text(row, "places")]));
+  }
+
+  /** Returns the layers, with their grid sets, whose stored tiles show other places than these layers' grid sets have. */
+  moved(layers: Iterable<Layer>): readonly LayerGridSet[] {
+    const all = [...layers];
+    const moved = new Set(
+      [...digestsOf(all)].flatMap(([id, digest]) => ((this.#recorded.get(id) ?? digest) === digest ? [] : [id])),
+    );
+    if (moved.size === 0) return [];
+    const offered = all.flatMap(({ name, gridSubsets }) =>
+      gridSubsets.map(({ gridSet }) => ({ layer: name, gridSet: gridSet.id })),
+    );
+    // A layer that no longer offers the grid set may offer it again.
+    const stored = [...this.#ledger.tileSets()].map(({ tileSet: { layer, gridSet } }) => ({ layer, gridSet }));
+    return unique([...offered, ...stored].filter(({ gridSet }) => moved.has(gridSet)));
+  }
+
+  /** Records the places of the layers' grid sets, once the tiles of those that `moved` returns are truncated. */
+  record(layers: Iterable<Layer>): void {
+    const changed = [...digestsOf(layers)].filter(([id, digest]) => this.#recorded.get(id) !== digest);
+    if (changed.length === 0) return;
+    this.#db.transaction(() => {
+      const put = this.#db.prepare(
+        `INSERT INTO grid_set_places (grid_set, places) VALUES (?, ?) ${replacing(["grid_set"], ["places"])}`,
+      );
+      for (const [id, digest] of changed) put.run(id, digest);
+    });
+    for (const [id, digest] of changed) this.#recorded.set(id, digest);
+  }
+}
+
+/** Returns pairs without those that repeat another one. */
+export const unique = (pairs: readonly LayerGridSet[]): readonly LayerGridSet[] => [
+  ...new Map(pairs.map((pair) => [JSON.stringify([pair.layer, pair.gridSet]), pair])).values(),
+];
+
+function digestsOf(layers: Iterable<Layer>): ReadonlyMap<string, string> {
+  const digests = new Map<string, string>();
+  for (const { gridSubsets } of layers)
+    for (const { gridSet } of gridSubsets) if (!digests.has(gridSet.id)) digests.set(gridSet.id, digestOf(gridSet));
+  return digests;
+}
+
+/** Rounds numbers, so that another version that computes the last digit of a resolution otherwise truncates nothing. */
+function digestOf(gridSet: GridSet): string {
+  const places = JSON.stringify(placesOf(gridSet), (_, value: unknown) =>
+    typeof value === "number" ? Number(value.toPrecision(12)) : value,
+  );
+  return createHash("sha256").update(places).digest("base64url").slice(0, 22);
+}
