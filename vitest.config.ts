@@ -64,6 +64,15 @@ const LONG = [
   "server-events",
   "stopped-process",
   "take-over-tiles",
+  "access",
+  "archives",
+  "history",
+  "metrics",
+  "operators.property",
+  "postgres-state",
+  "restored-state",
+  "seed-guard",
+  "workers",
 ].map((name) => `test/engine/${name}.test.ts`);
 /** They start several servers on directories of their own. */
 LONG.push(
@@ -73,6 +82,17 @@ LONG.push(
   "test/clients/import-mapproxy.test.ts",
   "test/console/edit.test.ts",
   "test/console/nodes.test.ts",
+);
+/** Views of the console and commands whose parts have tests of their own. The gate keeps one file of each kind. */
+LONG.push(
+  ...["connection", "coverage", "firefox", "layer-preview", "new-job", "schedules", "settings", "truncations"].map(
+    (name) => `test/console/${name}.test.ts`,
+  ),
+  "src/cli/commands/quota-command.test.ts",
+  "src/cli/commands/server-commands.test.ts",
+  "src/cli/completion/completion.test.ts",
+  "src/cli/many-jobs.test.ts",
+  "src/cli/terminal.test.ts",
 );
 /** They start a browser, or run every command of the documentation. */
 LONG.push("test/docs/search.test.ts", "test/docs/shell-blocks.test.ts");
@@ -129,7 +149,15 @@ export default defineConfig({
     globalSetup: ["test/global-setup.ts"],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
-      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "ui/**/*.test.ts"],
+          isolate: false,
+          exclude: gate ? LONG : [],
+        },
+      },
       {
         extends: true,
         test: { name: "program", isolate: false, include: ["test/**/*.test.ts"], exclude: gate ? LONG : [] },
