@@ -56,9 +56,7 @@ export interface InventoryStore {
    * names.
    */
   pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[];
-  /**
-   * Returns those of the layers that may have tiles, with one look, or a few requests, for thousands of layers.
-   */
+  /** Returns the layers that may have tiles, with one look, or a few requests, for thousands of layers. */
   layersThere(layers: readonly string[]): readonly string[];
   /** Returns the levels of a pyramid that have a directory, ascending; empty: no tile was ever stored there. */
   levels(pyramid: StoredPyramid): readonly number[];

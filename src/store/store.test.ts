@@ -82,6 +82,7 @@ describe.each([
     expect(() => store.truncate("1", names, "reclaim")).toThrow(away);
     expect(() => store.restore("1", names)).toThrow(away);
     expect(() => store.pyramids("a", [])).toThrow(away);
+    expect(() => store.layersThere(["a"])).toThrow(away);
     await expect(Promise.resolve().then(() => store.check("a"))).rejects.toEqual(away);
     expect(existsSync(at)).toBe(false);
     renameSync(`${at}-unmounted`, at);

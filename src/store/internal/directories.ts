@@ -18,8 +18,15 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** Returns those of the layers that have a directory below a root, by one look at the root. @throws StoreError */
-export function layersIn(root: string, layers: readonly string[]): readonly string[] {
+/**
+ * Returns the layers that have a directory in the root of a store, by one look at the root.
+ * @throws StoreError when the root is away: without a root no layer would seem to have tiles
+ */
+export function layersIn(
+  { root, expectRoot }: { readonly root: string; readonly expectRoot: () => void },
+  layers: readonly string[],
+): readonly string[] {
+  expectRoot();
   const names = new Set(namesIn(root));
   return layers.filter((layer) => names.has(directoryName(layer)));
 }

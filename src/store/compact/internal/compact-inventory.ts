@@ -54,7 +54,7 @@ function pyramidsOf(
       });
     },
 
-    layersThere: (layers) => layersIn(paths.root, layers),
+    layersThere: (layers) => layersIn(paths, layers),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
     removeEmptyPyramids: (layer, pyramids) => removeEmptyPyramids(parts, layer, pyramids),

@@ -43,7 +43,7 @@ function pyramidsOf(
       return [...found.values()];
     },
 
-    layersThere: (layers) => layersIn(paths.root, layers),
+    layersThere: (layers) => layersIn(paths, layers),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
 
