@@ -139,9 +139,10 @@ export class Coordinator {
    */
   async truncateMoved(changed: readonly LayerGridSet[], only?: Catalogue): Promise<StoreError | undefined> {
     const { service, places } = this.#parts.truncations;
-    const layers = [...(only ?? this.#parts.catalogue()).layers.values()];
+    const all = [...this.#parts.catalogue().layers.values()];
+    const layers = only === undefined ? all : [...only.layers.values()];
     let fault: StoreError | undefined;
-    for (const { layer, gridSet } of unique([...changed, ...places.moved(layers)]))
+    for (const { layer, gridSet } of unique([...changed, ...places.moved(layers, all)]))
       try {
         await service.truncateGridSet(layer, gridSet);
       } catch (error) {

@@ -24,19 +24,30 @@ function start(stored: readonly ReturnType<typeof tileSet>[] = []) {
 test("a grid set that is new is recorded, and has moved when the next process has it with other tiles", () => {
   const { make } = start();
   const before = [layer("a", mercator, geodetic), layer("b", geodetic)];
-  expect(make().moved(before)).toEqual([]);
+  expect(make().moved(before, before)).toEqual([]);
   make().record(before);
-  expect(make().moved(before)).toEqual([]);
+  expect(make().moved(before, before)).toEqual([]);
   const after = [layer("a", moved, geodetic), layer("b", geodetic)];
-  expect(make().moved(after)).toEqual([{ layer: "a", gridSet: mercator.id }]);
+  expect(make().moved(after, after)).toEqual([{ layer: "a", gridSet: mercator.id }]);
   make().record(after);
-  expect(make().moved(after)).toEqual([]);
+  expect(make().moved(after, after)).toEqual([]);
 });
 
 test("a layer has moved tiles also in a grid set that it no longer offers", () => {
   const { make } = start([tileSet("b", mercator.id), tileSet("a", mercator.id), tileSet("b", geodetic.id)]);
   make().record([layer("a", mercator), layer("b", mercator)]);
-  expect(make().moved([layer("a", moved), layer("b", geodetic)])).toEqual([
+  const now = [layer("a", moved), layer("b", geodetic)];
+  expect(make().moved(now, now)).toEqual([
+    { layer: "a", gridSet: mercator.id },
+    { layer: "b", gridSet: mercator.id },
+  ]);
+});
+
+test("the change of one layer finds all layers that offer a grid set which has moved", () => {
+  const { make } = start();
+  make().record([layer("a", mercator), layer("b", mercator)]);
+  const all = [layer("a", moved), layer("b", moved)];
+  expect(make().moved(all.slice(0, 1), all)).toEqual([
     { layer: "a", gridSet: mercator.id },
     { layer: "b", gridSet: mercator.id },
   ]);
@@ -46,5 +57,6 @@ test("the last digit of a resolution moves no tiles", () => {
   const { make } = start();
   make().record([layer("a", mercator)]);
   const matrices = mercator.matrices.map((matrix) => ({ ...matrix, resolution: matrix.resolution * (1 + 2e-16) }));
-  expect(make().moved([layer("a", { ...mercator, matrices })])).toEqual([]);
+  const now = [layer("a", { ...mercator, matrices })];
+  expect(make().moved(now, now)).toEqual([]);
 });

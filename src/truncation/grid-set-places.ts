@@ -32,14 +32,17 @@ export class GridSetPlaces {
     this.#recorded = new Map(rows.map((row) => [text(row, "grid_set"), text(row, "places")]));
   }
 
-  /** Returns the layers, with their grid sets, whose stored tiles show other places than these layers' grid sets have. */
-  moved(layers: Iterable<Layer>): readonly LayerGridSet[] {
-    const all = [...layers];
+  /**
+   * Returns the layers, with their grid sets, whose stored tiles show other places than the grid sets have now.
+   * @param changed the layers whose grid sets are compared
+   * @param all all layers: a grid set that has moved has moved for each of them
+   */
+  moved(changed: Iterable<Layer>, all: Iterable<Layer>): readonly LayerGridSet[] {
     const moved = new Set(
-      [...digestsOf(all)].flatMap(([id, digest]) => ((this.#recorded.get(id) ?? digest) === digest ? [] : [id])),
+      [...digestsOf(changed)].flatMap(([id, digest]) => ((this.#recorded.get(id) ?? digest) === digest ? [] : [id])),
     );
     if (moved.size === 0) return [];
-    const offered = all.flatMap(({ name, gridSubsets }) =>
+    const offered = [...all].flatMap(({ name, gridSubsets }) =>
       gridSubsets.map(({ gridSet }) => ({ layer: name, gridSet: gridSet.id })),
     );
     // A layer that no longer offers the grid set may offer it again.
