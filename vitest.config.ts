@@ -83,7 +83,7 @@ LONG.push(
   "test/console/edit.test.ts",
   "test/console/nodes.test.ts",
 );
-/** Views of the console and commands whose parts have tests of their own. The gate keeps one file of each kind. */
+/** They test views of the console, or commands. The gate keeps other files of both. */
 LONG.push(
   ...["connection", "coverage", "firefox", "layer-preview", "new-job", "schedules", "settings", "truncations"].map(
     (name) => `test/console/${name}.test.ts`,
@@ -147,21 +147,11 @@ const onPostgres = {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
+    exclude: gate ? LONG : [],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
-      {
-        extends: true,
-        test: {
-          name: "unit",
-          include: ["src/**/*.test.ts", "ui/**/*.test.ts"],
-          isolate: false,
-          exclude: gate ? LONG : [],
-        },
-      },
-      {
-        extends: true,
-        test: { name: "program", isolate: false, include: ["test/**/*.test.ts"], exclude: gate ? LONG : [] },
-      },
+      { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "program", include: ["test/**/*.test.ts"], isolate: false } },
       ...(hasPostgres ? [onPostgres] : []),
     ],
     // Files by size: the longest runs do not begin when all others have ended.

@@ -343,7 +343,7 @@ export class CoordinatorHost {
    * truncated them.
    */
   async #completeMoves(coordinator: Coordinator): Promise<void> {
-    // A store or the database is away. They are truncated when the store can be used, or by the next start.
+    // If a store or the database is away, the tiles are truncated when the store can be used, or by the next start.
     const fault = await coordinator.truncateMoved([]).catch((error: unknown) => error);
     if (fault !== undefined)
       this.log.warn("the tiles of a changed grid set are not truncated yet", { error: String(fault) });

@@ -21,9 +21,9 @@ const MOST_FOR_STARTING = 4;
 export type Choice<R> = { readonly renderer: R } | { readonly start: RendererHost };
 
 /**
- * Chooses where the next work is done: by a renderer without work, else by another one if a host may have more and has none
- * that is starting and has little work, else by the one with the least work. Among equals the node of the user comes first, then the host with the smallest part of its renderers
- * at work.
+ * Chooses where the next work is done: by a renderer without work, else by a new one if a host may have more, else by the
+ * one with the least work. A host starts no other renderer beside one that is starting and has little work. Among equals
+ * the node of the user comes first, then the host with the smallest part of its renderers at work.
  *
  * @param most the number of renderers for this kind of work that a host may have
  * @param near the node of the user who waits; undefined: none

@@ -3,7 +3,7 @@ import type { Configuration } from "./configuration.ts";
 import { originOfObject } from "./internal/with-objects.ts";
 import type { Origin } from "./problem.ts";
 
-/** Returns where a layer is configured: in a file, or as a document that a request has made. Undefined for a demo layer. */
+/** Returns the place of a layer: a file, or the document that a request has made. Undefined for a demo layer. */
 export function layerOrigin(
   { layerOrigins, objects, geowebcache }: Configuration,
   name: string,

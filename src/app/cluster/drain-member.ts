@@ -8,7 +8,7 @@ export interface DrainParts {
   readonly hosts: Pick<RendererHosts, "add" | "remove">;
   /** Whether a node is the one beside the lead, whose renderers are the lead's own. */
   readonly isOwn: (hello: Member["hello"]) => boolean;
-  /** Resolves when a node has joined, or when no absent one has a lease any more. False: there was none. */
+  /** True when a node has joined, or the leases of all absent nodes have ended. False at once if no node is absent. */
   readonly anotherJoins: () => Promise<boolean>;
   readonly log: Logger;
 }
@@ -19,8 +19,8 @@ type Refused = Exclude<DrainRefusal, "alone">;
  * Begins or ends the drain of a node. A drained node gets no further renders, its `/readyz` is 503, and it hands the lead
  * over if it has it. Returns the node when it has applied that.
  *
- * A node may be absent for a moment, above all after another one has taken the lead. So a node is unknown, or the last
- * that is not drained, only if no absent node can be the one that is named, or that is not drained.
+ * A node may be absent for a moment, above all after another one has taken the lead. The answers `unknown` and `last` are
+ * given only when no node is absent: an absent one may be the node that is named, or another one that is not drained.
  * @throws Error with the code `unavailable` when the connection to the node is lost: the node may be drained or not
  */
 export async function drainMember(parts: DrainParts, name: string, drained: boolean): Promise<Member | Refused> {

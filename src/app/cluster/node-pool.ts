@@ -217,8 +217,8 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   }
 
   /**
-   * The row of the node is of the answer: if the lead drains the node beside it, it closes, and the node has not joined
-   * the next lead yet when that one is asked for the row.
+   * Begins or ends the drain of a node, and returns the row of the node. A second call for the row would fail: a lead that
+   * drains the node beside it closes, and the next lead does not know the node until the node has joined it.
    */
   async #drain(name: string, drained: boolean): Promise<DrainOutcome> {
     const { hosts, log } = this.#parts;
@@ -231,7 +231,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return typeof found === "string" ? found : nodeView(found, this.#viewParts);
   }
 
-  /** Resolves when a node has joined, or when no absent one has a lease any more. False: there was none. */
+  /** See `DrainParts.anotherJoins`. */
   async #anotherJoins(): Promise<boolean> {
     const absentMs = Math.ceil(this.#leases.absentMs());
     if (absentMs === 0) return false;

@@ -154,7 +154,7 @@ class Decoder {
       }
     }
     const others = field.children.filter(({ name }) => !name.startsWith("@") && !(name in types));
-    // Elements without a table are not looked at.
+    // Elements without a table may have `***` at any depth.
     if (others.length > 0) this.hasMasks = true;
     for (const other of others) {
       this.#checkCase(other, types, path);
