@@ -230,14 +230,8 @@ export function layerFault(document: RootedDocument): string | undefined {
   return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
 }
 
-/** Syntax of RE2 that Java's regular expressions lack: GeoWebCache does not start with such an expression. */
-const NOT_OF_JAVA = /^(?:[^\\]|\\[^C])*(?:\(\?P<|\\C)/;
-
 /** Returns why a parameter filter is refused; undefined: it is not. */
 function parameterFilterFault(filter: MapNode): string | undefined {
-  const regex = textOf(filter, "regex");
-  if (regex !== undefined && NOT_OF_JAVA.test(regex))
-    return `regex: expected none of (?P< and \\C, as GeoWebCache does not start with them, got ${JSON.stringify(regex)}`;
   const values = itemsOf(filter, "values");
   const standard = textOf(filter, "defaultValue") ?? "";
   const isValue = (value: DocumentNode): boolean =>
