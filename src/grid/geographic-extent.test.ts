@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { geographicExtent } from "./geographic-extent.ts";
 
-const box = (srs: number, ...[minX, minY, maxX, maxY]: readonly [number, number, number, number]) => {
+const box = (srs: number, minX: number, minY: number, maxX: number, maxY: number) => {
   const found = geographicExtent(srs, { minX, minY, maxX, maxY });
   return found === undefined ? undefined : [found.minX, found.minY, found.maxX, found.maxY];
 };
@@ -12,7 +12,8 @@ test.each([
   [2193, [1e6, 4.7e6, 2.1e6, 6.2e6], [165.019572, -47.853342, 179.660537, -34.168346]],
   [3035, [2e6, 1e6, 6.5e6, 5.5e6], [-43.230335, 28.779301, 61.088699, 72.664386]],
 ] as const)("the box of an extent in EPSG:%i contains its curved edges", (srs, extent, expected) => {
-  const found = box(srs, ...extent);
+  const [minX, minY, maxX, maxY] = extent;
+  const found = box(srs, minX, minY, maxX, maxY);
   for (const [i, degrees] of expected.entries()) expect(found?.[i]).toBeCloseTo(degrees, 3);
 });
 

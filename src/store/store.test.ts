@@ -1,8 +1,10 @@
+import { execFileSync } from "node:child_process";
 import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -144,6 +146,40 @@ describe("file store", () => {
     await expect(put).rejects.toMatchObject({ name: "StoreError", code: "corrupt" });
     expect(readdirSync(dirname(inTheWay))).toEqual(["00_00.png"]);
     expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
+  });
+
+  test("a named pipe and a link out of the layer's directory are no tiles, a link inside of it is one", async () => {
+    const at = root();
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const placeOf = (x: number) => ({ tileSet, x, y: 0, z: 5 });
+    const pathOf = (x: number) => join(at, store.keyOf(placeOf(x)));
+    await store.put(placeOf(0), Buffer.from("tile"), () => true);
+    await store.put({ tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 }, Buffer.from("hidden"), () => true);
+    writeFileSync(join(directory, "outside"), "outside");
+    execFileSync("mkfifo", [pathOf(1)]);
+    symlinkSync(join(directory, "outside"), pathOf(2));
+    symlinkSync(join(at, store.keyOf({ tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 })), pathOf(3));
+    symlinkSync(pathOf(0), pathOf(4));
+    symlinkSync(pathOf(5), pathOf(5));
+    for (const x of [1, 2, 3, 5]) {
+      expect(await store.get(placeOf(x)), `${x} is not read`).toBeUndefined();
+      expect(store.stat(placeOf(x)), `${x} has no status`).toBeUndefined();
+    }
+    expect((await store.get(placeOf(4)))?.bytes).toEqual(Buffer.from("tile"));
+    const rect = { z: 5, minX: 0, minY: 0, maxX: 5, maxY: 0 };
+    expect(
+      store
+        .recount(tileSet, rect, false)
+        .map(({ x }) => x)
+        .sort(),
+    ).toEqual([0, 4]);
+    // A put replaces what is in the place of a tile, and a removal removes a link, never its target.
+    for (const x of [1, 2])
+      expect(await store.put(placeOf(x), Buffer.from("new"), () => true)).toMatchObject({ stored: true });
+    expect((await store.get(placeOf(1)))?.bytes).toEqual(Buffer.from("new"));
+    store.delete(placeOf(3));
+    expect(existsSync(pathOf(3))).toBe(false);
+    expect(readFileSync(join(directory, "outside"), "utf8")).toBe("outside");
   });
 
   test("a put whose directory is truncated under it stores nothing", async () => {

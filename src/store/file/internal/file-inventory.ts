@@ -1,11 +1,12 @@
-import { closeSync, openSync, readSync, rmSync, unlinkSync } from "node:fs";
+import { closeSync, constants, readSync, rmSync, unlinkSync } from "node:fs";
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { rectCount, rectHolds } from "../../../grid/grid-set.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
-import { layersIn, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { layersIn, namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
+import { openRegular, regularAt } from "../../internal/regular-file.ts";
 import type { FoundTile, InventoryStore, StoredPyramid } from "../../inventory-store.ts";
 import { directoryName, directoryPyramid, pyramidName } from "../file-layout.ts";
 import { removeEmptyPyramids } from "./empty-directories.ts";
@@ -69,12 +70,14 @@ function tilesOf(
     recount(tileSet, rect, afterReboot) {
       const { path: directory, rows } = paths.level(tileSet, rect.z);
       const extension = extensionOf(tileSet.format);
+      const layerPath = paths.layerPath(tileSet.layer);
       const found: FoundTile[] = [];
       const look = (path: string, x: number, y: number): void => {
-        const at = statOf(path, "a tile cannot be counted");
-        if (at === undefined || !at.isFile()) return;
+        const at = regularAt(path, "a tile cannot be counted", layerPath);
+        if (at === undefined) return;
         // A power loss has emptied the file or cut it off, so it is no tile.
-        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path), at.size, tileSet.format))) unlinkSync(path);
+        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path, layerPath), at.size, tileSet.format)))
+          unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
       };
       if (rectCount(rect) <= FEW_LOOKS && layout.hasLargeBuckets(rect.z)) {
@@ -125,14 +128,15 @@ async function removeLeftovers(directory: string, paths: FilePaths): Promise<voi
 
 /** Returns the function that reads bytes of a file. */
 const readerOf =
-  (path: string): ReadBytes =>
+  (path: string, directory: string): ReadBytes =>
   (position, length) => {
     const bytes = Buffer.alloc(length);
-    const file = openSync(path, "r");
+    const opened = openRegular(path, constants.O_RDONLY, directory);
+    if (opened === undefined) return bytes;
     try {
-      readSync(file, bytes, 0, length, position);
+      readSync(opened.file, bytes, 0, length, position);
     } finally {
-      closeSync(file);
+      closeSync(opened.file);
     }
     return bytes;
   };
