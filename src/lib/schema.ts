@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { masked } from "./masked.ts";
 import { badField, type Refusal, refusalMessage, shown } from "./refusal.ts";
 import { ok, type Result, refuse } from "./result.ts";
 
@@ -16,14 +17,6 @@ export interface SchemaProblem {
   /** The refusal of a domain parser that a schema has called; see `parsedBy`. */
   readonly refusal?: Refusal;
 }
-
-/** Names of fields whose values are in no message: messages get into the log and into the list of activities. */
-const SECRET = /passw|pwd|secret/i;
-const HIDDEN = "***";
-
-/** Returns whether the value of a field, or of a part of it, is a secret. */
-const isSecret = (path: readonly PropertyKey[]): boolean =>
-  path.some((key) => typeof key === "string" && SECRET.test(key));
 
 /** The key under which an issue carries the refusal of a domain parser. */
 const REFUSAL = "refusal";
@@ -83,7 +76,7 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
     return issue.keys.map((key) => ({
       path: [...path, key],
       expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? `one of ${known.join(", ")}`,
-      value: isSecret([...path, key]) ? HIDDEN : given.get(key),
+      value: masked(given.get(key), [...path, key]),
       isUnknownField: true,
     }));
   }
@@ -106,9 +99,11 @@ function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly Prope
   return [{ path, expected, value: shownValue(issue, path), isUnknownField: false }];
 }
 
-/** Returns the refused value for a message. An absent secret is still absent. */
-const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown =>
-  isSecret(path) && input !== undefined && input !== null ? HIDDEN : input;
+/**
+ * Returns the refused value for a message: messages get into the log and into the list of activities. An absent secret is
+ * still absent.
+ */
+const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown => masked(input, path);
 
 /** Returns the expectation of a schema that has no words of its own. */
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {

@@ -1,3 +1,4 @@
+import { maskedAddress, secretPartAt } from "../../lib/masked.ts";
 import { shown } from "../../lib/refusal.ts";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 
@@ -28,28 +29,19 @@ export interface Origins {
   writtenAs(path: Path): string | undefined;
 }
 
-const SECRET_KEYS: readonly (string | number)[] = [
-  "password",
-  "passwordHash",
-  "username",
-  "vendorParameters",
-  "secret",
-  "accessKeyId",
-  "secretAccessKey",
-  "sessionToken",
-];
-
 /** Returns the text of a value for messages; undefined for secrets, maps and lists. */
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
+  const part = secretPartAt(path);
   const secret =
-    path.some((key) => SECRET_KEYS.includes(key)) ||
+    // Many addresses of webhooks contain a key.
+    (part !== undefined && part !== "address") ||
     // A configuration may have a text such as `admin:secret` where a user is expected.
     (path[0] === "users" && path.length < 3) ||
-    // Many addresses of webhooks contain a key.
-    (path[0] === "webhooks" && (path.length < 3 || path[2] === "url"));
+    (path[0] === "webhooks" && path.length < 3);
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
   const written = origins.writtenAs(path) ?? value;
-  return shown(typeof written === "string" ? written.replace(/\/\/[^/@]*@/, "//***@") : written);
+  const isAddress = typeof written === "string" && (part === "address" || written.includes("://"));
+  return shown(isAddress ? maskedAddress(written) : written);
 }
 
 const kindOf = (value: unknown): string =>

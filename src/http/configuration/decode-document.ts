@@ -60,7 +60,13 @@ export function decodeField(
   const decoder = new Decoder(kindsByKey(present), tolerated);
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
   const isWhole = keepsMasks === true || !decoder.hasMasks;
-  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node) });
+  const missing = (path: string, expected: string): void => {
+    decoder.problems.note({
+      code: "bad_field",
+      message: `${path}: expected ${expected}, got ${JSON.stringify(MASKED)}`,
+    });
+  };
+  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node, missing) });
 }
 
 /** Returns the names of the fields of a document that have another value in the present one. */
