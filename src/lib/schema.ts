@@ -18,6 +18,9 @@ export interface SchemaProblem {
   readonly refusal?: Refusal;
 }
 
+/** The most issues that are read, and the most unknown fields of an object. */
+const MOST_PROBLEMS = 100;
+
 /** The key under which an issue carries the refusal of a domain parser. */
 const REFUSAL = "refusal";
 
@@ -34,7 +37,7 @@ export function checkBy<S extends z.ZodType>(
 ): Result<z.output<S>, readonly [SchemaProblem, ...SchemaProblem[]]> {
   const parsed = schema.safeParse(value, { error: expectation, reportInput: true });
   if (parsed.success) return ok(parsed.data);
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, []));
+  const problems = parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap((issue) => problemsOf(issue, []));
   const [first, ...others] = [
     ...problems.filter(({ isUnknownField }) => isUnknownField),
     ...problems.filter(({ isUnknownField }) => !isUnknownField),
@@ -73,9 +76,10 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
   if (issue.code === "unrecognized_keys") {
     const given = new Map<string, unknown>(Object.entries(issue.input ?? {}));
     const known: readonly string[] = JSON.parse(issue.message);
-    return issue.keys.map((key) => ({
+    const all = `one of ${known.join(", ")}`;
+    return issue.keys.slice(0, MOST_PROBLEMS).map((key) => ({
       path: [...path, key],
-      expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? `one of ${known.join(", ")}`,
+      expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? all,
       value: masked(given.get(key), [...path, key]),
       isUnknownField: true,
     }));
@@ -91,7 +95,7 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
  * all forms refuse the value itself, the expectation names all of them.
  */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): readonly SchemaProblem[] {
-  const forms = issue.errors.map((issues) => issues.flatMap((one) => problemsOf(one, path)));
+  const forms = issue.errors.map((issues) => issues.slice(0, MOST_PROBLEMS).flatMap((one) => problemsOf(one, path)));
   const depths = forms.map((problems) => Math.max(0, ...problems.map((problem) => problem.path.length)));
   const deepest = Math.max(0, ...depths);
   if (deepest > path.length) return forms[depths.indexOf(deepest)] ?? [];

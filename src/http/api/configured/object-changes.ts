@@ -8,7 +8,7 @@ import { badField, conflict, type PlacedProblem, type Refusal } from "../../../l
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import { isObject, parseObject, withoutNulls } from "../json-body.ts";
+import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
 import { effectDocument } from "./change-effect.ts";
 import { expectedTag } from "./preconditions.ts";
@@ -96,7 +96,7 @@ async function changed(
   const present = kind.present(exchange, name);
   const isPatch = method === "PATCH";
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
-  const body = await exchange.body((bytes) => parseObject(bytes, kind.what));
+  const body = await exchange.body((bytes) => parseConfigurationObject(bytes, kind.what));
   if (!body.ok) return body;
   // A patch that does not name a secret keeps it, as one that sends it masked.
   const whole = present && plain(present.made ?? present.whole);
