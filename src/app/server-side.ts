@@ -116,6 +116,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     },
     lead: async () => undefined,
     drainNode: async () => "alone",
+    removeNode: async () => "alone",
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     wrong: (sender) => throttle.wrong(sender),

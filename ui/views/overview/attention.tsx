@@ -50,6 +50,8 @@ function placeOf({ kind, job, schedule }: Entry): string {
       return job === undefined ? "/jobs" : `/jobs/${job}`;
     case "schedule_failed":
       return schedule === undefined ? "/schedules" : `/schedules/${encodeURIComponent(schedule)}`;
+    case "node_lost":
+      return "/nodes";
     case "upstream_down":
       return "/upstreams";
     case "disk_nearly_full":

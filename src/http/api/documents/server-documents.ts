@@ -60,8 +60,10 @@ export const usage = z.object({
 export const node = z.object({
   name: text,
   lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
-  state: z.enum(NODE_STATES),
-  since: moment,
+  state: z.enum(NODE_STATES).meta({
+    description: "lost: the node has ended or is cut off without a word. It is listed until it is back or is removed",
+  }),
+  since: moment.meta({ description: "When the node has joined, or was lost" }),
   lag: whole.meta({ description: "ms since the lead has heard from the node" }),
   lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
   version: textOrNull.meta({ description: "Of the program; null: too old to tell it" }),
@@ -263,6 +265,7 @@ export const status = z.object({
           "not_ready",
           "disk_nearly_full",
           "quota_nearly_full",
+          "node_lost",
           "upstream_down",
           "job_waits",
           "job_failed",
@@ -270,6 +273,7 @@ export const status = z.object({
         ]),
         message: text,
         since: momentOrNull,
+        node: text.exactOptional(),
         upstream: text.exactOptional().meta({ description: "The id of the upstream" }),
         job: int64.exactOptional(),
         schedule: text.exactOptional(),

@@ -60,6 +60,13 @@ export const paths = {
       answers: { 200: answer("Nodes") },
     }),
   },
+  "/nodes/{name}": {
+    delete: operation("removeNode", "Removes a lost node from the list", {
+      parameters: [name],
+      answers: gone,
+      failures: [404, 409],
+    }),
+  },
   "/nodes/{name}/drain": {
     post: operation("drainNode", "Takes a node out of the balancer and gives it no further renders", {
       parameters: [name],

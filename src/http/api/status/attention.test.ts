@@ -8,6 +8,7 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
   const { bytes = 50, inodes = 50, quota = 50 } = left;
   return attentionOf({
     notReady: null,
+    nodes: [],
     upstreams: [],
     active: [],
     ended: [],

@@ -6,12 +6,15 @@ import { countedSize } from "../../../quota/quota-count.ts";
 import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
+import type { NodeView } from "../nodes/node-view.ts";
 
 type Attention = Documents["Status"]["attention"][number];
 
 export interface AttentionParts {
   /** Why the server is not ready; null: it is. */
   readonly notReady: string | null;
+  /** The nodes of the cluster; a server that is alone has none. */
+  readonly nodes: readonly Pick<NodeView, "name" | "state" | "sinceMs">[];
   readonly upstreams: readonly UpstreamView[];
   /** Jobs that have not ended. */
   readonly active: readonly JobView[];
@@ -28,12 +31,20 @@ export function attentionOf(parts: AttentionParts): readonly Attention[] {
   return [
     ...(notReady === null ? [] : [{ kind: "not_ready" as const, message: notReady, since: null }]),
     ...fullDisk(usage),
+    ...parts.nodes.filter(({ state }) => state === "lost").map(lostNode),
     ...parts.upstreams.filter(({ state }) => state === "down").map(downUpstream),
     ...parts.active.flatMap(waitingJob),
     ...failedJobs(parts),
     ...parts.schedules.flatMap(failedSchedule),
   ];
 }
+
+const lostNode = ({ name, sinceMs }: AttentionParts["nodes"][number]): Attention => ({
+  kind: "node_lost",
+  message: `The node ${name} of the cluster is lost: start it again, or remove it from the list of nodes.`,
+  since: isoTime(sinceMs),
+  node: name,
+});
 
 const downUpstream = ({ id, upstream, layers, sinceMs, lastError }: UpstreamView): Attention => ({
   kind: "upstream_down",
