@@ -56,6 +56,7 @@ function placeOf({ kind, job, schedule }: Entry): string {
       return "/upstreams";
     case "disk_nearly_full":
     case "quota_nearly_full":
+    case "quota_overruled":
       return "/quota";
     case "not_ready":
       return "/settings";

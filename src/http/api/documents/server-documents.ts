@@ -103,7 +103,7 @@ export const usageHistory = z.object({
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 
 /** The fields of the classic `cacheQuotaConfiguration`. */
-export const quota = z.object({
+const quotaFields = z.object({
   enabled: z.boolean(),
   cacheCleanUpFrequency: int64,
   cacheCleanUpUnits: z.enum(CLEAN_UP_UNITS),
@@ -111,6 +111,20 @@ export const quota = z.object({
   globalExpirationPolicyName: z.enum(EXPIRATION_POLICIES),
   globalQuota: size,
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
+});
+
+export const quota = quotaFields.extend({
+  overrules: z
+    .object({
+      since: momentOrNull,
+      by: textOrNull.meta({ description: "The account; null: the server had no users" }),
+      quota: quotaFields,
+    })
+    .exactOptional()
+    .meta({
+      description:
+        "The quota of the configuration file, which does not count because this one was set over HTTP. Absent: there is none. PUT and PATCH ignore it",
+    }),
 });
 
 export const quotaPreview = quota.extend({
@@ -265,6 +279,7 @@ export const status = z.object({
           "not_ready",
           "disk_nearly_full",
           "quota_nearly_full",
+          "quota_overruled",
           "node_lost",
           "upstream_down",
           "job_waits",
@@ -299,6 +314,7 @@ export const server = z.object({
       hits: int64,
       misses: int64,
       failed: int64,
+      notCached: int64,
       hitRatio: z.number().nullable(),
       bytes: int64,
       maps: int64.meta({ description: "Maps composed of tiles (untiled WMS requests); not counted as requests" }),

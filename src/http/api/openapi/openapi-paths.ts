@@ -97,6 +97,11 @@ export const paths = {
     get: operation("getQuota", "Returns the configuration of the disk quota", { answers: { 200: answer("Quota") } }),
     put: quotaChange("putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
     patch: quotaChange("changeQuota", "Changes the given fields of the disk quota"),
+    delete: operation("resetQuota", "Returns to the disk quota of the configuration file", {
+      parameters: queryParameters(quotaQuery),
+      answers: { 200: answer("Quota") },
+      failures: [409],
+    }),
   },
   "/reload": {
     post: operation("reload", "Reads the configuration file again. An invalid file changes nothing", {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
 import { attentionOf } from "./attention.ts";
 
 const GIB = 2 ** 30;
@@ -9,6 +10,8 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
   return attentionOf({
     notReady: null,
     nodes: [],
+    quota: DEFAULT_QUOTA,
+    overruled: null,
     upstreams: [],
     active: [],
     ended: [],

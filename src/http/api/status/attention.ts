@@ -2,7 +2,10 @@ import type { UsageView } from "../../../coordinator/usage-view.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { isNearlyFull } from "../../../quota/nearly-full.ts";
+import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import { countedSize } from "../../../quota/quota-count.ts";
+import { overruledText } from "../../../quota/quota-difference.ts";
+import type { OverruledQuota } from "../../../quota/quota-store.ts";
 import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -23,6 +26,9 @@ export interface AttentionParts {
   readonly failedSinceMs: number;
   readonly usage: Pick<UsageView, "disk" | "quota" | "quotaCount" | "total" | "bytesOnDisk">;
   readonly schedules: readonly ScheduleHealth[];
+  readonly quota: QuotaConfiguration;
+  /** The quota of the configuration file that does not count; null: there is none. */
+  readonly overruled: OverruledQuota | null;
 }
 
 /** Returns the problems that need an operator, the most urgent first. */
@@ -31,6 +37,7 @@ export function attentionOf(parts: AttentionParts): readonly Attention[] {
   return [
     ...(notReady === null ? [] : [{ kind: "not_ready" as const, message: notReady, since: null }]),
     ...fullDisk(usage),
+    ...overruledQuota(parts),
     ...parts.nodes.filter(({ state }) => state === "lost").map(lostNode),
     ...parts.upstreams.filter(({ state }) => state === "down").map(downUpstream),
     ...parts.active.flatMap(waitingJob),
@@ -38,6 +45,17 @@ export function attentionOf(parts: AttentionParts): readonly Attention[] {
     ...parts.schedules.flatMap(failedSchedule),
   ];
 }
+
+const overruledQuota = ({ quota, overruled }: AttentionParts): readonly Attention[] =>
+  overruled === null
+    ? []
+    : [
+        {
+          kind: "quota_overruled",
+          message: overruledText(overruled, quota),
+          since: overruled.sinceMs === null ? null : isoTime(overruled.sinceMs),
+        },
+      ];
 
 const lostNode = ({ name, sinceMs }: AttentionParts["nodes"][number]): Attention => ({
   kind: "node_lost",

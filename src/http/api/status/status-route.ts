@@ -22,9 +22,11 @@ export function statusResource({
 }: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
-    const [{ jobs, stateLoss }, usage, upstreams, nodes, schedules, ...lists] = await Promise.all([
+    const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
+      operations.quota(),
+      operations.overruledQuota(),
       upstreamsNow(),
       node === undefined ? [] : nodesNow(),
       unlessDiskFault(operations.scheduleHealth()),
@@ -56,6 +58,8 @@ export function statusResource({
         failedSinceMs: Date.now() - FAILED_MS,
         usage,
         schedules,
+        quota: quotaNow,
+        overruled,
       }),
     });
   });
