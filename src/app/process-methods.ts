@@ -6,7 +6,7 @@ import type { LayerChange, LayerUpdate } from "../config/layer-update.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
 import type { ConfiguredObject, ObjectChange, ObjectEffect } from "../gwc/configured-object.ts";
-import type { DrainOutcome, LeadView, NodeView } from "../http/api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeRemoval, NodeView } from "../http/api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "../http/api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "../http/api/stats/traffic-rates.ts";
 import type { Sender } from "../http/auth/throttle.ts";
@@ -169,6 +169,8 @@ export interface ServingCalls {
   lead(): Promise<LeadView | undefined>;
   /** Takes a node out of the balancer and gives it no further renders, or ends that. Answered when that is in force. */
   drainNode(name: string, drained: boolean): Promise<DrainOutcome>;
+  /** Removes a lost node from the list. */
+  removeNode(name: string): Promise<NodeRemoval>;
   /** See `probeUpstream`. */
   probeUpstream(id: string, gone: AbortSignal): Promise<UpstreamProbe | undefined>;
   /** See `testLayer`. */
@@ -231,6 +233,7 @@ export const SERVING_CALLS: Sendings<ServingCalls> = {
   nodes: "call",
   lead: "call",
   drainNode: "call",
+  removeNode: "call",
   probeUpstream: "until",
   testLayer: "until",
   wrong: "call",

@@ -106,6 +106,8 @@ export interface ChangedParts {
   readonly store: (changes: readonly ObjectChange[]) => Promise<Result<null, Refusal>>;
   /** Truncates the tiles of a removed layer. `by`: the account. */
   readonly truncateRemoved: (layer: string, by: string | null) => Promise<void>;
+  /** Returns warnings of settings of the file that do not count, because others were made over HTTP. */
+  readonly overruled: () => Promise<readonly string[]>;
   readonly log: Logger;
 }
 
@@ -180,7 +182,9 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     for (const warning of next.warnings) log.warn(warning);
     for (const key of ignored) log.warn("this change needs a restart", { key });
     log.info("the configuration has been reloaded", { layers: next.layers.length });
-    return ok([...next.warnings, ...ignored.map((key) => `${key} changes at the next start`)]);
+    const overruled = await parts.overruled();
+    for (const warning of overruled) log.warn(warning);
+    return ok([...next.warnings, ...ignored.map((key) => `${key} changes at the next start`), ...overruled]);
   };
   const previewObject = async (change: ObjectChange): Promise<Result<ObjectEffect, Refusal>> => {
     const loaded = await check(change);

@@ -7,6 +7,7 @@ import { servedTiles } from "../http/api/nodes/node-view.ts";
 import { realClock, Throttle } from "../http/auth/throttle.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { ownVersion } from "../lib/version.ts";
+import { overruledText } from "../quota/quota-difference.ts";
 import { directoryOf } from "../store/store-options.ts";
 import { ConfigurationInForce, type ConfiguredParts } from "./configuration-in-force.ts";
 import { updateMasks } from "./mask-updates.ts";
@@ -58,6 +59,11 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     applyLayer: (update) => inForce.applyLayer(update),
     prepare: (next) => prepareStores(next, inForce.current, serving),
     store: (changes) => coordinator.channel.call("storeObjects", changes),
+    overruled: async () => {
+      const { channel } = coordinator;
+      const [quota, overruled] = await Promise.all([channel.call("quota"), channel.call("overruledQuota")]);
+      return overruled === null ? [] : [overruledText(overruled, quota)];
+    },
     truncateRemoved: (layer, by) => coordinator.channel.call("truncateRemoved", layer, by),
     log,
   });
@@ -116,6 +122,7 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     },
     lead: async () => undefined,
     drainNode: async () => "alone",
+    removeNode: async () => "alone",
     testLayer: (order, gone) => rendering.testLayer(order, gone),
     probeUpstream: (id, gone) => rendering.probeUpstream(id, gone),
     wrong: (sender) => throttle.wrong(sender),

@@ -157,6 +157,7 @@ export class Serving implements ServingProcesses {
       lead: () => core.lead(),
       node,
       drainNode: (name, drained) => core.drainNode(name, drained),
+      removeNode: (name) => core.removeNode(name),
       testLayer: (order, gone) => core.testLayer(order, gone),
       probeUpstream: (id, gone) => core.probeUpstream(id, gone),
       authenticator,

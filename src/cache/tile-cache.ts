@@ -31,13 +31,14 @@ import {
 import type { TileState } from "./tile-state.ts";
 import type { UseRecorder } from "./use-recorder.ts";
 
-/** The names of the counters. Each read is one of the hits, stale, absent or expired. */
+/** The names of the counters. Each read is one of the hits, stale, absent, expired or not cached. */
 export const TILE_COUNTS = [
   "memoryHits",
   "storeHits",
   "staleServed", // the tile was served although expired, and is rendered again in the background
   "absent",
   "expired", // a tile was stored, but is too old
+  "notCached", // a stored tile alone was wanted (only-if-cached), and there was none
   "failures", // misses whose render failed
   "failuresRemembered", // failures that were answered without another request to the upstream
   "storeFaults", // tiles that the store could not read, and that were rendered instead
@@ -51,18 +52,24 @@ const noTileCounts = (): TileCounts => ({
   staleServed: 0,
   absent: 0,
   expired: 0,
+  notCached: 0,
   failures: 0,
   failuresRemembered: 0,
   storeFaults: 0,
 });
 
 /** Adds the counters of layers to others. */
-export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, TileCounts>): void {
+export function addTileCounts(sums: Map<string, TileCounts>, more: ReadonlyMap<string, Partial<TileCounts>>): void {
   for (const [layer, counts] of more) {
     const sum = sums.get(layer) ?? noTileCounts();
-    for (const name of TILE_COUNTS) sum[name] += counts[name];
+    for (const name of TILE_COUNTS) sum[name] += counts[name] ?? 0; // A node of an older version lacks newer counters.
     sums.set(layer, sum);
   }
+}
+
+function notCached(counts: TileCounts): TileOutcome {
+  counts.notCached++;
+  return { kind: "failure", failure: NOT_CACHED };
 }
 
 export interface TileCacheParts {
@@ -153,8 +160,9 @@ export class TileCache implements TileReader {
 
   /** Renders a tile of a level that is not stored. A tile that was stored before is not served. */
   async #passOn(request: TileRequest, tileSet: TileSet, key: string, user: Requester): Promise<TileOutcome> {
-    this.#countsOf(request.layer.name).absent++;
-    if (user.onlyIfCached === true) return { kind: "failure", failure: NOT_CACHED };
+    const counts = this.#countsOf(request.layer.name);
+    if (user.onlyIfCached === true) return notCached(counts);
+    counts.absent++;
     return this.#miss(request, tileSet, key, undefined, user);
   }
 
@@ -178,10 +186,10 @@ export class TileCache implements TileReader {
       if (requester().onlyIfCached !== true) this.#revalidate(request, tileSet, key, stored, requester);
       return { kind: "tile", tile: stored };
     }
+    const user = requester();
+    if (user.onlyIfCached === true) return notCached(counts);
     if (stored === undefined) counts.absent++;
     else counts.expired++;
-    const user = requester();
-    if (user.onlyIfCached === true) return { kind: "failure", failure: NOT_CACHED };
     return this.#miss(request, tileSet, key, stored, user);
   }
 

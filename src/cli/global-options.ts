@@ -1,10 +1,20 @@
 import { type Command, Help, Option } from "commander";
+import { CLIENT_VARIABLES } from "../lib/client-variables.ts";
 import { GROUPS } from "./help-groups.ts";
 
-const DEFAULT_URL = "http://127.0.0.1:8080";
+const DEFAULT_PORT = "8080";
+
+/** The server of this machine: at the port that NUTHATCH_PORT gives to a server, so that both may share one environment. */
+function defaultUrl(): string {
+  const port = process.env["NUTHATCH_PORT"] ?? "";
+  return `http://127.0.0.1:${/^[1-9]\d*$/.test(port) ? port : DEFAULT_PORT}`;
+}
 
 const globalOptions = (): readonly Option[] => [
-  new Option("--url <url>", `the server, with its mount (NUTHATCH_URL, else ${DEFAULT_URL})`),
+  new Option(
+    "--url <url>",
+    `the server, with its mount (NUTHATCH_URL, else http://127.0.0.1 at the port NUTHATCH_PORT, else ${DEFAULT_PORT})`,
+  ),
   new Option("--user <name>", "the account; its password is in NUTHATCH_PASSWORD or in a netrc file (NUTHATCH_USER)"),
   new Option("--json", "print the answer of the server unchanged"),
 ];
@@ -12,7 +22,7 @@ const globalOptions = (): readonly Option[] => [
 /** Adds the options of commands that send requests to a server and print its answer. */
 export function addServerOptions(command: Command): Command {
   for (const option of globalOptions()) command.addOption(option.helpGroup(GROUPS.server));
-  command.setOptionValueWithSource("url", process.env["NUTHATCH_URL"] || DEFAULT_URL, "default");
+  command.setOptionValueWithSource("url", process.env[CLIENT_VARIABLES.url] || defaultUrl(), "default");
   return command
     .addHelpOption(new Option("-h, --help", "display help for command").helpGroup(GROUPS.server))
     .configureHelp({ groupItems: withServerLast });

@@ -23,6 +23,17 @@ export interface LeadRow {
   readonly isConnected: boolean;
 }
 
+/** A node that has joined and has not left with a word, as the database remembers it. */
+export interface KnownNode {
+  readonly name: string;
+  /** The run of the node. */
+  readonly instance: string;
+  /** The version of its program. */
+  readonly version: string;
+  /** When the node was lost, ms since 1970; null: it was connected when the row was written. */
+  readonly lostMs: number | null;
+}
+
 export interface Candidate {
   readonly instance: string;
   readonly name: string;
@@ -51,19 +62,26 @@ const RENEW = `UPDATE cluster_lead SET address = $3, expires = clock_timestamp()
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
 const GIVE_BACK = `UPDATE cluster_lead SET expires = clock_timestamp() - interval '1 ms'
   WHERE id = 1 AND epoch = $1 AND instance = $2`;
+const KNOWN_NODES = 'SELECT name, instance, version, lost_ms AS "lostMs" FROM cluster_nodes';
+/** Only the lead of the epoch records nodes: one that has lost the lease must not bring back a node that has left. */
+const KEEP_NODE = `INSERT INTO cluster_nodes (name, instance, version, lost_ms)
+  SELECT $2, $3, $4, $5 WHERE EXISTS (SELECT 1 FROM cluster_lead WHERE id = 1 AND epoch = $1)
+  ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, version = excluded.version, lost_ms = excluded.lost_ms`;
+const FORGET_NODE = "DELETE FROM cluster_nodes WHERE name = $1 AND instance = $2";
 /** A statement without an answer after this part of the lease ends the connection. */
 const ANSWERS_PER_LEASE = 3;
 /** Two nodes that create the table at the same time: one of them is refused, and finds it. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(["23505", "42P07"]);
 
 /**
- * The lease of the lead, in PostgreSQL, over a connection of its own: one statement for each step, so that no transaction
+ * The lease of the lead and the record of the nodes, in PostgreSQL, over a connection of its own: one statement for each step, so that no transaction
  * is left open. Only PostgreSQL's clock counts.
  */
 export class LeadTable {
   readonly #target: PostgresTarget;
   readonly #candidate: Candidate;
   #open: PostgresClient | undefined;
+  #connecting: Promise<Result<PostgresClient, Fault>> | undefined;
 
   constructor(target: PostgresTarget, candidate: Candidate) {
     this.#target = target;
@@ -111,13 +129,31 @@ export class LeadTable {
     });
   }
 
+  /** Returns the nodes that have joined and have not left with a word. */
+  knownNodes(): Promise<Result<readonly KnownNode[], Fault>> {
+    return this.#run(async (client) => (await client.query<KnownNode>(KNOWN_NODES)).rows);
+  }
+
+  /** Records a node as the lead of an epoch. Does nothing if another node has taken the lease. */
+  keepNode(epoch: number, { name, instance, version, lostMs }: KnownNode): Promise<Result<null, Fault>> {
+    return this.#run(async (client) => {
+      await client.query(KEEP_NODE, [epoch, name, instance, version, lostMs]);
+      return null;
+    });
+  }
+
+  /** Removes a run of a node from the record. Does nothing if the node was started again. */
+  forgetNode({ name, instance }: Pick<KnownNode, "name" | "instance">): Promise<Result<null, Fault>> {
+    return this.#run(async (client) => {
+      await client.query(FORGET_NODE, [name, instance]);
+      return null;
+    });
+  }
+
   async #run<T>(work: (client: Client) => Promise<T>): Promise<Result<T, Fault>> {
-    let open = this.#open;
-    if (open === undefined) {
-      const connected = await this.#connect();
-      if (!connected.ok) return connected;
-      open = connected.value;
-    }
+    const connected = this.#open === undefined ? await this.#connectOnce() : ok(this.#open);
+    if (!connected.ok) return connected;
+    const open = connected.value;
     const { destroy } = open;
     const late = setTimeout(
       () => destroy(new Error("PostgreSQL does not answer")),
@@ -131,6 +167,14 @@ export class LeadTable {
     } finally {
       clearTimeout(late);
     }
+  }
+
+  /** Connects. Statements at the same time share the connection. */
+  #connectOnce(): Promise<Result<PostgresClient, Fault>> {
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
   }
 
   async #connect(): Promise<Result<PostgresClient, Fault>> {

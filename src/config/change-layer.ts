@@ -55,7 +55,12 @@ export async function changeLayer(
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
   const text = originOfObject(object);
   const origin = { file: geowebcache === undefined ? text : `${geowebcache.file}: ${text}` };
-  const origins: Origins = { originOf: () => origin, pathIn: (path) => path, writtenAs: () => undefined };
+  const origins: Origins = {
+    originOf: () => origin,
+    directoryOf: () => process.cwd(),
+    pathIn: (path) => path,
+    writtenAs: () => undefined,
+  };
   const problems = new Problems(origins);
   const read = readLayer(content, path, { problems, cameAsText: () => false });
   if (read === undefined) return refuse(problems.list);

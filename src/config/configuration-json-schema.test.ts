@@ -37,7 +37,11 @@ test("beside defaults of layers, and in an included file, a layer may lack what 
 test("the JSON Schema has the descriptions and defaults of keys", () => {
   expect(configurationJsonSchema()).toMatchObject({
     properties: {
-      dataDir: { type: "string", default: "data", description: "The directory of state and tiles." },
+      dataDir: {
+        type: "string",
+        default: "data",
+        description: expect.stringContaining("The directory of state and tiles."),
+      },
       server: {
         properties: { port: { default: 8080, anyOf: [{ type: "integer", maximum: 65535 }, { type: "string" }] } },
       },

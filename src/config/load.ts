@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import { replacedVariables } from "../gwc/effective.ts";
 import { isMap } from "../lib/is-map.ts";
@@ -176,6 +176,13 @@ async function loadWith(
       if (object !== undefined) return { file: originText(object, directory) };
       return files.positionOf(added.inFile(path), part) ?? { file: "the configuration" };
     },
+    directoryOf(path) {
+      const { cwd } = input;
+      const isOfFile = overrideAt(path) === undefined && added.objectAt(path) === undefined;
+      if (!isOfFile || valueAt(content, path) === undefined) return cwd;
+      const position = files.positionOf(added.inFile(path), "value");
+      return position === undefined ? cwd : dirname(resolve(cwd, position.file));
+    },
     pathIn: (path) =>
       overrideOf(path) === undefined && added.objectAt(path) === undefined ? files.pathIn(added.inFile(path)) : path,
     writtenAs: (path) => (overrideAt(path) === undefined ? files.writtenAs(added.inFile(path)) : undefined),
@@ -223,6 +230,7 @@ export async function checkText(bytes: Buffer, name: string): Promise<TextReport
   const files = assembleFiles(file, [], []);
   const origins: Origins = {
     originOf: (path, part) => files.positionOf(path, part) ?? { file: name },
+    directoryOf: () => "/",
     pathIn: files.pathIn,
     writtenAs: files.writtenAs,
   };

@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Refusal } from "../lib/refusal.ts";
-import { ok, type Result } from "../lib/result.ts";
+import { conflict, type Refusal } from "../lib/refusal.ts";
+import { isoTime } from "../lib/iso-time.ts";
+import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { quotaDifference } from "../quota/quota-difference.ts";
-import type { QuotaStore } from "../quota/quota-store.ts";
+import type { OverruledQuota, QuotaStore } from "../quota/quota-store.ts";
 import { wouldEvict } from "../quota/would-evict.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
 
 export interface QuotaServiceParts
   extends Pick<
     BuildContext,
-    "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "quotaFile" | "publish" | "log"
+    "ledger" | "eviction" | "renders" | "catalogue" | "initialQuota" | "quotaFile" | "publish" | "now" | "log"
   > {
   readonly quota: QuotaStore;
   readonly enforcer: Enforcer;
@@ -32,6 +33,22 @@ export class QuotaService {
 
   /** Applies the stored quota. Called at the start. */
   start(): void {
+    this.#apply();
+    const { quota, log } = this.#parts;
+    const overruled = this.#overruled;
+    if (overruled === undefined) return;
+    const { sinceMs, by, ofFile } = overruled;
+    const { before: file, after: counts } = quotaDifference(ofFile, quota.current);
+    const since = sinceMs === null ? null : isoTime(sinceMs);
+    log.warn("a disk quota that was set over HTTP counts, not that of the configuration file", {
+      user: by,
+      since,
+      counts,
+      file,
+    });
+  }
+
+  #apply(): void {
     this.#removeUnknownLayers();
     this.#parts.enforcer.schedule();
   }
@@ -41,7 +58,7 @@ export class QuotaService {
     const { quota, enforcer, catalogue, initialQuota, quotaFile, publish } = this.#parts;
     const before = quota.current;
     quota.reread(initialQuota(), quotaFile?.read(catalogue().layers));
-    this.start();
+    this.#apply();
     if (!isDeepStrictEqual(quota.current, before)) publish({ kind: "quota", quota: quota.current });
     void enforcer.cleanUp();
   }
@@ -50,17 +67,46 @@ export class QuotaService {
     return this.#parts.quota.current;
   }
 
+  /** Returns the quota of the configuration file that one set over HTTP overrules; null: there is none. */
+  async overruledQuota(): Promise<OverruledQuota | null> {
+    return this.#overruled ?? null;
+  }
+
+  get #overruled(): OverruledQuota | undefined {
+    const { quota, quotaFile } = this.#parts;
+    return quotaFile === undefined ? quota.overruled : undefined;
+  }
+
   /**
    * Merges and persists a change of the quota, and returns the whole quota. Refuses it if the file of the quota was edited
    * meanwhile. The caller has checked the layer names. `by`: the account.
    */
   async changeQuota(change: QuotaChange, by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
-    const { quota, quotaFile, enforcer, renders, publish, log } = this.#parts;
+    const { quota, quotaFile, now } = this.#parts;
     const before = quota.current;
     const merged = applyQuotaChange(before, change);
     const written = quotaFile?.write(merged);
     if (written?.ok === false) return written;
-    const changed = quota.save(merged);
+    return ok(await this.#changed(before, quota.save(merged, { sinceMs: now(), by }), by));
+  }
+
+  /** Returns to the quota of the configuration file. Refuses it if each change is written into a file. */
+  async resetQuota(by: string | null): Promise<Result<QuotaConfiguration, Refusal>> {
+    const { quota, quotaFile } = this.#parts;
+    if (quotaFile !== undefined) return refuse(QUOTA_IN_FILE);
+    const before = quota.current;
+    return ok(await this.#changed(before, quota.reset(), by));
+  }
+
+  /** Returns the quota after a reset, and what the reset would evict. Changes nothing. */
+  async previewQuotaReset(): Promise<Result<QuotaPreview, Refusal>> {
+    const { quota, quotaFile } = this.#parts;
+    return quotaFile !== undefined ? refuse(QUOTA_IN_FILE) : ok(this.#preview(quota.afterReset));
+  }
+
+  /** Puts a quota in force that has been saved, and returns it. */
+  async #changed(before: QuotaConfiguration, changed: QuotaConfiguration, by: string | null) {
+    const { enforcer, renders, publish, log } = this.#parts;
     const difference = quotaDifference(before, changed);
     if (Object.keys(difference.after).length > 0) {
       log.info("the quota was changed", { user: by, ...difference });
@@ -71,13 +117,16 @@ export class QuotaService {
     if (changed.enabled) await renders.endBatches();
     // Evicts after the answer has been sent.
     setImmediate(() => void enforcer.cleanUp());
-    return ok(changed);
+    return changed;
   }
 
   /** Returns the quota after a change, and what the change would evict. Changes nothing. */
   async previewQuota(change: QuotaChange): Promise<QuotaPreview> {
-    const { quota, ledger, eviction } = this.#parts;
-    const changed = applyQuotaChange(quota.current, change);
+    return this.#preview(applyQuotaChange(this.#parts.quota.current, change));
+  }
+
+  #preview(changed: QuotaConfiguration): QuotaPreview {
+    const { ledger, eviction } = this.#parts;
     const { tiles, bytes, allocated } = wouldEvict(changed, eviction(), ledger.byLayer);
     return { ...changed, wouldEvict: { tiles, bytes, bytesOnDisk: allocated } };
   }
@@ -91,6 +140,10 @@ export class QuotaService {
     if (known.length === current.layerQuotas.length) return;
     const unknown = current.layerQuotas.filter((q) => !layers.has(q.layer)).map((q) => q.layer);
     log.warn("quotas of layers that are no longer configured have been removed", { layers: unknown });
-    quota.save({ ...current, layerQuotas: known });
+    quota.correct({ ...current, layerQuotas: known });
   }
 }
+
+const QUOTA_IN_FILE: Refusal = conflict(
+  "geowebcache-diskquota.xml has the quota, and each change is written into it: there is no other quota to return to.",
+);

@@ -15,7 +15,7 @@ import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
-import type { DrainOutcome, LeadView, NodeView, OwnNode } from "./api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeRemoval, NodeView, OwnNode } from "./api/nodes/node-view.ts";
 import type { TrafficQuery, TrafficView } from "./api/stats/traffic-history.ts";
 import type { TrafficRatesView } from "./api/stats/traffic-rates.ts";
 import type { Authenticator } from "./auth/credentials.ts";
@@ -83,6 +83,7 @@ export interface RouteOptions {
   /** The node that answers; undefined: the server is no cluster. */
   readonly node: OwnNode | undefined;
   readonly drainNode: (name: string, drained: boolean) => Promise<DrainOutcome>;
+  readonly removeNode: (name: string) => Promise<NodeRemoval>;
   /** Asks an upstream for one tile; undefined: there is no upstream with this id. */
   readonly probeUpstream: (id: string, gone: AbortSignal) => Promise<UpstreamProbe | undefined>;
   /** Renders one tile, which is not stored; undefined: the layer has been removed. */

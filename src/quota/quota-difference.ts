@@ -1,4 +1,6 @@
+import { isoTime } from "../lib/iso-time.ts";
 import type { LayerQuota, Quota, QuotaConfiguration } from "./quota-configuration.ts";
+import type { OverruledQuota } from "./quota-store.ts";
 
 /** The most settings in one line of the log: a request may change the quotas of all layers. */
 const MOST_SETTINGS = 50;
@@ -37,3 +39,16 @@ function settingsOf({ globalQuota, layerQuotas, ...plain }: QuotaConfiguration):
 
 const sizeText = ({ value, units }: Quota): string => `${value} ${units}`;
 const layerText = ({ quota, expirationPolicyName }: LayerQuota): string => `${sizeText(quota)} ${expirationPolicyName}`;
+
+/**
+ * Returns the sentence that tells which quota counts.
+ * @param current the quota that was set over HTTP
+ */
+export function overruledText({ sinceMs, by, ofFile }: OverruledQuota, current: QuotaConfiguration): string {
+  const { before, after, more = 0 } = quotaDifference(ofFile, current);
+  const settings = Object.keys(after).map(
+    (name) => `${name} ${after[name] ?? "none"} instead of ${before[name] ?? "none"}`,
+  );
+  const set = `over HTTP${sinceMs === null ? "" : ` at ${isoTime(sinceMs)}`}${by === null ? "" : ` by ${by}`}`;
+  return `The disk quota that was set ${set} counts, not that of the configuration file (${settings.join(", ")}${more > 0 ? `, and ${more} more` : ""}). nuthatch quota reset returns to the file's.`;
+}

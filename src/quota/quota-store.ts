@@ -1,46 +1,108 @@
-import { type Database, type Migrations, text } from "../state/database.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Database, type Migrations, type Row, text } from "../state/database.ts";
 import { replacing } from "../state/dialect.ts";
-import type { QuotaConfiguration } from "./quota-configuration.ts";
+import { DEFAULT_QUOTA, type QuotaConfiguration } from "./quota-configuration.ts";
 
 export const quotaMigrations: Migrations = {
   module: "quota",
-  steps: ["CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);"],
+  steps: [
+    "CREATE TABLE quota_configuration (one INTEGER PRIMARY KEY CHECK (one = 1), document TEXT NOT NULL);",
+    `ALTER TABLE quota_configuration ADD COLUMN set_ms INTEGER;
+     ALTER TABLE quota_configuration ADD COLUMN set_by TEXT;`,
+  ],
 };
 
+/** When and by whom a quota was set over HTTP. */
+export interface QuotaOrigin {
+  /** ms since 1970; null: an older version has not recorded it. */
+  readonly sinceMs: number | null;
+  /** The account; null: the server had no users, or an older version has not recorded it. */
+  readonly by: string | null;
+}
+
+/** The quota of the configuration file that does not count, because another one was set over HTTP. */
+export interface OverruledQuota extends QuotaOrigin {
+  readonly ofFile: QuotaConfiguration;
+}
+
+interface Persisted extends QuotaOrigin {
+  readonly configuration: QuotaConfiguration;
+}
+
 /**
- * Stores the quota configuration that was put last. Until the first PUT, the configuration file's applies. A quota of a
- * file that is written with each PUT always applies.
+ * Stores the quota configuration that was put last. Until the first PUT, and after a reset, the configuration file's
+ * applies. A quota of a file that is written with each PUT always applies.
  */
 export class QuotaStore {
   readonly #db: Database;
-  #current: QuotaConfiguration;
+  #persisted: Persisted | undefined;
+  #initial: QuotaConfiguration;
+  #ofFile: QuotaConfiguration | undefined;
 
   /** @param ofFile the quota of the file that each PUT writes; undefined: there is none */
   constructor(db: Database, initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined) {
     this.#db = db;
-    this.#current = ofFile ?? this.#persisted ?? initial;
-  }
-
-  get #persisted(): QuotaConfiguration | undefined {
-    const row = this.#db.prepare("SELECT document FROM quota_configuration").get();
-    return row === undefined ? undefined : JSON.parse(text(row, "document"));
+    this.#initial = initial;
+    this.#ofFile = ofFile;
+    const row = db.prepare("SELECT * FROM quota_configuration").get();
+    this.#persisted = row && persistedOf(row);
   }
 
   /** Applies the configuration file after a reload, as the constructor does. */
   reread(initial: QuotaConfiguration, ofFile: QuotaConfiguration | undefined): void {
-    this.#current = ofFile ?? this.#persisted ?? initial;
+    this.#initial = initial;
+    this.#ofFile = ofFile;
   }
 
   get current(): QuotaConfiguration {
-    return this.#current;
+    return this.#ofFile ?? this.#persisted?.configuration ?? this.#initial;
   }
 
-  /** Saves a configuration. It is persisted when this returns. */
-  save(configuration: QuotaConfiguration): QuotaConfiguration {
+  /** The quota of the configuration file that another one overrules; undefined: it counts, or the file has none. */
+  get overruled(): OverruledQuota | undefined {
+    if (this.#ofFile !== undefined || this.#persisted === undefined) return undefined;
+    const { configuration, sinceMs, by } = this.#persisted;
+    const isSame = isDeepStrictEqual(this.#initial, configuration) || isDeepStrictEqual(this.#initial, DEFAULT_QUOTA);
+    return isSame ? undefined : { sinceMs, by, ofFile: this.#initial };
+  }
+
+  /** Saves a configuration that was put. It is persisted when this returns. */
+  save(configuration: QuotaConfiguration, { sinceMs, by }: QuotaOrigin): QuotaConfiguration {
     this.#db
-      .prepare(`INSERT INTO quota_configuration VALUES (1, ?) ${replacing(["one"], ["document"])}`)
-      .run(JSON.stringify(configuration));
-    this.#current = configuration;
+      .prepare(
+        `INSERT INTO quota_configuration (one, document, set_ms, set_by) VALUES (1, ?, ?, ?) ${replacing(["one"], ["document", "set_ms", "set_by"])}`,
+      )
+      .run(JSON.stringify(configuration), sinceMs, by);
+    this.#persisted = { configuration, sinceMs, by };
+    if (this.#ofFile !== undefined) this.#ofFile = configuration;
     return configuration;
   }
+
+  /** Replaces the configuration by one of the same origin. That of the configuration file is not persisted. */
+  correct(configuration: QuotaConfiguration): void {
+    if (this.#ofFile !== undefined) this.#ofFile = configuration;
+    if (this.#persisted === undefined) this.#initial = configuration;
+    else this.save(configuration, this.#persisted);
+  }
+
+  /** Removes the configuration that was put. Returns that of the configuration file, which counts from now on. */
+  reset(): QuotaConfiguration {
+    this.#db.prepare("DELETE FROM quota_configuration").run();
+    this.#persisted = undefined;
+    return this.current;
+  }
+
+  /** The configuration as a reset would leave it. */
+  get afterReset(): QuotaConfiguration {
+    return this.#initial;
+  }
+}
+
+function persistedOf(row: Row): Persisted {
+  const { set_ms: sinceMs, set_by: by } = row;
+  return {
+    configuration: JSON.parse(text(row, "document")),
+    sinceMs: sinceMs === null ? null : Number(sinceMs),
+    by: typeof by === "string" ? by : null,
+  };
 }

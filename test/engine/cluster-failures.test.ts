@@ -120,7 +120,10 @@ describe.skipIf(!hasPostgres || (NO_S3 !== undefined && NO_VERSITYGW !== undefin
     await b.kill("SIGKILL");
     await truncated(a);
     expect((await ended(a, id)).outcome).toBe("done");
-    expect((await nodesOf(a)).map(({ name }) => name)).toEqual(["a"]);
+    expect((await nodesOf(a)).map(({ name, state }) => [name, state])).toEqual([
+      ["a", "ready"],
+      ["b", "lost"],
+    ]);
   });
 
   test("a renderer that is killed in the middle of its puts leaves exact counts, and the tile is rendered again", async ({

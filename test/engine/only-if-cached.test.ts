@@ -28,6 +28,17 @@ test("a request for a stored tile alone gets it, or 504, and renders nothing", a
     "/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=ws:roads&STYLES=&SRS=EPSG:900913&BBOX=0,0,5000000,5000000&WIDTH=100&HEIGHT=100&FORMAT=image/png";
   for (const path of [...tiles, map]) expect((await get(path)).status, path).toBe(504);
   expect((await get(tiles[0] ?? "", "only-if-cached", "HEAD")).status).toBe(504);
+  // Such a request is neither a miss nor an error.
+  const none = { requests: 0, hits: 0, misses: 0, failed: 0, hitRatio: null };
+  const stats = await (await fetch(`${server.url}/api/v1/stats?by=layer`)).json();
+  expect(stats.total).toMatchObject({ ...none, notCached: tiles.length + 1, latency: { p50: null } });
+  expect(stats.layers).toMatchObject([{ layer: "ws:roads", ...none, notCached: tiles.length + 1 }]);
+  const { requests } = await (await fetch(`${server.url}/api/v1/server`)).json();
+  expect(requests).toMatchObject({ ...none, notCached: tiles.length + 1 });
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toMatch(/^nuthatch_tile_requests_not_cached_total\{layer="ws:roads"\} [1-9]\d*$/m);
+  expect(metrics).toMatch(/^nuthatch_tile_request_seconds_count\{result="failed"\} 0$/m);
+  expect(metrics).not.toMatch(/^nuthatch_tile_(requests|failures)_total\{.*\} [1-9]/m);
   const refused = await get(kvp);
   expect(refused.headers.get("content-type")).toBe("text/xml");
   expect(refused.headers.get("cache-control")).toBe("no-store");

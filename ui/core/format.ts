@@ -1,3 +1,4 @@
+import { daysBetween } from "./calendar.ts";
 import { locale } from "./i18n.ts";
 import type { Count } from "./json.ts";
 
@@ -58,6 +59,7 @@ export const dateTimeIn = (iso: string, timeZone: string): string =>
     hour: "2-digit",
     minute: "2-digit",
     timeZone,
+    timeZoneName: "short",
   }).format(new Date(iso));
 export const timeOfDay = (iso: string): string =>
   new Intl.DateTimeFormat(locale.value, { timeStyle: "medium" }).format(new Date(iso));
@@ -69,9 +71,15 @@ const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["second", 1],
 ];
 
-/** Returns a time relative to now: "2 hours ago". */
-export function relative(iso: string, nowMs = Date.now()): string {
-  const seconds = Math.round((Date.parse(iso) - nowMs) / 1000);
+/**
+ * Returns a time relative to now: "2 hours ago". A day or more is counted in days of the calendar, as "tomorrow" is a day
+ * of the calendar.
+ * @param timeZone the time zone in which the time is shown; absent: that of the browser
+ */
+export function relative(iso: string, nowMs = Date.now(), timeZone?: string): string {
+  const atMs = Date.parse(iso);
+  const seconds = Math.round((atMs - nowMs) / 1000);
   const [unit, size] = STEPS.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+  const amount = unit === "day" ? daysBetween(nowMs, atMs, timeZone) : Math.trunc(seconds / size);
+  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto" }).format(amount, unit);
 }

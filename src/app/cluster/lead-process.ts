@@ -57,7 +57,17 @@ class LeadProcess {
       load: (running, more) => loadInThread({ ...input, running, ...more }),
       log,
       buildServing: (core, hosts) =>
-        new NodePool({ configuration, cluster, instance, epoch, lease: this.#lease, core, hosts, log }),
+        new NodePool({
+          configuration,
+          cluster,
+          instance,
+          epoch,
+          lease: this.#lease,
+          table: this.#table,
+          core,
+          hosts,
+          log,
+        }),
       open: async (nodes, renderers) => {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;

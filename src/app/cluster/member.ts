@@ -48,8 +48,10 @@ export interface ViewParts {
 /** Returns the rows of the nodes, by their names. */
 export async function nodeViews(members: Iterable<Member>, parts: ViewParts): Promise<readonly NodeView[]> {
   const views = [...members].map((member) => nodeView(member, parts));
-  return (await Promise.all(views)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return (await Promise.all(views)).sort(byName);
 }
+
+export const byName = (a: NodeView, b: NodeView): number => (a.name < b.name ? -1 : 1);
 
 /** Returns the row of a node in the list. Asks the node how many tiles it has served. */
 export async function nodeView(member: Member, { hosts, leases, isOwn }: ViewParts): Promise<NodeView> {

@@ -47,6 +47,9 @@ const BEATS_PER_LEASE = 5;
 /** A node that has not joined within this time counts as started, and names at `/readyz` the reason for its wait. */
 const FIRST_MS = 5_000;
 
+/** A node that ends waits so long for the database. */
+const FORGET_MS = 2_000;
+
 /** The outcome of an attempt to join. `dead`: the lead of the row has ended, even if its lease has not. */
 type Reached = { readonly kind: "joined"; readonly socket: Socket } | { readonly kind: "dead" | "waiting" };
 
@@ -66,7 +69,8 @@ export class Membership {
   #leads = false;
   /** How often this node has taken the lead. */
   takeovers = 0;
-  #leave: (() => Promise<void>) | undefined;
+  /** Gives the lease up. Returns whether the lead has heard that. */
+  #leave: (() => Promise<boolean>) | undefined;
   #retire: (() => Promise<void>) | undefined;
   #report: ((joining: Joining) => void) | undefined;
   /** The outcome of the first attempts. */
@@ -182,7 +186,11 @@ export class Membership {
         this.#retire = async () => void (await channel.call("retire").catch(() => undefined));
         // The node has received SIGTERM since it asked to join.
         if (this.#isLeaving) void this.#retire();
-        this.#leave = async () => void (await channel.call("leave").catch(() => undefined));
+        this.#leave = () =>
+          channel.call("leave").then(
+            () => true,
+            () => false,
+          );
         void this.#beat(channel, socket, (why) => {
           lost = why;
           socket.destroy();
@@ -304,7 +312,12 @@ export class Membership {
   /** Gives the lease up: the node serves no more. Ends the lead in order, if this node has it. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#leave?.();
+    // Without a lead, the next one would take this node for lost.
+    if ((await this.#leave?.()) !== true)
+      await atMost(
+        FORGET_MS,
+        this.#table.forgetNode({ name: this.#parts.cluster.node, instance: this.#parts.hello.instance }),
+      );
     this.#lease.end();
     await this.#lead?.close();
     this.#table.close();

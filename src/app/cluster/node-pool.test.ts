@@ -6,6 +6,7 @@ import { FramedPort } from "../../cluster/framed-port.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { TileTimes } from "../../http/tiles/tile-times.ts";
 import { Channel } from "../../lib/channel.ts";
+import { ok } from "../../lib/result.ts";
 import { storeLocationsById } from "../configured-stores.ts";
 import type { RendererHost } from "../renderer-host.ts";
 import { LeadLink } from "./lead-link.ts";
@@ -46,6 +47,11 @@ async function startPool() {
     instance: OWN,
     epoch: 1,
     lease: { isValid: true, leftMs: LONG_MS },
+    table: {
+      knownNodes: async () => ok([]),
+      keepNode: async () => ok(null),
+      forgetNode: async () => ok(null),
+    },
     // Nothing is asked of the rest of the server.
     core: new LeadLink(silentLog).core(),
     hosts: {

@@ -9,7 +9,7 @@ import { GrantedLeases, type Lease } from "../../cluster/lease.ts";
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { LayerUpdate } from "../../config/layer-update.ts";
-import type { DrainOutcome, LeadView } from "../../http/api/nodes/node-view.ts";
+import type { DrainOutcome, LeadView, NodeView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
 import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
@@ -27,7 +27,8 @@ import { withMarks } from "../store-faults.ts";
 import { CallsInProgress } from "./calls-in-progress.ts";
 import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
-import { type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
+import { KnownNodes, type KnownNodesParts } from "./known-nodes.ts";
+import { byName, type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
 import { type Admission, admit, near } from "./node-admission.ts";
 import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
@@ -42,6 +43,7 @@ export interface NodePoolParts {
   readonly epoch: number;
   /** The lease of this lead. It grants leases only while it has its own. */
   readonly lease: Pick<Lease, "isValid" | "leftMs">;
+  readonly table: KnownNodesParts["table"];
   readonly core: Core;
   /** The machines that render. */
   readonly hosts: RendererHosts;
@@ -63,8 +65,13 @@ export class NodePool extends ServingMembers implements ServingProcesses {
   readonly #methods: ReturnType<typeof methodsForMembers>;
   readonly #server: Server;
   readonly #names: StoreNames;
+  readonly #known: KnownNodes;
   readonly #timer: NodeJS.Timeout;
   readonly #sinceMs = Date.now();
+  /** Fires when the leases of the lead before have ended. */
+  #absentTimer: NodeJS.Timeout | undefined;
+  /** The connections end because this lead does. */
+  #isClosing = false;
   /** Nodes whose connection was lost without a word. */
   #lost = 0;
   /** Why no node can join; undefined: they can. */
@@ -85,14 +92,16 @@ export class NodePool extends ServingMembers implements ServingProcesses {
           await this.#allApplied();
           return changed;
         },
-        nodes: () => nodeViews(this.#members, this.#viewParts),
+        nodes: () => this.#nodes(),
         lead: async () => this.#lead(),
         drainNode: (name, drained) => this.#drain(name, drained),
+        removeNode: (name) => this.#known.remove(name),
       },
       CALLS_OF_MEMBERS,
       (method) => this.#calls.counted(method),
     );
     this.#names = new StoreNames(configuration);
+    this.#known = new KnownNodes({ ...parts, now: Date.now });
     this.#server = acceptNodes(cluster.secret, (socket) => this.#accept(socket));
     this.#timer = setInterval(() => this.#endOverdue(), cluster.nodeLeaseMs / LOOKS_PER_LEASE);
     this.#timer.unref();
@@ -196,6 +205,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
         member.renderers.lost(this.#leases.leftMs(member.hello.instance));
         this.#leases.depart(member.hello.instance);
         if (!hasLeft) this.#lost++;
+        const hasSaidSo = hasLeft || member.isLeaving || member.isDraining;
+        if (hasSaidSo) this.#known.left(member.hello);
+        else if (!this.#isClosing) this.#known.lost(knownNode(member.hello));
         log.info("a node has left", { node: member.hello.name });
       }
       channel.close(gone);
@@ -209,6 +221,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     channel.note("begin", [this.state, randomUUID()]);
     this.#members.add(member);
     this.addMember(channel);
+    this.#know(member);
     this.#leases.grant(hello.instance);
     // The lead's own process has the renderers of its machine.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
@@ -228,7 +241,26 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       name,
       drained,
     );
-    return typeof found === "string" ? found : nodeView(found, this.#viewParts);
+    if (typeof found === "string") return found;
+    this.#know(found);
+    return nodeView(found, this.#viewParts);
+  }
+
+  /** Records a connected node: one that is drained or ends is not expected to stay. */
+  #know({ hello, isDraining, isLeaving }: Member): void {
+    if (isDraining || isLeaving) this.#known.left(hello);
+    else this.#known.joined(knownNode(hello));
+  }
+
+  /** Returns the rows of the connected nodes and of the lost ones. */
+  async #nodes(): Promise<readonly NodeView[]> {
+    const connected = await nodeViews(this.#members, this.#viewParts);
+    const lost = this.#known.views;
+    const isLost = new Set(lost.map(({ name }) => name));
+    // A node may have left while it was asked.
+    const members = new Set([...this.#members].map(({ hello }) => hello.name));
+    const rows = connected.filter(({ name, state }) => !isLost.has(name) && (state !== "lost" || members.has(name)));
+    return [...rows, ...lost].sort(byName);
   }
 
   /** See `DrainParts.anotherJoins`. */
@@ -335,10 +367,20 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   /** A node that has a lease of the lead before serves on meanwhile: no node joins before stored tiles can be served. */
   override ready(readiness: Readiness): Promise<void> {
-    if (readiness.ready || readiness.isStarting !== true) this.#closedTo = undefined;
+    if (readiness.ready || readiness.isStarting !== true) this.#openToNodes();
     else if (this.#closedTo !== undefined) this.#closedTo = readiness.reason;
     this.#sendNames();
     return super.ready(readiness);
+  }
+
+  #openToNodes(): void {
+    this.#closedTo = undefined;
+    if (this.#isClosing || this.#absentTimer !== undefined) return;
+    this.#absentTimer = setTimeout(
+      () => void this.#known.absentAreLost(this.#sinceMs),
+      this.#parts.cluster.nodeLeaseMs,
+    );
+    this.#absentTimer.unref();
   }
 
   #lead(): LeadView {
@@ -348,13 +390,15 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     return { ...known, leaseMs, renewedMs: cluster.leadLeaseMs - leaseMs };
   }
 
-  /** Accepts nodes on the address. @throws Error when it is not available */
-  listen(host: string, port: number): Promise<{ readonly port: number }> {
+  /** Accepts nodes on the address. @throws Error when it is not available, or the database does not answer */
+  async listen(host: string, port: number): Promise<{ readonly port: number }> {
+    await this.#known.load();
     return listenOn(this.#server, host, port);
   }
 
   /** Finishes the calls in progress within the time, and ends the connections. The nodes wait for the next lead. */
   async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
     this.#closedTo = "the lead is closing";
     this.#calls.refuse();
     await Promise.all([...this.#members].map(({ channel }) => channel.call("closing").catch(() => undefined)));
@@ -362,8 +406,12 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     // Renders of jobs that are in progress on nodes.
     await atMost(graceMs, Promise.all([...this.#members].map((one) => this.#parts.hosts.remove(one.renderers))));
     clearInterval(this.#timer);
+    clearTimeout(this.#absentTimer);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroySoon();
     await closed;
+    await this.#known.close();
   }
 }
+
+const knownNode = ({ name, instance, program }: NodeHello) => ({ name, instance, version: program });

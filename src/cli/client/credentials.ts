@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { findInNetrc } from "./netrc.ts";
@@ -22,8 +23,8 @@ const READABLE_BY_OTHERS = 0o044;
  * @throws CommandFailure for a name without a password, and for a netrc file that cannot be read or parsed
  */
 export function findCredentials(server: URL, user: string | undefined): Credentials | undefined {
-  const name = user ?? (process.env["NUTHATCH_USER"] || undefined);
-  const password = process.env["NUTHATCH_PASSWORD"];
+  const name = user ?? (process.env[CLIENT_VARIABLES.user] || undefined);
+  const password = process.env[CLIENT_VARIABLES.password];
   if (password !== undefined) return { name: name ?? USUAL_NAME, password, from: "NUTHATCH_PASSWORD" };
   const found = findInFile(server, name);
   if (found === undefined && name !== undefined)

@@ -1,9 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import { Command, Option } from "commander";
 import { stringify } from "yaml";
+import type { Configuration } from "../../config/configuration.ts";
 import { configurationDocument } from "../../config/configuration-document.ts";
 import { configurationJsonSchema, includedJsonSchema } from "../../config/configuration-json-schema.ts";
-import { serverCommand } from "../client/answer.ts";
+import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
+import { DEFAULT_QUOTA } from "../../quota/quota-configuration.ts";
+import { requestAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
+import { CommandFailure } from "../exit.ts";
+import { showQuota } from "../output/quota-text.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
 import { printOnlineCheck } from "./doctor-command.ts";
 
@@ -18,7 +24,10 @@ export function configCommand(): Command {
   const check = addConfigurationFlags(
     new Command("check").description("checks a configuration and lists its problems with line and column"),
   )
-    .option("--online", "also checks whether each upstream can render its layers, as nuthatch doctor does")
+    .option(
+      "--online",
+      "also checks whether each upstream can render its layers, as nuthatch doctor does, and whether the running server has another disk quota",
+    )
     .action(async ({ online, ...flags }: CheckFlags) => {
       const configuration = await loadWithWarnings(flags);
       if (configuration === undefined) return;
@@ -26,7 +35,9 @@ export function configCommand(): Command {
       process.stdout.write(
         `${file ?? "The demo configuration"} is valid: ${counted(layers, "layer")}, ${counted(users, "user")}, http://${server.host}:${server.port}\n`,
       );
-      if (online === true) await printOnlineCheck(layers);
+      if (online !== true) return;
+      await warnOfOverruledQuota(configuration);
+      await printOnlineCheck(layers);
     });
   const print = addConfigurationFlags(
     new Command("print").description("prints the configuration with all its defaults, as YAML, without its secrets"),
@@ -50,6 +61,36 @@ export function configCommand(): Command {
     .addCommand(print)
     .addCommand(schema)
     .addCommand(exportCommand());
+}
+
+/**
+ * Warns if the running server has a disk quota that was set over HTTP and counts instead of the file's. The server is that
+ * of NUTHATCH_URL, else the one that the configuration makes.
+ */
+async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promise<void> {
+  if (isDeepStrictEqual(diskQuota, DEFAULT_QUOTA)) return;
+  const [mount = "/"] = server.mounts;
+  const url = process.env[CLIENT_VARIABLES.url] || `http://${reachableHost(server.host)}:${server.port}${mount}`;
+  const note = (text: string): void => void process.stderr.write(`warning: ${text}\n`);
+  try {
+    const quota = await requestAnswer<"Quota">(new ServerClient({ url }), "/api/v1/quota");
+    const { overrules: _, ...inForce } = quota;
+    if (isDeepStrictEqual(inForce, diskQuota)) return;
+    note(
+      quota.overrules === undefined
+        ? `the disk quota of the file is not in force yet at ${url}: nuthatch reload applies it`
+        : `the disk quota of the file does not count at ${url}. ${showQuota(quota).trim().replaceAll("\n", " ")}`,
+    );
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    note(`the disk quota of the file was not compared with that of a running server: ${error.message}`);
+  }
+}
+
+/** Returns a host under which this machine reaches a server that listens on an address. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 interface ExportFlags extends ServerFlags {

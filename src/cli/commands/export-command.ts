@@ -13,6 +13,7 @@ import { exportTilesOf, tilePages } from "../exchange/tile-pages.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { Interruption } from "../interruption.ts";
+import { requireDirectoryOf } from "../output/output-directory.ts";
 import { type ProgressLine, progressLine } from "../output/progress-line.ts";
 import { bytesText } from "../output/text-table.ts";
 import { tileProgress } from "../output/tile-progress.ts";
@@ -64,6 +65,7 @@ async function runExport(name: string, flags: ExportFlags): Promise<void> {
     throw new CommandFailure("--layout is of a directory; an archive has a layout of its own", EXIT.usage);
   if (kind !== "directory" && flags.force !== true && existsSync(to))
     throw new CommandFailure(`${to} is there already: --force writes over it`, EXIT.failure);
+  if (kind !== "directory") requireDirectoryOf(to);
   using interruption = new Interruption();
   const client = new ServerClient(flags, { signal: interruption.signal });
   const line = progressLine();

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { problemsOfText } from "../exchange/problems-of-text.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
+import { requireDirectoryOf } from "../output/output-directory.ts";
 
 export interface OutputFlags {
   readonly output?: string;
@@ -49,7 +50,10 @@ export function expectFree({ output, force }: OutputFlags): void {
 /** Writes a text to the file that the flags name, or prints it. */
 export function writeOutput(text: string, { output, force }: OutputFlags, mode: number): void {
   if (output === undefined) process.stdout.write(text);
-  else writeFileSync(output, text, { flag: force === true ? "w" : "wx", mode });
+  else {
+    requireDirectoryOf(output);
+    writeFileSync(output, text, { flag: force === true ? "w" : "wx", mode });
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../lib/defined.ts";
+import { JOB_OUTCOMES, JOB_STATES } from "../../plan/job-request.ts";
 import {
   type Answer,
   type AnswerFlags,
@@ -29,9 +30,13 @@ import {
 const MOST_JOBS = 1_000;
 const JOBS_BY_DEFAULT = 20;
 
+/** A state that a job has beside the others: it is pending until it is resumed. */
+const PAUSED = "paused";
+
 interface JobsFlags extends FollowFlags {
   readonly layer?: string;
   readonly state?: string;
+  readonly outcome?: string;
   readonly requestedWith?: number;
   readonly limit?: number;
 }
@@ -41,16 +46,23 @@ export function jobsCommand(): Command {
   return serverCommand("jobs", "lists the jobs of a running server with their ids and outcomes, newest first")
     .addOption(layerOption())
     .addOption(
-      new Option("--state <state>", "only those in one state").choices(["pending", "running", "done", "aborted"]),
+      new Option("--state <state>", "only those in one state; paused: those that wait to be resumed").choices([
+        ...JOB_STATES,
+        PAUSED,
+      ]),
     )
+    .addOption(new Option("--outcome <outcome>", "only ended ones with one outcome").choices(JOB_OUTCOMES))
     .addOption(requestedWithOption("the jobs that one request created together with this job"))
     .option("--limit <n>", "the most jobs to list (20; with --requested-with all)", parseWhole(1, MOST_JOBS))
     .addOption(waitOption("these jobs have", "the worst outcome"))
     .action(async (flags: JobsFlags) => {
-      const { layer, state, requestedWith } = flags;
+      const { layer, outcome, requestedWith } = flags;
+      const state = flags.state === PAUSED ? { paused: true } : { state: flags.state };
       const limit = flags.limit ?? (requestedWith === undefined ? JOBS_BY_DEFAULT : MOST_JOBS);
       const client = new ServerClient(flags);
-      const text = await client.request("GET", "/api/v1/jobs", { query: { limit, layer, state, requestedWith } });
+      const text = await client.request("GET", "/api/v1/jobs", {
+        query: { limit, layer, ...state, outcome, requestedWith },
+      });
       if (flags.wait === true) await printEndedJobs(parseAnswer<Answer<"Jobs">>(text), flags, client);
       else printAnswer(text, flags, showJobs);
     });

@@ -14,7 +14,7 @@ interface DrainFlags extends AnswerFlags {
   readonly wait: boolean;
 }
 
-/** `nuthatch node …`: takes one node of a running cluster out of the balancer. */
+/** `nuthatch node …`: takes one node of a running cluster out of the balancer, or removes a lost one. */
 export function nodeCommand(): Command {
   const drain = serverCommand(
     "drain",
@@ -28,7 +28,13 @@ export function nodeCommand(): Command {
       "\nThe node serves on until it is ended, and is not drained any more when it is started again.",
     )
     .action(drainNode);
-  return new Command("node").description("changes one node of a cluster").addCommand(drain);
+  const remove = serverCommand("remove", "removes a lost node from the list: it is not expected back")
+    .argument("<node>", "the name of the node, as nuthatch nodes lists it")
+    .action(async (name: string, flags: AnswerFlags) => {
+      await new ServerClient(flags).request("DELETE", `/api/v1/nodes/${encodeURIComponent(name)}`);
+      print(flags.json === true ? "{}\n" : `${name} has been removed\n`);
+    });
+  return new Command("node").description("changes one node of a cluster").addCommand(drain).addCommand(remove);
 }
 
 async function drainNode(name: string, flags: DrainFlags): Promise<void> {

@@ -21,12 +21,13 @@ function showNodes({ nodes }: Answer<"Nodes">): string {
 
 /** `nuthatch nodes`: shows the nodes of a cluster. The exit code is 1 if one of them is lost. */
 export function nodesCommand(): Command {
-  return serverCommand("nodes", "lists the nodes of a cluster: which one leads, and when each was heard last").action(
-    async (flags: AnswerFlags) => {
-      const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
-      const known: Answer<"Nodes"> = parseAnswer(text);
-      print(flags.json === true ? `${text.trim()}\n` : showNodes(known));
-      if (known.nodes.some(({ state }) => state === "lost")) process.exitCode = EXIT.failure;
-    },
-  );
+  return serverCommand(
+    "nodes",
+    "lists the nodes of a cluster: which one leads, when each was heard last, and which are lost",
+  ).action(async (flags: AnswerFlags) => {
+    const text = await new ServerClient(flags).request("GET", "/api/v1/nodes");
+    const known: Answer<"Nodes"> = parseAnswer(text);
+    print(flags.json === true ? `${text.trim()}\n` : showNodes(known));
+    if (known.nodes.some(({ state }) => state === "lost")) process.exitCode = EXIT.failure;
+  });
 }

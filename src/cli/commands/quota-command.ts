@@ -15,7 +15,7 @@ import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
 import { bytesText, durationText, parametersText, textTable } from "../output/text-table.ts";
-import { quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
+import { quotaResetCommand, quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
 import { collect, layerOption } from "./shared-options.ts";
 
 interface VerifyFlags extends AnswerFlags {
@@ -177,6 +177,7 @@ export function quotaCommand(): Command {
   return quota
     .addCommand(quotaSetCommand())
     .addCommand(quotaUnsetCommand())
+    .addCommand(quotaResetCommand())
     .addCommand(usage)
     .addCommand(verification)
     .addCommand(simulation);

@@ -66,10 +66,31 @@ export function quotaSetCommand(): Command {
     });
 }
 
-/** Asks the user if a change would evict tiles. @throws CommandFailure unless the user agrees */
-async function confirmEviction(client: ServerClient, document: object): Promise<void> {
+/** `nuthatch quota reset`: returns to the quota of the configuration file. */
+export function quotaResetCommand(): Command {
+  return serverCommand(
+    "reset",
+    "returns to the quota of the configuration file, in place of one that was set over HTTP",
+  )
+    .option("--yes", "return to it without a question, also if tiles are evicted")
+    .action(async (flags: AnswerFlags & { readonly yes?: boolean }) => {
+      if (flags.yes !== true) await confirmEviction(new ServerClient(flags));
+      await requestAndPrint(flags, showQuota, "DELETE", QUOTA);
+    });
+}
+
+/**
+ * Asks the user if a change would evict tiles.
+ * @param document the change; absent: a reset
+ * @throws CommandFailure unless the user agrees
+ */
+async function confirmEviction(client: ServerClient, document?: object): Promise<void> {
   const query = { dryRun: true };
-  const preview: Answer<"QuotaPreview"> = parseAnswer(await client.request("PATCH", QUOTA, { document, query }));
+  const answer =
+    document === undefined
+      ? client.request("DELETE", QUOTA, { query })
+      : client.request("PATCH", QUOTA, { document, query });
+  const preview: Answer<"QuotaPreview"> = parseAnswer(await answer);
   const { tiles, bytesOnDisk } = preview.wouldEvict;
   if (Number(tiles) === 0) return;
   await confirm(`this would evict about ${tiles} tiles, ${bytesText(bytesOnDisk)} on the disk`, {

@@ -1,8 +1,14 @@
 import type { Answer } from "../client/answer.ts";
 import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
 
-export const stateText = ({ outcome, paused, state }: Answer<"Job">): string =>
-  outcome?.replaceAll("_", " ") ?? (paused ? "paused" : state);
+/** Names the state of a job: its outcome, or what it waits for. */
+export function stateText({ outcome, paused, state, reason }: Answer<"Job">): string {
+  if (outcome !== null) return outcome.replaceAll("_", " ");
+  if (paused) return "paused";
+  // A reason begins so: "waiting for the upstream: connection refused".
+  const waits = /^(waiting for )(?:the )?([^:]+)/.exec(reason ?? "");
+  return waits === null ? state : `${waits[1]}${waits[2]}`;
+}
 const zoomText = ({ zoomStart, zoomStop }: Answer<"Job">): string =>
   zoomStart === zoomStop ? String(zoomStart) : `${zoomStart}-${zoomStop}`;
 const limitText = ({ limit }: Answer<"Job">): string | undefined =>

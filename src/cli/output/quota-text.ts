@@ -5,6 +5,12 @@ type Size = Answer<"Quota">["globalQuota"];
 
 const sizeText = ({ value, units }: Size): string => `${value} ${units}`;
 
+function overrulesText({ since, by, quota }: NonNullable<Answer<"Quota">["overrules"]>): string {
+  const set = `It was set over HTTP${since === null ? "" : ` at ${since}`}${by === null ? "" : ` by ${by}`}`;
+  const { enabled, globalQuota, globalExpirationPolicyName } = quota;
+  return `${set}. The configuration file says ${enabled ? "" : "not enforced, "}${sizeText(globalQuota)}, ${globalExpirationPolicyName}, which does not count: nuthatch quota reset returns to it.\n`;
+}
+
 /** Formats the configuration of the disk quota. */
 export function showQuota(quota: Answer<"Quota">): string {
   const { enabled, globalQuota, layerQuotas, globalExpirationPolicyName } = quota;
@@ -17,6 +23,7 @@ export function showQuota(quota: Answer<"Quota">): string {
     `The disk quota is ${enabled ? "enforced" : "not enforced"}: ${sizeText(globalQuota)}, ${globalExpirationPolicyName}.\n`,
     `Clean-up every ${quota.cacheCleanUpFrequency} ${quota.cacheCleanUpUnits.toLowerCase()}, ${quota.maxConcurrentCleanUps} layers at a time.\n`,
     ...(enabled ? [] : ["nuthatch quota set --enable enforces it.\n"]),
+    ...(quota.overrules === undefined ? [] : [overrulesText(quota.overrules)]),
     ...(rows.length === 0 ? [] : [textTable(["layer", "quota", "policy"], rows)]),
   ].join("");
 }

@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { type GridSet, sameSrs, topLeftCorner } from "../../grid/grid-set.ts";
 import { corners } from "../../grid/grid-set-document.ts";
 import type { GridSubset } from "../../layer/layer.ts";
@@ -8,7 +7,6 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import { cacheGridSet, readTilingScheme, type TilingScheme } from "../../source/arcgis/tiling-scheme.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument, LayerDocument } from "./schema/layer-schema.ts";
-import type { ArcgisCacheSourceDocument } from "./schema/source-schema.ts";
 
 /** A cache of ArcGIS that a layer names, by absolute path. */
 export interface NamedCache {
@@ -26,29 +24,29 @@ export interface CacheReport {
   readonly gridSet: GridSet;
 }
 
-/** Reads the caches of layers. Relative paths refer to `cwd`. */
+/** Reads the caches of layers. */
 export async function readArcgisCaches(
   documents: readonly (LayerDocument | undefined)[],
-  cwd: string,
+  problems: Pick<Problems, "fileAt">,
 ): Promise<ReadonlyMap<LayerDocument, NamedCache>> {
   const caches = new Map<LayerDocument, NamedCache>();
-  for (const document of documents)
-    if (document?.source.type === "arcgisCache")
-      caches.set(document, await readCache(document.name, document.source, cwd));
+  for (const [i, document] of documents.entries()) {
+    if (document?.source.type !== "arcgisCache") continue;
+    const { path, tilesPath } = document.source;
+    const fileAt = (key: "path" | "tilesPath", file: string) => problems.fileAt(["layers", i, "source", key], file);
+    caches.set(
+      document,
+      await readCache(document.name, fileAt("path", path), tilesPath && fileAt("tilesPath", tilesPath)),
+    );
+  }
   return caches;
 }
 
-async function readCache(
-  layer: string,
-  { path: given, tilesPath }: ArcgisCacheSourceDocument,
-  cwd: string,
-): Promise<NamedCache> {
-  const path = resolve(cwd, given);
+async function readCache(layer: string, path: string, tiles: string | undefined): Promise<NamedCache> {
   const read = await readTilingScheme(path);
   if (!read.ok) return { path, tilesPath: undefined, report: read, tilesFault: undefined };
   const scheme = read.value;
   const gridSet = cacheGridSet(scheme, layer);
-  const tiles = tilesPath === undefined ? undefined : resolve(cwd, tilesPath);
   return {
     path,
     tilesPath: tiles,

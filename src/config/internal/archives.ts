@@ -1,10 +1,10 @@
-import { resolve } from "node:path";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
 import { toWebMercator } from "../../grid/web-mercator.ts";
 import type { GridSubset } from "../../layer/layer.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../source/archive/open-archive.ts";
+import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument } from "./schema/layer-schema.ts";
 import type { ArchiveSourceDocument } from "./schema/source-schema.ts";
 
@@ -14,11 +14,13 @@ export interface NamedArchive {
   readonly report: Result<ArchiveReport, string>;
 }
 
-/** Returns a function that inspects archives, each once. Relative paths refer to `cwd`. */
-export function archiveInspector(cwd: string): (document: ArchiveSourceDocument) => Promise<NamedArchive> {
+/** Returns a function that inspects archives, each once. `path`: the place of the source in the configuration. */
+export function archiveInspector(
+  problems: Pick<Problems, "fileAt">,
+): (document: ArchiveSourceDocument, path: Path) => Promise<NamedArchive> {
   const inspected = new Map<string, Promise<Result<ArchiveReport, string>>>();
-  return async ({ type, file: given }) => {
-    const file = resolve(cwd, given);
+  return async ({ type, file: given }, path) => {
+    const file = problems.fileAt([...path, "file"], given);
     const key = `${type} ${file}`;
     const report = inspected.get(key) ?? inspectArchive({ type, file });
     inspected.set(key, report);

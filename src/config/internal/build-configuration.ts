@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { type ConfiguredObject, overriddenKey } from "../../gwc/configured-object.ts";
 import type { Layer } from "../../layer/layer.ts";
@@ -63,7 +62,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
     const built = await buildGridSets(own, input, problems);
     const declared = new Set([...gridSetIds, ...built.keys()]);
-    const caches = await readArcgisCaches(input.textOnly ? [] : documents, input.cwd);
+    const caches = await readArcgisCaches(input.textOnly ? [] : documents, problems);
     const ofCaches = [...caches.values()].flatMap(({ report }) => (report.ok ? [report.value.gridSet] : []));
     // The grid sets of caches are there for all layers, as in GeoWebCache, which writes them into its file.
     const all = new Map([...ofCaches.map((gridSet) => [gridSet.id, gridSet] as const), ...built]);
@@ -71,7 +70,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     if (input.textOnly && documents.some((layer) => layer?.source.type === "arcgisCache"))
       problems.skip(["gridSets", Number.MAX_SAFE_INTEGER]);
     gridSets = [...all.values()];
-    const inspectArchive = input.textOnly ? undefined : archiveInspector(input.cwd);
+    const inspectArchive = input.textOnly ? undefined : archiveInspector(problems);
     return buildLayers(documents, { gridSets: all, declared, inspectArchive, caches, problems, warnings });
   };
   const { directory } = building;
@@ -79,7 +78,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   const configured = await layersOf(document);
   const layers = (demo ? await layersOf(readDocument(DEMO_CONFIGURATION, building)) : configured).map(withDigest);
   if (layers.length === 0 && !problems.within(["layers"])) warnings.push("no layers are configured");
-  const dataDir = resolve(input.cwd, document.dataDir);
+  const dataDir = problems.fileAt(["dataDir"], document.dataDir);
   const cluster = buildCluster(document, problems, warnings);
   if (cluster !== undefined && directory !== undefined)
     problems.add(
@@ -88,7 +87,6 @@ export async function build(content: unknown, building: Building): Promise<Confi
     );
   const built = buildStores(document.stores, {
     dataDir,
-    cwd: input.cwd,
     defaultDirectory: directory?.path ?? tilesDirectory(dataDir),
     isShared: document.store.shared,
     ...building.stores,

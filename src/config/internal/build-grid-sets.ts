@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
@@ -21,12 +20,12 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
 }
 
 /**
- * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. The names of
- * files refer to `cwd`; `textOnly`: no file is read.
+ * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. `textOnly`:
+ * no file is read.
  */
 export async function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
-  { cwd, textOnly }: { readonly cwd: string; readonly textOnly?: true },
+  { textOnly }: { readonly textOnly?: true },
   problems: Problems,
 ): Promise<ReadonlyMap<string, GridSet>> {
   const built = new Map<string, GridSet>();
@@ -40,7 +39,7 @@ export async function buildGridSets(
         ? buildGridSet(document, path, problems)
         : textOnly
           ? undefined
-          : await importGridSet(document, document.tileMatrixSet, cwd, path, problems);
+          : await importGridSet(document, document.tileMatrixSet, path, problems);
     const id = document.id ?? gridSet?.id;
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
@@ -85,11 +84,10 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
 async function importGridSet(
   { id, title }: GridSetDocument,
   file: string,
-  cwd: string,
   path: Path,
   problems: Problems,
 ): Promise<GridSet | undefined> {
-  const read = await readJson(resolve(cwd, file));
+  const read = await readJson(problems.fileAt([...path, "tileMatrixSet"], file));
   const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, defined({ id, title })) : read;
   if (gridSet.ok) return gridSet.value;
   problems.add([...path, "tileMatrixSet"], `${file}: ${gridSet.error}`);

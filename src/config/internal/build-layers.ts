@@ -114,7 +114,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const { name, source: given } = document;
   const { problems, inspectArchive } = context;
   const isArchive = given.type === "mbtiles" || given.type === "pmtiles";
-  const named = isArchive ? await inspectArchive?.(given) : undefined;
+  const named = isArchive ? await inspectArchive?.(given, [...path, "source"]) : undefined;
   const ofCache = context.caches.get(document);
   const source =
     inspectArchive === undefined

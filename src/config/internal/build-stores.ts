@@ -1,4 +1,4 @@
-import { join, resolve, sep } from "node:path";
+import { join, sep } from "node:path";
 import { defined } from "../../lib/defined.ts";
 import { DEFAULT_STORE, directoryOf, OWN_KEYS, type StoreOptions } from "../../store/store-options.ts";
 import { buildTls } from "./build-tls.ts";
@@ -9,8 +9,6 @@ import type { StoreDocument } from "./schema/stores-schema.ts";
 export interface StoresContext {
   /** An absolute path. */
   readonly dataDir: string;
-  /** The directory to which relative paths refer. */
-  readonly cwd: string;
   /** The directory of the store that exists without `stores:`. */
   readonly defaultDirectory: string;
   /** The store that comes first although it does not stand first; undefined: the first one. */
@@ -53,11 +51,12 @@ export function buildStores(
   return head === undefined ? stores : [head, ...stores.filter((store) => store !== head)];
 }
 
-function buildStore(document: StoreDocument, i: number, { cwd, dataDir, problems }: StoresContext): StoreOptions {
-  if (document.type !== "s3") return { ...document, path: resolve(cwd, document.path) };
+function buildStore(document: StoreDocument, i: number, { dataDir, problems }: StoresContext): StoreOptions {
+  const at = ["stores", i];
+  if (document.type !== "s3") return { ...document, path: problems.fileAt([...at, "path"], document.path) };
   const { accessKeyId, secretAccessKey, sessionToken, ca, kmsKeyId, serverSideEncryption, ...rest } = document;
   const { timeoutSeconds, diskTier, ...options } = rest;
-  const caFile = buildTls(defined({ ca }), ["stores", i], problems, cwd)?.ca;
+  const caFile = buildTls(defined({ ca }), at, problems)?.ca;
   return {
     ...options,
     timeoutMs: timeoutSeconds * 1000,
@@ -67,7 +66,12 @@ function buildStore(document: StoreDocument, i: number, { cwd, dataDir, problems
       : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
     ...(diskTier === undefined
       ? {}
-      : { diskTier: { path: resolve(cwd, diskTier.path), limitBytes: diskTier.sizeMiB * 2 ** 20 } }),
+      : {
+          diskTier: {
+            path: problems.fileAt([...at, "diskTier", "path"], diskTier.path),
+            limitBytes: diskTier.sizeMiB * 2 ** 20,
+          },
+        }),
     ...(caFile === undefined ? {} : { caFile }),
     ...(serverSideEncryption === undefined
       ? {}

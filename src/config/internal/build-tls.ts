@@ -1,6 +1,5 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { TlsOptions } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
 import { fileFault } from "../../lib/file-fault.ts";
@@ -13,24 +12,20 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TR
 
 /**
  * Builds the TLS options of a source, and checks the files: a renderer would report a bad file only with the first tile.
- * Relative paths start in `cwd`.
  */
-export function buildTls(
-  { ca, cert, key }: TlsDocument,
-  path: Path,
-  problems: Problems,
-  cwd = process.cwd(),
-): TlsOptions | undefined {
+export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: Problems): TlsOptions | undefined {
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
     if (file === undefined) return undefined;
     try {
-      return readFileSync(resolve(cwd, file), "utf8");
+      return readFileSync(problems.fileAt([...path, name], file), "utf8");
     } catch (error) {
       problems.add([...path, name], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
       return undefined;
     }
   };
+  const absolute = (name: keyof TlsDocument, file: string | undefined) =>
+    file && problems.fileAt([...path, name], file);
   const texts = [read("ca", ca), read("cert", cert), read("key", key)] as const;
   const [caText, certText, keyText] = texts;
   if (caText !== undefined && certificates(caText).length === 0)
@@ -43,7 +38,7 @@ export function buildTls(
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text ?? "").update("\0");
   return {
-    ...defined({ ca: ca && resolve(cwd, ca), cert: cert && resolve(cwd, cert), key: key && resolve(cwd, key) }),
+    ...defined({ ca: absolute("ca", ca), cert: absolute("cert", cert), key: absolute("key", key) }),
     stamp: hash.digest("hex").slice(0, 16),
   };
 }

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { isUserName, type KeptUser, type User, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import { fileFault } from "../../lib/file-fault.ts";
@@ -15,13 +14,11 @@ export async function buildUsers(
   { users, htpasswd }: Pick<Document, "users" | "htpasswd">,
   {
     env,
-    cwd,
     file,
     textOnly,
     more = [],
   }: {
     readonly env: Variables;
-    readonly cwd: string;
     /** The configuration file, as an absolute path. */
     readonly file?: string | undefined;
     readonly textOnly?: true;
@@ -36,7 +33,7 @@ export async function buildUsers(
   if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
     ...more,
-    ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
+    ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, problems, warnings)),
     ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
       (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),
     ),
@@ -81,14 +78,14 @@ async function configuredUsers(
 /** Reads a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
 async function readHtpasswd(
   { file, roles }: NonNullable<Document["htpasswd"]>,
-  cwd: string,
   problems: Problems,
   warnings: string[],
 ): Promise<readonly KeptUser[]> {
   let text = "";
-  const keptIn: UserPlace = { kind: "htpasswd", file: resolve(cwd, file) };
+  const path = problems.fileAt(["htpasswd", "file"], file);
+  const keptIn: UserPlace = { kind: "htpasswd", file: path };
   try {
-    text = await readFile(resolve(cwd, file), "utf8");
+    text = await readFile(path, "utf8");
   } catch (error) {
     problems.add(["htpasswd", "file"], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
   }

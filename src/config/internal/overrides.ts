@@ -1,3 +1,4 @@
+import { CLIENT_VARIABLES, TOKEN_VARIABLE } from "../../lib/client-variables.ts";
 import { parseLogOptions } from "../../lib/log-options.ts";
 import { didYouMean, nearest } from "../../lib/nearest.ts";
 import type { ConfigurationProblem } from "../problem.ts";
@@ -39,7 +40,8 @@ const OTHER_VARIABLES = [
   "NUTHATCH_GEOWEBCACHE",
   "NUTHATCH_ADMIN_USER",
   "NUTHATCH_ADMIN_PASSWORD",
-  "NUTHATCH_PASSWORD",
+  ...Object.values(CLIENT_VARIABLES),
+  TOKEN_VARIABLE,
   "NUTHATCH_LOG_LEVEL",
   "NUTHATCH_LOG_FORMAT",
 ];

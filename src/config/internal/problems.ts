@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { maskedAddress, secretPartAt } from "../../lib/masked.ts";
 import { shown } from "../../lib/refusal.ts";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
@@ -25,6 +26,11 @@ export interface Origins {
   originOf(path: Path, part: "key" | "value"): Origin;
   /** Returns the path of a value in the file that it is written in: an included file counts its own items. */
   pathIn(path: Path): Path;
+  /**
+   * Returns the directory where a relative name of a file in a value begins: that of the configuration file that has the
+   * value. Values of flags, of variables, of requests and of defaults begin in the working directory.
+   */
+  directoryOf(path: Path): string;
   /** Returns a value as written in the file if variables were replaced in it: the replaced text may be a secret. */
   writtenAs(path: Path): string | undefined;
 }
@@ -75,6 +81,11 @@ export class Problems {
 
   constructor(origins: Origins) {
     this.#origins = origins;
+  }
+
+  /** Returns the absolute path of a file that a value names. */
+  fileAt(path: Path, name: string): string {
+    return resolve(this.#origins.directoryOf(path), name);
   }
 
   /** Adds the problem `layers[0].gutter: SENTENCE`. */

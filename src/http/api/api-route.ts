@@ -13,7 +13,7 @@ import { estimateResource } from "./jobs/estimate-route.ts";
 import { jobActionResource, jobResource, jobsResource } from "./jobs/jobs-route.ts";
 import { layerTests } from "./layers/layer-test-route.ts";
 import { layerResource, layersResource } from "./layers/layers-route.ts";
-import { drainResource, nodesResource } from "./nodes/nodes-route.ts";
+import { drainResource, nodeResource, nodesResource } from "./nodes/nodes-route.ts";
 import { quotaResource } from "./quota/quota-route.ts";
 import { reloadResource } from "./reload/reload-route.ts";
 import { PREVIEW } from "./schedules/schedule-document.ts";
@@ -102,7 +102,10 @@ function itemAt(parts: RouteOptions, name: string, key: string, action: string |
   if (name === "layers" && action === undefined) return layerResource(parts, key);
   if (name === "configuration" && key === "check" && action === undefined) return configurationCheckResource(parts);
   if (name === "users" && action === undefined) return userResource(parts, key);
-  if (name === "nodes") return action === "drain" ? drainResource(parts, key) : undefined;
+  if (name === "nodes") {
+    if (action === undefined) return nodeResource(parts, key);
+    return action === "drain" ? drainResource(parts, key) : undefined;
+  }
   if (name === "upstreams") {
     if (action === undefined) return upstreamResource(parts, key);
     return action === "probe" ? probeResource(parts, key) : undefined;

@@ -145,6 +145,11 @@ const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Met
       ]),
     ),
   ),
+  counter(
+    "tile_requests_not_cached_total",
+    "Requests for a stored tile alone (only-if-cached) that found none; they count as no request and no failure",
+    byLayer(tiles, "notCached"),
+  ),
   counter("tile_failures_total", "Tiles requested by users that could not be rendered", byLayer(tiles, "failures")),
   counter(
     "tile_failures_remembered_total",

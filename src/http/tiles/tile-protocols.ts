@@ -141,11 +141,16 @@ export class TileProtocols {
     beganMs: number,
   ): Promise<void> | void {
     const sent = this.#send(prepared, outcome, response);
+    const { name } = prepared.request.layer;
+    if (outcome.kind === "failure" && outcome.failure.code === "not_cached") {
+      this.traffic.countNotCached(name);
+      return sent;
+    }
     const result = resultOf(outcome);
     const bucket = this.times.observe(result, performance.now() - beganMs);
     const hasBody = response.statusCode !== 304 && response.req.method !== "HEAD";
     const bytes = outcome.kind === "tile" && hasBody ? outcome.tile.bytes.byteLength : 0;
-    this.traffic.count(prepared.request.layer.name, result, bucket, bytes);
+    this.traffic.count(name, result, bucket, bytes);
     return sent;
   }
 

@@ -5,6 +5,8 @@ export interface TrafficCounts {
   hits: number;
   misses: number;
   failed: number;
+  /** Answers without a tile to requests for a stored tile alone (only-if-cached). In no ratio, and no errors. */
+  notCached: number;
   /** Bytes of the tiles in answers with a body, before their compression for the connection. */
   bytes: number;
   /** Answers by the time that they took; the buckets of `TileTimes`. */
@@ -15,15 +17,20 @@ export const noTraffic = (): TrafficCounts => ({
   hits: 0,
   misses: 0,
   failed: 0,
+  notCached: 0,
   bytes: 0,
   times: new Array<number>(BOUNDS_SECONDS.length + 1).fill(0),
 });
 
+/** The counts of a process. A node of an older version lacks `notCached`. */
+type TrafficOfMember = Readonly<Omit<TrafficCounts, "notCached"> & Partial<Pick<TrafficCounts, "notCached">>>;
+
 /** Adds the answers of another time, layer or process. */
-export function addTraffic(sum: TrafficCounts, more: Readonly<TrafficCounts>): void {
+export function addTraffic(sum: TrafficCounts, more: TrafficOfMember): void {
   sum.hits += more.hits;
   sum.misses += more.misses;
   sum.failed += more.failed;
+  sum.notCached += more.notCached ?? 0;
   sum.bytes += more.bytes;
   for (const [bucket, count] of more.times.entries()) sum.times[bucket] = (sum.times[bucket] ?? 0) + count;
 }
@@ -37,16 +44,26 @@ export class TileTraffic {
 
   /** @param bucket the bucket of the time that the answer took, as `TileTimes.observe` returns it */
   count(layer: string, result: TileResult, bucket: number, bytes: number): void {
-    let counts = this.#layers.get(layer);
-    if (counts === undefined) {
-      counts = noTraffic();
-      this.#layers.set(layer, counts);
-    }
+    const counts = this.#countsOf(layer);
     if (result === "hit") counts.hits++;
     else if (result === "miss") counts.misses++;
     else counts.failed++;
     counts.bytes += bytes;
     counts.times[bucket] = (counts.times[bucket] ?? 0) + 1;
+  }
+
+  /** Counts an answer without a tile to a request for a stored tile alone. */
+  countNotCached(layer: string): void {
+    this.#countsOf(layer).notCached++;
+  }
+
+  #countsOf(layer: string): TrafficCounts {
+    let counts = this.#layers.get(layer);
+    if (counts === undefined) {
+      counts = noTraffic();
+      this.#layers.set(layer, counts);
+    }
+    return counts;
   }
 
   /** Returns the answers since the last call. */

@@ -34,11 +34,16 @@ const HOLDER = `SELECT pid, coalesce(state_change, 'epoch')::text AS seen, appli
 const COMMIT_TABLE =
   "CREATE TABLE IF NOT EXISTS server_commit (id INTEGER PRIMARY KEY CHECK (id = 1), instance TEXT NOT NULL, number INTEGER NOT NULL)";
 
-/** The lease of the node that leads a cluster. It is part of no migration: nodes need it before one of them leads. */
+/**
+ * The lease of the node that leads a cluster, and the nodes that have joined and have not left with a word. The tables are
+ * part of no migration: nodes need them before one of them leads.
+ */
 export const LEAD_TABLE = [
   `CREATE TABLE IF NOT EXISTS cluster_lead (id INTEGER PRIMARY KEY CHECK (id = 1), epoch BIGINT NOT NULL,
     instance TEXT NOT NULL, name TEXT NOT NULL, address TEXT NOT NULL, expires TIMESTAMPTZ NOT NULL)`,
   `INSERT INTO cluster_lead VALUES (1, 0, '', '', '', clock_timestamp() - interval '1 ms') ON CONFLICT (id) DO NOTHING`,
+  `CREATE TABLE IF NOT EXISTS cluster_nodes (name TEXT PRIMARY KEY, instance TEXT NOT NULL, version TEXT NOT NULL,
+    lost_ms DOUBLE PRECISION)`,
 ];
 const HAS_LEAD_TABLE = "SELECT (to_regclass('cluster_lead') IS NOT NULL)::int AS found";
 const LED = "SELECT name FROM cluster_lead WHERE expires > clock_timestamp()";

@@ -10,7 +10,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.state.ready": "Bereit",
   "nodes.state.draining": "Herausgenommen",
   "nodes.state.lost": "Verloren",
-  "nodes.since": "Beigetreten",
+  "nodes.since": "Beigetreten oder verloren",
   "nodes.lag": "Rückstand",
   "nodes.lease": "Rest der Lease",
   "nodes.tiles": "Kacheln geliefert",
@@ -29,4 +29,9 @@ export const nodes: Texts<typeof english> = {
   "nodes.undrain": "Zurücknehmen",
   "nodes.undrain.of": "Knoten {name} zurücknehmen",
   "nodes.undrained": "Knoten {name} ist wieder dabei.",
+  "nodes.remove": "Entfernen …",
+  "nodes.remove.of": "Knoten {name} aus der Liste entfernen",
+  "nodes.remove.means":
+    "Der Knoten ist verloren. Ohne seine Zeile melden ihn die Warnungen nicht mehr. Wird er wieder gestartet, tritt er wie zuvor bei.",
+  "nodes.removed": "Knoten {name} wurde entfernt.",
 };

@@ -8,7 +8,7 @@ export const nodes = {
   "nodes.state.ready": "Ready",
   "nodes.state.draining": "Drained",
   "nodes.state.lost": "Lost",
-  "nodes.since": "Joined",
+  "nodes.since": "Joined or lost",
   "nodes.lag": "Lag",
   "nodes.lease": "Lease left",
   "nodes.tiles": "Tiles served",
@@ -27,4 +27,9 @@ export const nodes = {
   "nodes.undrain": "Take back",
   "nodes.undrain.of": "Take back node {name}",
   "nodes.undrained": "Node {name} is back.",
+  "nodes.remove": "Remove …",
+  "nodes.remove.of": "Remove node {name} from the list",
+  "nodes.remove.means":
+    "The node is lost. Without its row, alerts no longer tell of it. When it is started again, it joins as before.",
+  "nodes.removed": "Node {name} has been removed.",
 };

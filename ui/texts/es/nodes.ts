@@ -10,7 +10,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.state.ready": "Listo",
   "nodes.state.draining": "Retirado",
   "nodes.state.lost": "Perdido",
-  "nodes.since": "Se unió",
+  "nodes.since": "Se unió o se perdió",
   "nodes.lag": "Retraso",
   "nodes.lease": "Resto de la concesión",
   "nodes.tiles": "Teselas servidas",
@@ -29,4 +29,9 @@ export const nodes: Texts<typeof english> = {
   "nodes.undrain": "Devolver",
   "nodes.undrain.of": "Devolver el nodo {name}",
   "nodes.undrained": "El nodo {name} ha vuelto.",
+  "nodes.remove": "Quitar …",
+  "nodes.remove.of": "Quitar el nodo {name} de la lista",
+  "nodes.remove.means":
+    "El nodo está perdido. Sin su fila, las alertas ya no lo mencionan. Cuando se inicie de nuevo, se unirá como antes.",
+  "nodes.removed": "El nodo {name} se ha quitado.",
 };

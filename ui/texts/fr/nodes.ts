@@ -10,7 +10,7 @@ export const nodes: Texts<typeof english> = {
   "nodes.state.ready": "Prêt",
   "nodes.state.draining": "Retiré",
   "nodes.state.lost": "Perdu",
-  "nodes.since": "Arrivée",
+  "nodes.since": "Arrivée ou perte",
   "nodes.lag": "Retard",
   "nodes.lease": "Reste du bail",
   "nodes.tiles": "Tuiles servies",
@@ -29,4 +29,9 @@ export const nodes: Texts<typeof english> = {
   "nodes.undrain": "Remettre",
   "nodes.undrain.of": "Remettre le nœud {name}",
   "nodes.undrained": "Le nœud {name} est de retour.",
+  "nodes.remove": "Retirer …",
+  "nodes.remove.of": "Retirer le nœud {name} de la liste",
+  "nodes.remove.means":
+    "Le nœud est perdu. Sans sa ligne, les alertes ne le signalent plus. Redémarré, il rejoint la grappe comme avant.",
+  "nodes.removed": "Le nœud {name} a été retiré.",
 };

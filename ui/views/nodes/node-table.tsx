@@ -63,8 +63,32 @@ const columnsOf = ({ self, nodes }: Cluster, reload: () => void): readonly Colum
   { key: "tiles", label: t("nodes.tiles"), isNumber: true, cell: ({ work }) => count(work.tiles) },
   { key: "renders", label: t("nodes.renders"), isNumber: true, cell: ({ work }) => count(work.renders) },
   { key: "metatiles", label: t("nodes.metatiles"), isNumber: true, cell: ({ work }) => count(work.metatiles) },
-  { key: "drain", label: t("nodes.balancer"), cell: (node) => <Drain node={node} nodes={nodes} reload={reload} /> },
+  {
+    key: "drain",
+    label: t("nodes.balancer"),
+    cell: (node) =>
+      node.state === "lost" ? (
+        <Remove name={node.name} reload={reload} />
+      ) : (
+        <Drain node={node} nodes={nodes} reload={reload} />
+      ),
+  },
 ];
+
+/** Removes a lost node from the list. */
+const Remove = ({ name, reload }: { readonly name: string; readonly reload: () => void }) => (
+  <Action
+    label={t("nodes.remove")}
+    title={t("nodes.remove.of", { name })}
+    request={{ method: "DELETE", path: `nodes/${encodeURIComponent(name)}` }}
+    command={nuthatchCommand("node", "remove", name)}
+    need="administer"
+    isSmall
+    confirm={{ title: t("nodes.remove.of", { name }), body: <p>{t("nodes.remove.means")}</p> }}
+    done={() => ({ text: t("nodes.removed", { name }) })}
+    onDone={reload}
+  />
+);
 
 interface DrainProps {
   readonly node: Node;
@@ -75,7 +99,7 @@ interface DrainProps {
 /** Takes a node out, or back. The last node that is not drained has no such control: the server refuses it. */
 function Drain({ node: { name, state }, nodes, reload }: DrainProps) {
   const isDrained = state === "draining";
-  if (!isDrained && nodes.every((one) => one.name === name || one.state === "draining")) return null;
+  if (!isDrained && nodes.every((one) => one.name === name || one.state !== "ready")) return null;
   const path = `nodes/${encodeURIComponent(name)}/drain`;
   if (isDrained)
     return (

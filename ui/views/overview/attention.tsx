@@ -50,10 +50,13 @@ function placeOf({ kind, job, schedule }: Entry): string {
       return job === undefined ? "/jobs" : `/jobs/${job}`;
     case "schedule_failed":
       return schedule === undefined ? "/schedules" : `/schedules/${encodeURIComponent(schedule)}`;
+    case "node_lost":
+      return "/nodes";
     case "upstream_down":
       return "/upstreams";
     case "disk_nearly_full":
     case "quota_nearly_full":
+    case "quota_overruled":
       return "/quota";
     case "not_ready":
       return "/settings";

@@ -1,7 +1,7 @@
 import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Panel } from "../../components/parts.tsx";
 import type { Doc } from "../../core/api.ts";
-import { dateTime, relative } from "../../core/format.ts";
+import { dateTimeIn, relative } from "../../core/format.ts";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { may } from "../../core/session.ts";
@@ -31,7 +31,7 @@ export function SchedulesPanel() {
                     <small>
                       {schedule.paused || schedule.nextRun === null
                         ? t("kind.paused")
-                        : t("overview.next", { time: dateTime(schedule.nextRun) })}
+                        : t("overview.next", { time: dateTimeIn(schedule.nextRun, schedule.timeZone) })}
                     </small>
                   </li>
                 ))}

@@ -2,6 +2,7 @@ import { Loading, Page } from "../../components/parts.tsx";
 import { t } from "../../core/i18n.ts";
 import { useDocument } from "../../core/resource.ts";
 import { may } from "../../core/session.ts";
+import { Overruled } from "./overruled.tsx";
 import { QuotaForm } from "./quota-form.tsx";
 import { QuotaGauges } from "./quota-gauges.tsx";
 import { Trend } from "./trend.tsx";
@@ -20,9 +21,16 @@ export function View() {
           <>
             <QuotaGauges usage={used} />
             <Trend usage={used} />
-            {may("administer") && (
-              <Loading of={quota}>{(document) => <QuotaForm quota={document} usage={used} />}</Loading>
-            )}
+            <Loading of={quota}>
+              {(document) => (
+                <>
+                  {document.overrules !== undefined && (
+                    <Overruled overrules={document.overrules} reload={quota.reload} />
+                  )}
+                  {may("administer") && <QuotaForm quota={document} usage={used} />}
+                </>
+              )}
+            </Loading>
             <WhatIf usage={used} />
           </>
         )}

@@ -93,7 +93,7 @@ export function NextRun({ schedule: { paused, nextRun, timeZone } }: { readonly 
   return (
     <>
       {dateTimeIn(nextRun, timeZone)}
-      <small class="below">{relative(nextRun)}</small>
+      <small class="below">{relative(nextRun, Date.now(), timeZone)}</small>
     </>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from "../../components/link.tsx";
 import { Chip, Loading, Page, Panel } from "../../components/parts.tsx";
 import { toast } from "../../components/toast.tsx";
 import { asProblem, send } from "../../core/api.ts";
-import { dateTime, dateTimeIn, relative } from "../../core/format.ts";
+import { dateTimeIn, relative } from "../../core/format.ts";
 import { t, tMaybe } from "../../core/i18n.ts";
 import { useJobChanges } from "../../core/jobs.ts";
 import { jsonText } from "../../core/json.ts";
@@ -102,7 +102,7 @@ export function NextRuns({ runs, timeZone }: { readonly runs: readonly string[];
     <ol class="next-runs">
       {runs.slice(0, NEXT_RUNS).map((run) => (
         <li key={run}>
-          <time dateTime={run}>{dateTimeIn(run, timeZone)}</time> <small>{relative(run)}</small>
+          <time dateTime={run}>{dateTimeIn(run, timeZone)}</time> <small>{relative(run, Date.now(), timeZone)}</small>
         </li>
       ))}
     </ol>
@@ -120,7 +120,7 @@ function Facts({ schedule }: { readonly schedule: Schedule }) {
     [t("field.type"), tMaybe(`type.${type}`)],
     [t("field.layer"), layer === undefined ? layersText(job) : <Link to={pathOf("layers", layer)}>{layer}</Link>],
     ...Object.entries(others).map(([field, value]) => [tMaybe(`schedules.field.${field}`), valueText(value)] as const),
-    [t("schedules.made"), `${createdBy ?? t("schedules.somebody")}, ${dateTime(createdAt)}`],
+    [t("schedules.made"), `${createdBy ?? t("schedules.somebody")}, ${dateTimeIn(createdAt, timeZone)}`],
   ];
   return (
     <Panel title={t("schedules.what")}>

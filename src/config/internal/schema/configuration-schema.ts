@@ -65,7 +65,11 @@ export const ConfigurationSchema = map({
     .describe("Files with more layers, grid sets, stores, users and webhooks. The last part of a path may hold `*`."),
   server: ServerSchema.prefault({}).describe("The HTTP server."),
   config: ConfigSchema.prefault({}).describe("Changes of the configuration over HTTP."),
-  dataDir: text.default("data").describe("The directory of state and tiles."),
+  dataDir: text
+    .default("data")
+    .describe(
+      "The directory of state and tiles. A relative path begins at the directory of the file; the default at the working directory.",
+    ),
   users: list(UserSchema).default([]).describe("Accounts. Accounts can also be made over HTTP."),
   htpasswd: optional(HtpasswdSchema).describe("More accounts, from a file of Apache."),
   gridSets: list(GridSetSchema).default([]).describe("Grid sets beside the built-in ones."),

@@ -7,7 +7,7 @@ const id = text
   .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
   .refine((value) => value !== DEFAULT_STORE, unlessUnfit(`another id than ${DEFAULT_STORE}, which is reserved`))
   .describe("The name by which layers name the store.");
-const path = text.describe("The directory of the tiles. A relative path starts in the working directory.");
+const path = text.describe("The directory of the tiles. A relative path begins at the directory of the file.");
 
 const s3 = map({
   type: z.literal("s3").describe("A bucket of an S3-compatible service."),

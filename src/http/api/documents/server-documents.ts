@@ -60,8 +60,10 @@ export const usage = z.object({
 export const node = z.object({
   name: text,
   lead: z.boolean().meta({ description: "Whether the node renders, accounts and manages for all" }),
-  state: z.enum(NODE_STATES),
-  since: moment,
+  state: z.enum(NODE_STATES).meta({
+    description: "lost: the node has ended or is cut off without a word. It is listed until it is back or is removed",
+  }),
+  since: moment.meta({ description: "When the node has joined, or was lost" }),
   lag: whole.meta({ description: "ms since the lead has heard from the node" }),
   lease: whole.nullable().meta({ description: "ms that are left of its lease of the lead; null: it needs none" }),
   version: textOrNull.meta({ description: "Of the program; null: too old to tell it" }),
@@ -101,7 +103,7 @@ export const usageHistory = z.object({
 const size = z.object({ value: text, units: z.enum(STORAGE_UNITS) });
 
 /** The fields of the classic `cacheQuotaConfiguration`. */
-export const quota = z.object({
+const quotaFields = z.object({
   enabled: z.boolean(),
   cacheCleanUpFrequency: int64,
   cacheCleanUpUnits: z.enum(CLEAN_UP_UNITS),
@@ -109,6 +111,20 @@ export const quota = z.object({
   globalExpirationPolicyName: z.enum(EXPIRATION_POLICIES),
   globalQuota: size,
   layerQuotas: z.array(z.object({ layer: text, expirationPolicyName: z.enum(EXPIRATION_POLICIES), quota: size })),
+});
+
+export const quota = quotaFields.extend({
+  overrules: z
+    .object({
+      since: momentOrNull,
+      by: textOrNull.meta({ description: "The account; null: the server had no users" }),
+      quota: quotaFields,
+    })
+    .exactOptional()
+    .meta({
+      description:
+        "The quota of the configuration file, which does not count because this one was set over HTTP. Absent: there is none. PUT and PATCH ignore it",
+    }),
 });
 
 export const quotaPreview = quota.extend({
@@ -263,6 +279,8 @@ export const status = z.object({
           "not_ready",
           "disk_nearly_full",
           "quota_nearly_full",
+          "quota_overruled",
+          "node_lost",
           "upstream_down",
           "job_waits",
           "job_failed",
@@ -270,6 +288,7 @@ export const status = z.object({
         ]),
         message: text,
         since: momentOrNull,
+        node: text.exactOptional(),
         upstream: text.exactOptional().meta({ description: "The id of the upstream" }),
         job: int64.exactOptional(),
         schedule: text.exactOptional(),
@@ -295,6 +314,7 @@ export const server = z.object({
       hits: int64,
       misses: int64,
       failed: int64,
+      notCached: int64,
       hitRatio: z.number().nullable(),
       bytes: int64,
       maps: int64.meta({ description: "Maps composed of tiles (untiled WMS requests); not counted as requests" }),

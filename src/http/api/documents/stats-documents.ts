@@ -3,7 +3,10 @@ import { TRAFFIC_WINDOWS } from "../stats/traffic-history.ts";
 import { int64, moment, text, whole } from "./fields.ts";
 
 const milliseconds = z.number().nullable().meta({ description: "ms; null: there was no request" });
-const counts = { requests: whole, hits: whole, misses: whole, failed: whole };
+const notCached = whole.meta({
+  description: "Requests for a stored tile alone (only-if-cached) that found none; not among `requests`",
+});
+const counts = { requests: whole, hits: whole, misses: whole, failed: whole, notCached };
 const numbers = {
   ...counts,
   hitRatio: z.number().nullable(),

@@ -5,7 +5,7 @@ export interface NodeView {
   readonly name: string;
   readonly lead: boolean;
   readonly state: NodeState;
-  /** The time at which the node has joined, ms since 1970. */
+  /** The time at which the node has joined, or was lost, ms since 1970. */
   readonly sinceMs: number;
   /** The time since the lead has heard from the node, ms. */
   readonly lagMs: number;
@@ -49,13 +49,16 @@ export interface OwnNode {
 
 /**
  * `ready`: the node has a lease and serves. `draining`: it is drained, or ends; it serves, but its `/readyz` is 503, and
- * it gets no further renders. `lost`: it does not answer, and its lease has not ended.
+ * it gets no further renders. `lost`: it has ended or is cut off without a word, until it is back or is removed.
  */
 export const NODE_STATES = ["ready", "draining", "lost"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 /** `alone`: the server is no cluster. `last`: all other nodes are drained. `leaving`: the node ends. */
 export type DrainRefusal = "unknown" | "alone" | "last" | "leaving";
+
+/** The outcome of the removal of a lost node. `alone`: the server is no cluster. `present`: the node is not lost. */
+export type NodeRemoval = "removed" | "unknown" | "present" | "alone";
 
 /** The row of the node that has applied the change. `done`: the lead has an older version, which does not send the row. */
 export type DrainOutcome = NodeView | DrainRefusal | "done";

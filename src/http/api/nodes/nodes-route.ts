@@ -50,6 +50,22 @@ export const drainResource = ({ nodes, drainNode }: RouteOptions, name: string):
   return { methods: { POST: answer(true), DELETE: answer(false) } };
 };
 
+/** `nodes/NAME`: DELETE removes a lost node from the list. */
+export const nodeResource = ({ removeNode }: RouteOptions, name: string): Resource => ({
+  methods: {
+    DELETE: administering(
+      withoutQuery(async () => {
+        const outcome = await removeNode(name);
+        if (outcome === "unknown") return refuse(unknownNode(name));
+        if (outcome === "alone") return refuse(conflict("This server is alone: it has no lost nodes."));
+        if (outcome === "present")
+          return refuse(conflict(`The node ${name.slice(0, 100)} is not lost: only a lost node can be removed.`));
+        return { status: 204, body: "" };
+      }),
+    ),
+  },
+});
+
 const unknownNode = (name: string): Refusal => ({
   code: "not_found",
   message: `Unknown node: ${name.slice(0, 100)}. GET /api/v1/nodes lists their names.`,

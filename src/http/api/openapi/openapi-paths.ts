@@ -60,6 +60,13 @@ export const paths = {
       answers: { 200: answer("Nodes") },
     }),
   },
+  "/nodes/{name}": {
+    delete: operation("removeNode", "Removes a lost node from the list", {
+      parameters: [name],
+      answers: gone,
+      failures: [404, 409],
+    }),
+  },
   "/nodes/{name}/drain": {
     post: operation("drainNode", "Takes a node out of the balancer and gives it no further renders", {
       parameters: [name],
@@ -90,6 +97,11 @@ export const paths = {
     get: operation("getQuota", "Returns the configuration of the disk quota", { answers: { 200: answer("Quota") } }),
     put: quotaChange("putQuota", "Changes the given fields of the disk quota, as the classic PUT does"),
     patch: quotaChange("changeQuota", "Changes the given fields of the disk quota"),
+    delete: operation("resetQuota", "Returns to the disk quota of the configuration file", {
+      parameters: queryParameters(quotaQuery),
+      answers: { 200: answer("Quota") },
+      failures: [409],
+    }),
   },
   "/reload": {
     post: operation("reload", "Reads the configuration file again. An invalid file changes nothing", {

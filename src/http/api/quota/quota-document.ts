@@ -44,4 +44,5 @@ export const quotaChangeSchema = z.strictObject({
     )
     .exactOptional()
     .meta({ description: "Replaces the list; an empty one removes the quotas of all layers" }),
+  overrules: z.unknown().exactOptional().meta({ description: "Ignored, so that the answer of a GET can be sent back" }),
 });

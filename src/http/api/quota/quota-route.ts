@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isoTime } from "../../../lib/iso-time.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
@@ -7,6 +8,7 @@ import { checkQuotaSize } from "../../../quota/quota-validation.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
 import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, viewAnswer } from "../api-answer.ts";
+import type { Documents } from "../documents/documents.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
 import { decodeStrictQuery, withoutQuery, yesOrNo } from "../query-fields.ts";
 import { quotaChangeSchema } from "./quota-document.ts";
@@ -17,7 +19,7 @@ export const quotaQuery = z.object({
     .meta({ default: false, description: "true: changes nothing, and returns what the change would evict" }),
 });
 
-/** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. */
+/** `quota`: GET returns the disk quota; PUT and PATCH change the fields that they name, as the classic PUT does. DELETE returns to that of the file. */
 export function quotaResource({ operations }: Pick<RouteOptions, "operations">): Resource {
   const change = administering(async (exchange: Exchange): Promise<Reply> => {
     const query = decodeStrictQuery(quotaQuery, exchange);
@@ -30,11 +32,26 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
   });
   return {
     methods: {
-      GET: reading(withoutQuery(async () => documentAnswer("Quota", await operations.quota()))),
+      GET: reading(withoutQuery(async () => documentAnswer("Quota", await quotaDocument(operations)))),
       PUT: change,
       PATCH: change,
+      DELETE: administering(async (exchange: Exchange): Promise<Reply> => {
+        const query = decodeStrictQuery(quotaQuery, exchange);
+        if (!query.ok) return query;
+        if (!query.value.dryRun) return viewAnswer("Quota", await operations.resetQuota(exchange.by));
+        const preview = await operations.previewQuotaReset();
+        return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
+      }),
     },
   };
+}
+
+/** Returns the quota in force, with the quota of the configuration file that it overrules. */
+async function quotaDocument(operations: RouteOptions["operations"]): Promise<Documents["Quota"]> {
+  const [quota, overruled] = await Promise.all([operations.quota(), operations.overruledQuota()]);
+  if (overruled === null) return quota;
+  const { sinceMs, by, ofFile } = overruled;
+  return { ...quota, overrules: { since: sinceMs === null ? null : isoTime(sinceMs), by, quota: ofFile } };
 }
 
 function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Result<QuotaChange, Refusal> {
@@ -42,7 +59,8 @@ function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Re
   if (!document.ok) return document;
   const decoded = decodeBy(quotaChangeSchema, withoutNulls(document.value));
   if (!decoded.ok) return decoded;
-  const quotas = decoded.value.layerQuotas ?? [];
+  const { overrules: _, ...change } = decoded.value;
+  const quotas = change.layerQuotas ?? [];
   for (const [i, { layer, quota }] of quotas.entries()) {
     if (!layers.has(layer)) return refuse(unknownLayer(layer, layers));
     if (quotas.findIndex((other) => other.layer === layer) < i)
@@ -50,5 +68,5 @@ function decodeQuota(body: Uint8Array, layers: ReadonlyMap<string, unknown>): Re
     const tooLarge = checkQuotaSize(`layerQuotas[${i}].quota`, quota);
     if (tooLarge !== undefined) return refuse(tooLarge);
   }
-  return ok(decoded.value);
+  return ok(change);
 }

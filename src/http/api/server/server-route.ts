@@ -30,9 +30,10 @@ export function serverResource({ installation, metrics, trafficRates }: ServerPa
 }
 
 function requestsOf({ total }: TrafficRatesView, { maps }: ServerMetrics): ServerDocument["requests"] {
-  const { hits, misses, failed, bytes } = total;
+  const { hits, misses, failed, notCached, bytes } = total;
   const requests = hits + misses + failed;
-  return { requests, hits, misses, failed, hitRatio: requests === 0 ? null : hits / requests, bytes, maps };
+  const hitRatio = requests === 0 ? null : hits / requests;
+  return { requests, hits, misses, failed, notCached, hitRatio, bytes, maps };
 }
 
 const perSecond = (count: number, ms: number): number => (ms === 0 ? 0 : rounded((count * 1000) / ms));

@@ -31,6 +31,7 @@ export const statsResource = ({ traffic }: RouteOptions): Resource =>
         hits: counts.hits,
         misses: counts.misses,
         failed: counts.failed,
+        notCached: counts.notCached,
         bytes: counts.bytes,
         p95: quantileMs(counts, 0.95),
       })),
@@ -40,13 +41,14 @@ export const statsResource = ({ traffic }: RouteOptions): Resource =>
 const requestsOf = ({ hits, misses, failed }: TrafficCounts): number => hits + misses + failed;
 
 function statsOf(counts: TrafficCounts) {
-  const { hits, misses, failed, bytes } = counts;
+  const { hits, misses, failed, notCached, bytes } = counts;
   const requests = requestsOf(counts);
   return {
     requests,
     hits,
     misses,
     failed,
+    notCached,
     hitRatio: requests === 0 ? null : hits / requests,
     bytes,
     latency: { p50: quantileMs(counts, 0.5), p95: quantileMs(counts, 0.95), p99: quantileMs(counts, 0.99) },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { DEFAULT_QUOTA } from "../../../quota/quota-configuration.ts";
 import { attentionOf } from "./attention.ts";
 
 const GIB = 2 ** 30;
@@ -8,6 +9,9 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
   const { bytes = 50, inodes = 50, quota = 50 } = left;
   return attentionOf({
     notReady: null,
+    nodes: [],
+    quota: DEFAULT_QUOTA,
+    overruled: null,
     upstreams: [],
     active: [],
     ended: [],

@@ -2,16 +2,22 @@ import type { UsageView } from "../../../coordinator/usage-view.ts";
 import { isoTime } from "../../../lib/iso-time.ts";
 import type { JobView } from "../../../plan/job-request.ts";
 import { isNearlyFull } from "../../../quota/nearly-full.ts";
+import type { QuotaConfiguration } from "../../../quota/quota-configuration.ts";
 import { countedSize } from "../../../quota/quota-count.ts";
+import { overruledText } from "../../../quota/quota-difference.ts";
+import type { OverruledQuota } from "../../../quota/quota-store.ts";
 import type { UpstreamView } from "../../../render/upstream-limits.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
 import type { Documents } from "../documents/documents.ts";
+import type { NodeView } from "../nodes/node-view.ts";
 
 type Attention = Documents["Status"]["attention"][number];
 
 export interface AttentionParts {
   /** Why the server is not ready; null: it is. */
   readonly notReady: string | null;
+  /** The nodes of the cluster; a server that is alone has none. */
+  readonly nodes: readonly Pick<NodeView, "name" | "state" | "sinceMs">[];
   readonly upstreams: readonly UpstreamView[];
   /** Jobs that have not ended. */
   readonly active: readonly JobView[];
@@ -20,6 +26,9 @@ export interface AttentionParts {
   readonly failedSinceMs: number;
   readonly usage: Pick<UsageView, "disk" | "quota" | "quotaCount" | "total" | "bytesOnDisk">;
   readonly schedules: readonly ScheduleHealth[];
+  readonly quota: QuotaConfiguration;
+  /** The quota of the configuration file that does not count; null: there is none. */
+  readonly overruled: OverruledQuota | null;
 }
 
 /** Returns the problems that need an operator, the most urgent first. */
@@ -28,12 +37,32 @@ export function attentionOf(parts: AttentionParts): readonly Attention[] {
   return [
     ...(notReady === null ? [] : [{ kind: "not_ready" as const, message: notReady, since: null }]),
     ...fullDisk(usage),
+    ...overruledQuota(parts),
+    ...parts.nodes.filter(({ state }) => state === "lost").map(lostNode),
     ...parts.upstreams.filter(({ state }) => state === "down").map(downUpstream),
     ...parts.active.flatMap(waitingJob),
     ...failedJobs(parts),
     ...parts.schedules.flatMap(failedSchedule),
   ];
 }
+
+const overruledQuota = ({ quota, overruled }: AttentionParts): readonly Attention[] =>
+  overruled === null
+    ? []
+    : [
+        {
+          kind: "quota_overruled",
+          message: overruledText(overruled, quota),
+          since: overruled.sinceMs === null ? null : isoTime(overruled.sinceMs),
+        },
+      ];
+
+const lostNode = ({ name, sinceMs }: AttentionParts["nodes"][number]): Attention => ({
+  kind: "node_lost",
+  message: `The node ${name} of the cluster is lost: start it again, or remove it from the list of nodes.`,
+  since: isoTime(sinceMs),
+  node: name,
+});
 
 const downUpstream = ({ id, upstream, layers, sinceMs, lastError }: UpstreamView): Attention => ({
   kind: "upstream_down",

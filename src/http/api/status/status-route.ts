@@ -13,13 +13,22 @@ const FAILED_MS = 86_400_000;
  * `status`: the state of the server in a few numbers. The status is 200 even if the server is not ready; probes use
  * `/readyz`.
  */
-export function statusResource({ operations, readiness, upstreams: upstreamsNow, node }: RouteOptions): Resource {
+export function statusResource({
+  operations,
+  readiness,
+  upstreams: upstreamsNow,
+  node,
+  nodes: nodesNow,
+}: RouteOptions): Resource {
   const version = ownVersion();
   return reader(async ({ catalogue }) => {
-    const [{ jobs, stateLoss }, usage, upstreams, schedules, ...lists] = await Promise.all([
+    const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
       operations.jobMetrics(),
       operations.usage({ tileSets: false, layer: undefined }),
+      operations.quota(),
+      operations.overruledQuota(),
       upstreamsNow(),
+      node === undefined ? [] : nodesNow(),
       unlessDiskFault(operations.scheduleHealth()),
       ...(["running", "pending", "done", "aborted"] as const).map((state) =>
         unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
@@ -42,12 +51,15 @@ export function statusResource({ operations, readiness, upstreams: upstreamsNow,
       disk,
       attention: attentionOf({
         notReady: state.ready ? null : state.reason,
+        nodes,
         upstreams,
         active: [...running, ...pending],
         ended: [...done, ...aborted],
         failedSinceMs: Date.now() - FAILED_MS,
         usage,
         schedules,
+        quota: quotaNow,
+        overruled,
       }),
     });
   });
