@@ -317,3 +317,13 @@ function contentOfGridSet({ node }: RootedDocument): Content {
     yCoordinateFirst: fieldOf(node, "yCoordinateFirst"),
   });
 }
+
+/** The keys of a grid set in the configuration file, by the element of GeoWebCache that they come from. */
+export const gridSetElementPath = (path: string): string =>
+  path
+    .replace(/^id\b/, "name")
+    .replace(/^title\b/, "description")
+    .replace(/^srs\b/, "srs.number")
+    .replace(/^extent\b/, "extent.coords")
+    .replace(/^tileSize\[0\]/, "tileWidth")
+    .replace(/^tileSize\[1\]/, "tileHeight");

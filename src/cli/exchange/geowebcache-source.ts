@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
-import { readDirectory } from "../../config/geowebcache/directory.ts";
+import { readDirectory, readWithNames } from "../../config/geowebcache/directory.ts";
 import { builtInGridSetIds } from "../../grid/built-in.ts";
 import { type ConfiguredObject, SETTINGS } from "../../gwc/configured-object.ts";
 import { textOf } from "../../gwc/document-node.ts";
 import { type FieldTypes, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
 import { decodeDocument } from "../../http/configuration/decode-document.ts";
-import { CONTAINERS, inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
+import { CONTAINERS, inForce } from "../../http/configuration/file/read-file.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
@@ -37,9 +37,8 @@ export async function readGeoWebCache(source: string, user: string | undefined):
   }
   const bytes = await readFile(source).catch((error: unknown) => fileFault(error));
   if (typeof bytes === "string") throw new CommandFailure(`${source} cannot be read: ${bytes}`, EXIT.failure);
-  const read = readXmlFile(bytes);
-  if (!read.ok)
-    throw new CommandFailure(`${source} is no geowebcache.xml: ${refusalMessage(read.error)}`, EXIT.configuration);
+  const { read } = await readWithNames(bytes, process.cwd());
+  if (!read.ok) throw new CommandFailure(`${source}: ${refusalMessage(read.error)}`, EXIT.configuration);
   const { objects, notes } = read.value;
   return { objects: inForce(objects), directory: undefined, users: [], quota: undefined, warnings: notes };
 }
