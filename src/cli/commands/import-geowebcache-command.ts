@@ -16,7 +16,7 @@ export const importGeoWebCacheCommand = (): Command =>
     .option("--force", "write over the file if it is there already")
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
-        const [{ readGeoWebCache }, { elementReports }, { yamlOf }, { reportedElements, reportText }] =
+        const [{ readGeoWebCache }, { elementReports }, { validYamlOf }, { reportedElements, reportText }] =
           await Promise.all([
             import("../exchange/geowebcache-source.ts"),
             import("../../gwc/honoured.ts"),
@@ -24,7 +24,11 @@ export const importGeoWebCacheCommand = (): Command =>
             import("../output/element-report.ts"),
           ]);
         const taken = await readGeoWebCache(source, flags.user);
-        const report = reportText(reportedElements(elementReports(taken.objects)));
-        return { warnings: taken.warnings, report, write: () => yamlOf(taken) };
+        const written = await validYamlOf(taken);
+        const { leftOut } = written;
+        const objects = taken.objects.filter(({ kind, name }) => kind !== "layer" || !leftOut.has(name));
+        const left = [...leftOut].map(([name, why]) => `left out: the layer ${name}: ${why}\n`).join("");
+        const report = reportText(reportedElements(elementReports(objects))) + left;
+        return { warnings: taken.warnings, report, write: () => written };
       }),
     );
