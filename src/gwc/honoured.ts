@@ -12,6 +12,7 @@ import {
 import { effectiveLayer } from "./effective.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
 import { formatsLeftOut, gridSetContent, layerContent } from "./layer-content.ts";
+import { ownContent } from "./own-document.ts";
 import { serverContent } from "./service-content.ts";
 import { isUsable, storeContent } from "./store-content.ts";
 
@@ -48,7 +49,11 @@ const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer"
  */
 export function elementReports(objects: readonly ConfiguredObject[]): readonly ElementReport[] {
   const probe = probeOf(objects);
-  return objects.flatMap((object) => (object.document === undefined ? [] : reportsOf(object, object.document, probe)));
+  return objects.flatMap((object) =>
+    object.document === undefined || ownContent(object.document) !== undefined
+      ? []
+      : reportsOf(object, object.document, probe),
+  );
 }
 
 function reportsOf(

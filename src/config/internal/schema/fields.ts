@@ -13,9 +13,20 @@ export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
     error: (issue) => (issue.code === "unrecognized_keys" ? unknownKeys(issue.keys, Object.keys(fields)) : "a map"),
   });
 
+/** The keys that name an object: a section has one of them, and the other one is written there by mistake. */
+const NAMING: ReadonlyMap<string, string> = new Map([
+  ["name", "id"],
+  ["id", "name"],
+]);
+
+function suggestion(key: string, known: readonly string[]): string {
+  const other = NAMING.get(key);
+  return other !== undefined && known.includes(other) ? didYouMean(other, [other]) : didYouMean(key, known);
+}
+
 /** Returns one line for each unknown key. */
 const unknownKeys = (keys: readonly string[], known: readonly string[]): string =>
-  keys.map((key) => `unknown key${didYouMean(key, known)} (known here: ${known.join(", ")})`).join("\n");
+  keys.map((key) => `unknown key${suggestion(key, known)} (known here: ${known.join(", ")})`).join("\n");
 
 /** Marks a key that may be absent and has no default. */
 export const optional = z.exactOptional;
