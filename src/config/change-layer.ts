@@ -8,6 +8,7 @@ import {
 import type { Content } from "../gwc/content.ts";
 import { effectiveLayer, replacedVariables } from "../gwc/effective.ts";
 import { layerContent } from "../gwc/layer-content.ts";
+import { originOfObject } from "../gwc/object-origin.ts";
 import { ownContent } from "../gwc/own-document.ts";
 import type { Layer } from "../layer/layer.ts";
 import { withDigest } from "../layer/layer-digest.ts";
@@ -21,7 +22,7 @@ import { buildOneLayer, type Directories } from "./internal/build-layers.ts";
 import { checkLayerStores } from "./internal/build-stores.ts";
 import { type Origins, Problems } from "./internal/problems.ts";
 import { readLayer } from "./internal/read-document.ts";
-import { isServed, originOfObject } from "./internal/with-objects.ts";
+import { isServed } from "./internal/with-objects.ts";
 import type { LayerUpdate } from "./layer-update.ts";
 import type { ConfigurationProblem } from "./problem.ts";
 
@@ -53,8 +54,8 @@ export async function changeLayer(
   const object: ConfiguredObject = { kind, name, document };
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
-  const text = originOfObject(object);
-  const origin = { file: geowebcache === undefined ? text : `${geowebcache.file}: ${text}` };
+  const place = geowebcache === undefined ? undefined : { file: geowebcache.file, line: undefined };
+  const origin = { file: originOfObject(object, place) };
   const origins: Origins = {
     originOf: () => origin,
     directoryOf: () => process.cwd(),

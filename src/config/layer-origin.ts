@@ -1,6 +1,6 @@
 import { documentOf } from "../gwc/configured-object.ts";
+import { originOfObject } from "../gwc/object-origin.ts";
 import type { Configuration } from "./configuration.ts";
-import { originOfObject } from "./internal/with-objects.ts";
 import type { Origin } from "./problem.ts";
 
 /** Returns the place of a layer: a file, or the document that a request has made. Undefined for a demo layer. */

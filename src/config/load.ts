@@ -1,6 +1,9 @@
 import { dirname, resolve } from "node:path";
 import type { ConfiguredObject } from "../gwc/configured-object.ts";
 import { replacedVariables } from "../gwc/effective.ts";
+import { elementPath, gridSetElementPath } from "../gwc/layer-content.ts";
+import { inObject, originOfObject } from "../gwc/object-origin.ts";
+import { storeElementPath } from "../gwc/store-content.ts";
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Configuration } from "./configuration.ts";
@@ -14,7 +17,7 @@ import { valueAt } from "./internal/document-path.ts";
 import { type Overrides, readOverrides } from "./internal/overrides.ts";
 import { isWithin, type Origins, type Path, Problems, pathText } from "./internal/problems.ts";
 import { readBytes, readIncluded, readNamed } from "./internal/read-files.ts";
-import { originOfObject, withObjects } from "./internal/with-objects.ts";
+import { withObjects } from "./internal/with-objects.ts";
 import { type ConfigurationProblem, problemText } from "./problem.ts";
 
 /**
@@ -124,9 +127,13 @@ async function loadLeniently(
     if (loaded.ok) return ok({ ...loaded.value, warnings: [...loaded.value.warnings, ...warnings] });
     const layers = new Set(loaded.error.map(({ file }) => layerOfOrigin(objects, loading, file)));
     const isOfLayers = !layers.has(undefined) && !(changed?.kind === "layer" && layers.has(changed.name));
-    if (!isOfLayers) return refuse(loaded.error.filter(({ file }) => !isOther(layerOfOrigin(objects, loading, file))));
+    if (!isOfLayers) {
+      const own = loaded.error.filter(({ file }) => !isOther(layerOfOrigin(objects, loading, file)));
+      // The answer to a request names the elements of its body itself.
+      return refuse(changed === undefined ? own.map(inElements) : own);
+    }
     for (const layer of layers) if (layer !== undefined) notServed.add(layer);
-    for (const problem of loaded.error) warnings.push(`not served: ${problemText(problem)}`);
+    for (const problem of loaded.error) warnings.push(`not served: ${problemText(inElements(problem))}`);
   }
 }
 
@@ -139,10 +146,20 @@ const layerOfOrigin = (
   objects.find((object) => object.kind === "layer" && originText(object, directory) === file)?.name;
 
 /** Returns where an object is configured, for messages. */
-function originText(object: ConfiguredObject, directory: GeoWebCacheDirectory | undefined): string {
-  const text = originOfObject(object);
-  const line = directory?.lines.get(lineKey(object));
-  return directory === undefined ? text : `${directory.file}${line === undefined ? "" : `, line ${line}`}: ${text}`;
+const originText = (object: ConfiguredObject, directory: GeoWebCacheDirectory | undefined): string =>
+  originOfObject(
+    object,
+    directory === undefined ? undefined : { file: directory.file, line: directory.lines.get(lineKey(object)) },
+  );
+
+/** Returns a problem of an object of GeoWebCache's file with the names of its elements. */
+function inElements(problem: ConfigurationProblem): ConfigurationProblem {
+  const elementPathOf = /^layers/.test(problem.path)
+    ? elementPath
+    : /^gridSets/.test(problem.path)
+      ? gridSetElementPath
+      : storeElementPath;
+  return { ...problem, ...inObject(problem, elementPathOf) };
 }
 
 async function loadWith(

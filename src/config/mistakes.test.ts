@@ -31,6 +31,11 @@ interface Mistake {
  */
 const MISTAKES: readonly Mistake[] = [
   {
+    mistake: "a grid set with a name in place of its id",
+    yaml: "gridSets:\n  - { name: a, srs: 3857 }\nlayers: []\n",
+    says: [/gridSets\[0\]\.name: unknown key; did you mean id\?/],
+  },
+  {
     mistake: "a layer with the store of a configuration without stores",
     yaml: layer("store: main"),
     says: [/^f\.yaml:4:12: layers\[0\]\.store: unknown store "main": the configuration has no section stores$/],

@@ -47,6 +47,8 @@ export function map(
 export interface RootedDocument {
   readonly root: string;
   readonly node: MapNode;
+  /** Why a layer of a `geowebcache.xml` cannot be used; it is kept in the file and not served. Undefined: it can. */
+  readonly fault?: string;
 }
 
 /** Returns the value of a field; undefined: there is none. */

@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfiguredObject } from "./configured-object.ts";
 import type { Content } from "./content.ts";
-import { type DocumentNode, double, type MapNode, map, type NamedNode, type RootedDocument } from "./document-node.ts";
+import {
+  type DocumentNode,
+  double,
+  fieldOf,
+  type MapNode,
+  type NamedNode,
+  type RootedDocument,
+} from "./document-node.ts";
 import { effectiveLayer } from "./effective.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
 import { formatsLeftOut, gridSetContent, layerContent } from "./layer-content.ts";
-import { isCiteCompliant, serviceContent } from "./service-content.ts";
+import { ownContent } from "./own-document.ts";
+import { serverContent } from "./service-content.ts";
 import { isUsable, storeContent } from "./store-content.ts";
 
 /** What becomes of an element of GeoWebCache's configuration. */
@@ -40,13 +48,21 @@ const ALWAYS: ReadonlySet<string> = new Set(["name", "id", "enabled", "wmsLayer"
  * configuration, so that the report follows what the translation does.
  */
 export function elementReports(objects: readonly ConfiguredObject[]): readonly ElementReport[] {
-  return objects.flatMap((object) => (object.document === undefined ? [] : reportsOf(object, object.document)));
+  const probe = probeOf(objects);
+  return objects.flatMap((object) =>
+    object.document === undefined || ownContent(object.document) !== undefined
+      ? []
+      : reportsOf(object, object.document, probe),
+  );
 }
 
 function reportsOf(
   { kind, name }: Pick<ConfiguredObject, "kind" | "name">,
   document: RootedDocument,
+  probe: RootedDocument | undefined,
 ): readonly ElementReport[] {
+  const contentOf = (of: ConfiguredObject["kind"], one: RootedDocument): Content | undefined =>
+    translated(of, one, probe);
   const before = contentOf(kind, document);
   const paths = new Map<string, boolean>();
   for (const [path, changed] of changesOf(document.node, "")) {
@@ -74,18 +90,31 @@ function formatsHow(path: string, document: RootedDocument): string | undefined 
 }
 
 /** Returns whether nothing of an object is used. */
-const isKept = (kind: ConfiguredObject["kind"], document: RootedDocument): boolean =>
-  (kind === "store" && !isUsable(document)) || (kind === "layer" && !(document.root in LAYER_ROOTS));
+const isKept = (kind: ConfiguredObject["kind"], { root, node, fault }: RootedDocument): boolean =>
+  (kind === "store" && !isUsable({ root, node })) ||
+  (kind === "layer" && (fault !== undefined || !(root in LAYER_ROOTS)));
 
-const PROBE: RootedDocument = {
-  root: "wmsLayer",
-  node: map([
-    ["name", "probe"],
-    ["wmsUrl", { kind: "list", items: [["string", "http://localhost/"]] }],
-  ]),
-};
+/**
+ * Returns a layer that stands for all layers that take values from the settings: it has a field of its own if each of
+ * them has. Undefined: there is no such layer, so that these settings have no effect.
+ */
+function probeOf(objects: readonly ConfiguredObject[]): RootedDocument | undefined {
+  const layers = objects.flatMap(({ kind, document }) =>
+    kind === "layer" && document?.root === "wmsLayer" && !isKept(kind, document) ? [document] : [],
+  );
+  const [first] = layers;
+  if (first === undefined) return undefined;
+  const names = first.node.fields.filter(
+    ([name]) => name === "wmsUrl" || layers.every(({ node }) => fieldOf(node, name) !== undefined),
+  );
+  return { root: first.root, node: { ...first.node, fields: names } };
+}
 
-function contentOf(kind: ConfiguredObject["kind"], document: RootedDocument): Content | undefined {
+function translated(
+  kind: ConfiguredObject["kind"],
+  document: RootedDocument,
+  probe: RootedDocument | undefined,
+): Content | undefined {
   if (isKept(kind, document)) return undefined;
   switch (kind) {
     case "layer":
@@ -96,15 +125,14 @@ function contentOf(kind: ConfiguredObject["kind"], document: RootedDocument): Co
       return storeContent(document);
     case "settings":
       return {
-        ...layerContent(effectiveLayer(PROBE, document.node, undefined)),
-        service: serviceContent(document.node),
-        isCiteCompliant: isCiteCompliant(document.node),
+        ...serverContent(document.node),
+        layer: probe && layerContent(effectiveLayer(probe, document.node, undefined)),
       };
   }
 }
 
 /** Yields each element of a document by its path, and the document with another value of it. */
-function* changesOf(node: MapNode, at: string): Generator<readonly [path: string, changed: MapNode]> {
+export function* changesOf(node: MapNode, at: string): Generator<readonly [path: string, changed: MapNode]> {
   for (const [name, value] of Object.entries(node.attributes))
     yield [join(at, `@${name}`), { ...node, attributes: { ...node.attributes, [name]: another(value) } }];
   for (const [i, [name, value]] of node.fields.entries())

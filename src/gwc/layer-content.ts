@@ -38,7 +38,7 @@ function contentOfLayer({ root, node }: RootedDocument): Content {
   const formats = isCache ? [] : formatsOf(node);
   const subsets = isCache
     ? []
-    : itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : []));
+    : lastOfEach(itemsOf(node, "gridSubsets").flatMap((item) => (isMapNode(item) ? [subsetContent(item)] : [])));
   const isTiles = root !== "wmsLayer";
   return withoutUndefined({
     name: textOf(node, "name") ?? "",
@@ -115,8 +115,14 @@ export function formatsLeftOut({ root, node }: RootedDocument): readonly string[
 
 function metatile(node: MapNode): readonly number[] {
   const given = itemsOf(node, "metaWidthHeight").map(numberOf);
-  return given.length === 0 ? META : given;
+  // GeoWebCache takes its default instead of one number or of three.
+  return given.length === META.length ? given : META;
 }
+
+/** Returns each grid set once: of two subsets of one, GeoWebCache has the last. */
+const lastOfEach = (subsets: readonly Content[]): readonly Content[] => [
+  ...new Map(subsets.map((subset) => [subset["gridSet"], subset])).values(),
+];
 
 function subsetContent(subset: MapNode): Content {
   const extent = mapOf(subset, "extent");
@@ -219,6 +225,13 @@ export function layerFault(document: RootedDocument): string | undefined {
     if (given !== undefined && !words.includes(given))
       return `${name}: expected ${words.join(" or ")}, got ${JSON.stringify(given)}`;
   }
+  const tiles = itemsOf(node, "metaWidthHeight").length;
+  if (tiles > 0 && tiles !== META.length) return `metaWidthHeight: expected ${META.length} whole numbers, got ${tiles}`;
+  const offered = itemsOf(node, "gridSubsets").map((item) =>
+    isMapNode(item) ? textOf(item, "gridSetName") : undefined,
+  );
+  const again = offered.findIndex((name, i) => name !== undefined && offered.indexOf(name) < i);
+  if (again >= 0) return `gridSubsets[${again}].gridSetName: ${JSON.stringify(offered[again])} is already offered`;
   for (const [i, filter] of itemsOf(node, "parameterFilters").entries()) {
     const fault = isMapNode(filter) ? parameterFilterFault(filter) : undefined;
     if (fault !== undefined) return `parameterFilters[${i}].${fault}`;
@@ -328,3 +341,13 @@ function contentOfGridSet({ node }: RootedDocument): Content {
     yCoordinateFirst: fieldOf(node, "yCoordinateFirst"),
   });
 }
+
+/** The keys of a grid set in the configuration file, by the element of GeoWebCache that they come from. */
+export const gridSetElementPath = (path: string): string =>
+  path
+    .replace(/^id\b/, "name")
+    .replace(/^title\b/, "description")
+    .replace(/^srs\b/, "srs.number")
+    .replace(/^extent\b/, "extent.coords")
+    .replace(/^tileSize\[0\]/, "tileWidth")
+    .replace(/^tileSize\[1\]/, "tileHeight");

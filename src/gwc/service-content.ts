@@ -72,3 +72,10 @@ export function isCiteCompliant(settings: MapNode | undefined): boolean | undefi
   const given = settings && fieldOf(settings, "wmtsCiteCompliant");
   return typeof given === "boolean" ? given : undefined;
 }
+
+/** Returns the sections of the configuration file, but for layers, that settings stand for. */
+export const serverContent = (settings: MapNode | undefined): Content =>
+  withoutUndefined({
+    serviceInformation: serviceContent(settings),
+    compat: isCiteCompliant(settings) === true ? { wmtsCiteCompliant: true } : undefined,
+  });

@@ -96,4 +96,10 @@ function shown(name: string, value: DocumentNode): DocumentNode {
   );
 }
 
+/** Returns a layer with its addresses as GeoWebCache shows them. */
+export const withShownAddresses = ({ root, node }: RootedDocument): RootedDocument => ({
+  root,
+  node: { ...node, fields: node.fields.map(([name, value]): NamedNode => [name, shown(name, value)]) },
+});
+
 const withQuestionMark = (url: string): string => (url.includes("?") ? url : `${url}?`);

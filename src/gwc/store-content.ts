@@ -15,7 +15,8 @@ const REFUSED_OF_SWIFT = ["provider", "keystoneDomainName"];
 export const isUsable = (document: RootedDocument): boolean =>
   ownContent(document) !== undefined || (isStoreEnabled(document.node) && KINDS.has(document.root));
 
-const isStoreEnabled = (node: MapNode): boolean => fieldOf(node, "enabled") === true;
+/** Returns whether a store of GeoWebCache is enabled: without the element it is not. */
+export const isStoreEnabled = (node: MapNode): boolean => fieldOf(node, "enabled") === true;
 
 /** Returns a store as the configuration file has stores. The configuration checks the values. */
 export const storeContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfStore(document);

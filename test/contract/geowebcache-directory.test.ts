@@ -291,6 +291,8 @@ describe.skipIf(onNodes)("a realistic file", () => {
       expect(remote).toMatchObject({ code: 0, stdout: expect.stringContaining("layer ortho photos\n  taken over: ") });
       const exported = await runProgram(["config", "export"], { env });
       expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("name: ortho photos") });
+      expect(exported.stdout).toContain("title: City of Example tiles");
+      expect(exported.stdout).toContain("username: gwc");
     } finally {
       rmSync(copy, { recursive: true, force: true });
     }

@@ -104,13 +104,13 @@ const exportCommand = (): Command =>
   serverCommand("export", "prints the layers, grid sets and stores of a running server, those made over HTTP too")
     .addOption(new Option("--format <format>", "the form").choices(["yaml", "geowebcache"]).default("yaml"))
     .action(async ({ format, ...flags }: ExportFlags) => {
-      const [{ readServer }, { yamlOf }, { geoWebCacheFileOf }] = await Promise.all([
+      const [{ readServer }, { validYamlOf }, { geoWebCacheFileOf }] = await Promise.all([
         import("../exchange/geowebcache-source.ts"),
         import("../exchange/geowebcache-yaml.ts"),
         import("../exchange/geowebcache-file-of.ts"),
       ]);
-      const taken = await readServer(new ServerClient(flags));
-      const { text, variables } = format === "yaml" ? yamlOf(taken) : geoWebCacheFileOf(taken.objects);
+      const taken = await readServer(new ServerClient(flags), format === "yaml" ? "configurations" : "documents");
+      const { text, variables } = format === "yaml" ? await validYamlOf(taken) : geoWebCacheFileOf(taken.objects);
       process.stdout.write(text);
       if (variables.length > 0) process.stderr.write(`Variables to set, with the secrets: ${variables.join(", ")}\n`);
     });

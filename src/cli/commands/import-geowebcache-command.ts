@@ -16,19 +16,28 @@ export const importGeoWebCacheCommand = (): Command =>
     .option("--force", "write over the file if it is there already")
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
-        const [{ readGeoWebCache }, { elementReports }, { unitWarning }, { yamlOf }, { reportedElements, reportText }] =
-          await Promise.all([
-            import("../exchange/geowebcache-source.ts"),
-            import("../../gwc/honoured.ts"),
-            import("../../gwc/layer-content.ts"),
-            import("../exchange/geowebcache-yaml.ts"),
-            import("../output/element-report.ts"),
-          ]);
+        const [
+          { readGeoWebCache },
+          { elementReports },
+          { unitWarning },
+          { validYamlOf },
+          { reportedElements, reportText },
+        ] = await Promise.all([
+          import("../exchange/geowebcache-source.ts"),
+          import("../../gwc/honoured.ts"),
+          import("../../gwc/layer-content.ts"),
+          import("../exchange/geowebcache-yaml.ts"),
+          import("../output/element-report.ts"),
+        ]);
         const taken = await readGeoWebCache(source, flags.user);
-        const report = reportText(reportedElements(elementReports(taken.objects)));
+        const written = await validYamlOf(taken);
+        const { leftOut } = written;
+        const objects = taken.objects.filter(({ kind, name }) => kind !== "layer" || !leftOut.has(name));
+        const left = [...leftOut].map(([name, why]) => `left out: the layer ${name}: ${why}\n`).join("");
+        const report = reportText(reportedElements(elementReports(objects))) + left;
         const units = taken.objects.flatMap(({ kind, document }) =>
           kind === "gridSet" && document !== undefined ? (unitWarning(document) ?? []) : [],
         );
-        return { warnings: [...taken.warnings, ...units], report, write: () => yamlOf(taken) };
+        return { warnings: [...taken.warnings, ...units], report, write: () => written };
       }),
     );

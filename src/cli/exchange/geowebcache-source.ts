@@ -2,17 +2,20 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
-import { readDirectory } from "../../config/geowebcache/directory.ts";
+import { readDirectory, readWithNames } from "../../config/geowebcache/directory.ts";
 import { builtInGridSetIds } from "../../grid/built-in.ts";
 import { type ConfiguredObject, SETTINGS } from "../../gwc/configured-object.ts";
-import { textOf } from "../../gwc/document-node.ts";
+import type { Content } from "../../gwc/content.ts";
+import { fieldOf, type NamedNode, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { type FieldTypes, GLOBAL_ROOTS } from "../../gwc/field-types.ts";
+import { ownDocument } from "../../gwc/own-document.ts";
 import { decodeDocument } from "../../http/configuration/decode-document.ts";
-import { CONTAINERS, inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
+import { CONTAINERS, inForce } from "../../http/configuration/file/read-file.ts";
 import { fileFault } from "../../lib/file-fault.ts";
+import { isMap } from "../../lib/is-map.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
-import { ServerClient } from "../client/server-client.ts";
+import { ServerClient, ServerRefusal } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 
 /** A configuration of GeoWebCache. */
@@ -37,9 +40,8 @@ export async function readGeoWebCache(source: string, user: string | undefined):
   }
   const bytes = await readFile(source).catch((error: unknown) => fileFault(error));
   if (typeof bytes === "string") throw new CommandFailure(`${source} cannot be read: ${bytes}`, EXIT.failure);
-  const read = readXmlFile(bytes);
-  if (!read.ok)
-    throw new CommandFailure(`${source} is no geowebcache.xml: ${refusalMessage(read.error)}`, EXIT.configuration);
+  const { read } = await readWithNames(bytes, process.cwd());
+  if (!read.ok) throw new CommandFailure(`${source}: ${refusalMessage(read.error)}`, EXIT.configuration);
   const { objects, notes } = read.value;
   return { objects: inForce(objects), directory: undefined, users: [], quota: undefined, warnings: notes };
 }
@@ -59,8 +61,15 @@ const SEGMENTS = [
   ["layer", "layers"],
 ] as const;
 
-/** Reads the documents of a running server, GeoWebCache's or this one. Its secrets are not shown. */
-export async function readServer(client: ServerClient): Promise<GeoWebCacheSource> {
+/**
+ * Reads the documents of a running server, GeoWebCache's or this one. Its secrets are not shown.
+ * @param form `configurations`: a layer is as the configuration file has it, since many a source has no element of
+ *   GeoWebCache
+ */
+export async function readServer(
+  client: ServerClient,
+  form: "configurations" | "documents" = "documents",
+): Promise<GeoWebCacheSource> {
   const settings = await documentOf(client, join("/rest", `${SETTINGS}.xml`), GLOBAL_ROOTS, []);
   const objects: ConfiguredObject[] = [{ kind: "settings", name: SETTINGS, document: settings }];
   for (const [kind, segment] of SEGMENTS) {
@@ -70,10 +79,53 @@ export async function readServer(client: ServerClient): Promise<GeoWebCacheSourc
       if (kind === "gridSet" && builtInGridSetIds.includes(name)) continue;
       const path = `/rest/${segment}/${encodeURIComponent(name)}.xml`;
       const document = await documentOf(client, path, roots, kind === "store" ? ["default"] : []);
-      objects.push({ kind, name: textOf(document.node, nameField) ?? name, document });
+      const own = kind === "layer" ? await configurationOf(client, name) : undefined;
+      objects.push({
+        kind,
+        name: textOf(document.node, nameField) ?? name,
+        document:
+          own === undefined
+            ? document
+            : form === "configurations"
+              ? ownDocument(own)
+              : withNetwork(document, own["source"]),
+      });
     }
   }
   return { objects, directory: undefined, users: [], quota: undefined, warnings: [] };
+}
+
+/** Returns a layer as the configuration file has it; undefined: the server does not serve it, or is GeoWebCache. */
+async function configurationOf(client: ServerClient, name: string): Promise<Content | undefined> {
+  const text = await client.request("GET", `/api/v1/layers/${encodeURIComponent(name)}`).catch((error: unknown) => {
+    if (error instanceof ServerRefusal && error.status < 500) return undefined;
+    throw error;
+  });
+  const found = text === undefined ? undefined : parsed(text);
+  const configuration = isMap(found) ? found["configuration"] : undefined;
+  return isMap(configuration) ? configuration : undefined;
+}
+
+/** Returns the value of a text in JSON; undefined: it is another text, such as a page of GeoWebCache. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The elements of a layer that GeoWebCache's documents lack if the values are those of all layers, by their keys. */
+const NETWORK = { username: "httpUsername", password: "httpPassword", proxy: "proxyUrl" } as const;
+
+/** Returns the document of a layer with the credentials and the proxy that are in force. */
+function withNetwork({ root, node }: RootedDocument, source: unknown): RootedDocument {
+  if (root !== "wmsLayer" || !isMap(source)) return { root, node };
+  const added = Object.entries(NETWORK).flatMap(([key, element]): NamedNode[] => {
+    const value = source[key];
+    return typeof value === "string" && fieldOf(node, element) === undefined ? [[element, value]] : [];
+  });
+  return { root, node: { ...node, fields: [...node.fields, ...added] } };
 }
 
 async function documentOf(

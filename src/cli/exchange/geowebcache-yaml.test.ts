@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { realisticFile } from "../../../test/support/geowebcache-file.ts";
+import { changesOf, elementReports } from "../../gwc/honoured.ts";
 import { gridSetContent, unitWarning } from "../../gwc/layer-content.ts";
 import { inForce, readFile } from "../../http/configuration/file/read-file.ts";
 import { geoWebCacheFileOf } from "./geowebcache-file-of.ts";
 import { readGeoWebCache } from "./geowebcache-source.ts";
-import { yamlOf } from "./geowebcache-yaml.ts";
+import { translationOf, validYamlOf, yamlOf } from "./geowebcache-yaml.ts";
 import { problemsOfText } from "./problems-of-text.ts";
 
 function directoryWith(text: string): string {
@@ -78,4 +79,72 @@ test("objects become a geowebcache.xml that holds them, in GeoWebCache's order",
   const order = ["<backendTimeout>60", "<serviceInformation>", "<blobStores>", "<gridSets>", "<fullWMS>", "<layers>"];
   const places = order.map((part) => text.indexOf(part));
   expect(places).toEqual([...places].sort((a, b) => a - b));
+});
+
+test("what is reported as taken over is written, and what is reported as kept is not", async () => {
+  const text = realisticFile("/srv/gwc", "http://127.0.0.1:9/wms").replace(
+    "<wmtsCiteCompliant>false<",
+    "<wmtsCiteCompliant>true<",
+  );
+  const taken = await readGeoWebCache(directoryWith(text), undefined);
+  const before = JSON.stringify(translationOf(taken).content);
+  const written = new Set<string>();
+  for (const [i, { kind, name, document }] of taken.objects.entries())
+    for (const [path, node] of document === undefined ? [] : changesOf(document.node, "")) {
+      const key = `${kind} ${name} ${path}`;
+      if (document === undefined || written.has(key)) continue;
+      const objects = taken.objects.with(i, { kind, name, document: { ...document, node } });
+      if (JSON.stringify(translationOf({ ...taken, objects }).content) !== before) written.add(key);
+    }
+  // A variable stands for each secret, whatever its value is.
+  const reports = elementReports(taken.objects).filter(({ path }) => !/password|awsAccessKey|awsSecretKey/i.test(path));
+  const wrong = reports.filter(
+    ({ kind, name, path, outcome }) =>
+      outcome !== "differently" && (outcome === "taken over") !== written.has(`${kind} ${name} ${path}`),
+  );
+  expect(wrong).toEqual([]);
+  expect(before).toContain('"title":"City of Example tiles"');
+  expect(before).toContain('"wmtsCiteCompliant":true');
+});
+
+const file = (settings: string, layers: string): string =>
+  `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0">${settings}<layers>${layers}</layers></gwcConfiguration>`;
+const wmsLayer = (name: string, more = ""): string =>
+  `<wmsLayer><name>${name}</name>${more}<wmsUrl><string>http://127.0.0.1:9/wms</string></wmsUrl></wmsLayer>`;
+
+test("a layer that a server would refuse is left out alone, with the reason", async () => {
+  const text = file("", `${wmsLayer("a.json")}${wmsLayer("b")}${wmsLayer("c", "<gutter>x</gutter>")}`);
+  const taken = await readGeoWebCache(directoryWith(text), undefined);
+  const { text: written, leftOut } = await validYamlOf(taken);
+  expect(await problemsOfText(written, {})).toEqual([]);
+  expect([...leftOut]).toEqual([
+    ["c", expect.stringMatching(/^gutter: expected a whole number, got "x"/)],
+    ["a.json", expect.stringMatching(/^name: expected a name that does not end/)],
+  ]);
+  expect(written).toContain("# Left out: the layer a.json: name: expected");
+  expect(written).toContain("name: b\n");
+});
+
+test("a dollar and a brace are literal but where GeoWebCache replaces variables", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
+  const meta = "<metaInformation><title>costs ${5} or ${PATH}</title></metaInformation>";
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
+  const credentials = "<httpUsername>${WMS_USER:guest}</httpUsername>";
+  const text = file("", `${wmsLayer("a", `${meta}${credentials}`)}`);
+  const { text: written, variables } = yamlOf(await readGeoWebCache(directoryWith(text), undefined));
+  expect(written).toContain("title: costs $${5} or $${PATH}");
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
+  expect(written).toContain("username: ${WMS_USER:-guest}");
+  expect(variables).toEqual([]);
+  expect(await problemsOfText(written, {})).toEqual([]);
+});
+
+test("credentials and the proxy of the settings are those of each layer without its own", async () => {
+  const text = file(
+    "<httpUsername>u</httpUsername><httpPassword>p</httpPassword><proxyUrl>http://127.0.0.1:3128</proxyUrl>",
+    wmsLayer("a"),
+  );
+  const { text: written, variables } = yamlOf(await readGeoWebCache(directoryWith(text), undefined));
+  expect(written).toMatch(/username: u\n\s+password: \$\{PASSWORD_A\}\n\s+proxy: http:\/\/127\.0\.0\.1:3128/);
+  expect(variables).toEqual(["PASSWORD_A"]);
 });

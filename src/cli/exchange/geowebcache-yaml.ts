@@ -1,4 +1,5 @@
 import { Document, isMap, isSeq } from "yaml";
+import { withoutUnknown } from "../../config/geowebcache/directory.ts";
 import { type ConfiguredObject, isDefaultStore, settingsOf } from "../../gwc/configured-object.ts";
 import type { Content } from "../../gwc/content.ts";
 import { effectiveLayer } from "../../gwc/effective.ts";
@@ -6,15 +7,47 @@ import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { type ElementReport, elementReports } from "../../gwc/honoured.ts";
 import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
 import { ownContent } from "../../gwc/own-document.ts";
+import { serverContent } from "../../gwc/service-content.ts";
 import { isUsable, storeContent } from "../../gwc/store-content.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
 import { MASKED, secretPartAt } from "../../lib/masked.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
+import { literal, literalText } from "./literal-text.ts";
 
 export interface WrittenYaml {
   readonly text: string;
-  /** The variables that hold secrets. */
+  /** The variables that hold secrets, or that GeoWebCache replaces. */
   readonly variables: readonly string[];
+}
+
+/** Why layers are left out, by their names. */
+export type LeftOut = ReadonlyMap<string, string>;
+
+/**
+ * Returns a configuration of GeoWebCache as a configuration file that a server takes: a layer with a value that it
+ * refuses is left out alone. Problems of files that are missing here do not count: the server may have them.
+ */
+export async function validYamlOf(source: GeoWebCacheSource): Promise<WrittenYaml & { readonly leftOut: LeftOut }> {
+  const { checkText } = await import("../../config/load.ts");
+  const { elementPath } = await import("../../gwc/layer-content.ts");
+  const leftOut = new Map(
+    source.objects.flatMap(({ kind, name, document }): [string, string][] =>
+      kind === "layer" && document?.fault !== undefined ? [[name, document.fault]] : [],
+    ),
+  );
+  for (;;) {
+    const written = yamlOf(source, leftOut);
+    const { problems } = await checkText(Buffer.from(written.text), "imported.yaml");
+    const before = leftOut.size;
+    for (const { path, message } of problems) {
+      const [own, index] = /^layers\[(\d+)\]\.?/.exec(path) ?? [];
+      const name = written.layers[Number(index ?? Number.NaN)];
+      if (own === undefined || name === undefined || leftOut.has(name)) continue;
+      const rest = message.startsWith(path) ? message.slice(path.length) : `: ${message}`;
+      leftOut.set(name, `${elementPath(path.slice(own.length))}${rest}`.replace(/^: /, ""));
+    }
+    if (leftOut.size === before) return { ...written, leftOut };
+  }
 }
 
 /** A section of the configuration file, and the objects that its items come from. */
@@ -23,42 +56,67 @@ interface Section {
   readonly items: readonly { readonly content: Content; readonly object: ConfiguredObject | undefined }[];
 }
 
-/** Returns a configuration of GeoWebCache as a configuration file, with a comment for what has no effect. */
-export function yamlOf(source: GeoWebCacheSource): WrittenYaml {
-  const { objects, users, quota } = source;
+/** A configuration of GeoWebCache in the shape of the configuration file. */
+interface Translation {
+  readonly content: Content;
+  readonly sections: readonly Section[];
+  readonly variables: readonly string[];
+}
+
+/** Returns what is written of a configuration of GeoWebCache. */
+export function translationOf(source: GeoWebCacheSource): Translation {
+  const { objects, users } = source;
+  const layers = layerItems(objects);
+  const quota = source.quota && withoutUnknown(source.quota, new Set(layers.map(({ object }) => object?.name ?? "")));
   const variables = new Set<string>();
-  const reports = elementReports(objects);
   const sections = [
     { key: "stores", items: storeItems(source) },
     { key: "gridSets", items: itemsOf(objects, "gridSet", gridSetContent) },
-    { key: "layers", items: layerItems(objects) },
-  ].map(
-    ({ key, items }): Section => ({
-      key,
-      items: items.map(({ content, object }) => ({
-        object,
-        content: withVariables(content, object?.name ?? "", variables),
-      })),
-    }),
-  );
-  const filled = sections.filter(({ key, items }) => key === "layers" || items.length > 0);
-  const document = new Document(
-    {
-      ...(users.length === 0
-        ? {}
-        : { users: users.map(({ name, passwordHash, roles }) => ({ name, passwordHash, roles })) }),
-      ...Object.fromEntries(filled.map(({ key, items }) => [key, items.map(({ content }) => content)])),
-      ...(quota === undefined ? {} : { diskQuota: quota }),
-    },
-    { aliasDuplicateObjects: false },
-  );
-  for (const section of filled) addComments(document, section, reports);
-  const left = leftOut(objects);
+    { key: "layers", items: layers },
+  ]
+    .filter(({ key, items }) => key === "layers" || items.length > 0)
+    .map(
+      ({ key, items }): Section => ({
+        key,
+        items: items.map(({ content, object }) => ({
+          object,
+          content: withVariables(content, { name: object?.name ?? "", variables, isReplaced: isReplacedIn(object) }),
+        })),
+      }),
+    );
+  const accounts = users.map(({ name, passwordHash, roles }) => ({ name, passwordHash, roles }));
+  const content = {
+    ...withLiterals(serverContent(settingsOf(objects))),
+    ...(accounts.length === 0 ? {} : withLiterals({ users: accounts })),
+    ...Object.fromEntries(sections.map(({ key, items }) => [key, items.map((item) => item.content)])),
+    ...(quota === undefined ? {} : withLiterals({ diskQuota: quota })),
+  };
+  return { content, sections, variables: [...variables] };
+}
+
+/** Returns a configuration of GeoWebCache as a configuration file, with a comment for what has no effect. */
+export function yamlOf(
+  source: GeoWebCacheSource,
+  without: LeftOut = new Map(),
+): WrittenYaml & { readonly layers: readonly string[] } {
+  const objects = source.objects.filter(({ kind, name }) => kind !== "layer" || !without.has(name));
+  const { content, sections, variables } = translationOf({ ...source, objects });
+  const document = new Document(content, { aliasDuplicateObjects: false });
+  const reports = elementReports(objects);
+  for (const section of sections) addComments(document, section, reports);
+  const left = [
+    ...leftOutKinds(objects),
+    ...[...without].map(([name, why]) => `Left out: the layer ${name}: ${why}`.replace(/[\r\n]+/g, " ")),
+  ];
   document.commentBefore = [
     " Written by Nuthatch from a configuration of GeoWebCache.",
     ...left.map((line) => ` ${line}`),
   ].join("\n");
-  return { text: document.toString({ lineWidth: 0 }), variables: [...variables] };
+  return {
+    text: document.toString({ lineWidth: 0 }),
+    variables,
+    layers: layerItems(objects).map(({ object }) => object?.name ?? ""),
+  };
 }
 
 function itemsOf(
@@ -101,13 +159,14 @@ function layerItems(objects: readonly ConfiguredObject[]): Section["items"] {
 }
 
 const isServed = (document: NonNullable<ConfiguredObject["document"]>): boolean =>
-  document.root in LAYER_ROOTS || ownContent(document) !== undefined;
+  (document.root in LAYER_ROOTS && document.fault === undefined) || ownContent(document) !== undefined;
 
 /** Returns what is left out, a line each. */
-const leftOut = (objects: readonly ConfiguredObject[]): readonly string[] =>
+const leftOutKinds = (objects: readonly ConfiguredObject[]): readonly string[] =>
   objects.flatMap(({ kind, name, document }) => {
     if (document === undefined) return [];
-    if (kind === "layer" && !isServed(document)) return [`Left out: the layer ${name}, of the kind ${document.root}.`];
+    if (kind === "layer" && document.fault === undefined && !isServed(document))
+      return [`Left out: the layer ${name}, of the kind ${document.root}.`];
     if (kind === "store" && !isUsable(document))
       return [`Left out: the store ${name} of the kind ${document.root}, which is not used.`];
     return [];
@@ -117,21 +176,56 @@ const leftOut = (objects: readonly ConfiguredObject[]): readonly string[] =>
 export const variableOf = (key: string, name: string): string =>
   `${key.replace(/([A-Z])/g, "_$1")}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
-/** Replaces secrets by variables: a file with passwords must not end up in a repository. */
-function withVariables(content: Content, name: string, variables: Set<string>): Content {
+const withLiterals = (content: Content): Content =>
+  Object.fromEntries(Object.entries(content).map(([key, value]) => [key, literal(value)]));
+
+interface Replacing {
+  /** The name of the object. */
+  readonly name: string;
+  readonly variables: Set<string>;
+  /** Whether GeoWebCache replaces `${NAME}` and `${NAME:default}` in the value of a key. */
+  readonly isReplaced: (key: string) => boolean;
+}
+
+/** GeoWebCache replaces variables in all values of a store and in the credentials of a layer, and nowhere else. */
+function isReplacedIn(object: ConfiguredObject | undefined): (key: string) => boolean {
+  if (object?.document === undefined || ownContent(object.document) !== undefined) return () => false;
+  const { kind } = object;
+  return (key) => kind === "store" || (kind === "layer" && key === "username");
+}
+
+/** Replaces secrets by variables, as a file with passwords must not end up in a repository, and escapes other texts. */
+function withVariables(content: Content, replacing: Replacing): Content {
   return Object.fromEntries(
     Object.entries(content).map(([key, value]): [string, unknown] => {
-      if (isRecord(value)) return [key, withVariables(value, name, variables)];
+      if (isRecord(value)) return [key, withVariables(value, replacing)];
       if (Array.isArray(value))
-        return [key, value.map((item: unknown) => (isRecord(item) ? withVariables(item, name, variables) : item))];
-      // The name of a user stays readable beside the variable of its password.
-      const isSecret = secretPartAt([key]) === "value" && key !== "username" && typeof value === "string";
-      if (!isSecret && value !== MASKED) return [key, value];
-      const variable = variableOf(key, name);
-      variables.add(variable);
-      return [key, `\${${variable}}`];
+        return [key, value.map((item: unknown) => (isRecord(item) ? withVariables(item, replacing) : literal(item)))];
+      if (typeof value !== "string") return [key, value];
+      return [key, textWithVariables(key, value, replacing)];
     }),
   );
+}
+
+function textWithVariables(key: string, value: string, { name, variables, isReplaced }: Replacing): string {
+  // The name of a user stays readable beside the variable of its password.
+  const isSecret = secretPartAt([key]) === "value" && key !== "username";
+  if (isSecret || value === MASKED) {
+    const variable = variableOf(key, name);
+    variables.add(variable);
+    return `\${${variable}}`;
+  }
+  if (!isReplaced(key)) return literalText(value);
+  return value
+    .split(/(\$\{[A-Za-z_]\w*(?::[^}]*)?\})/)
+    .map((part, i) => {
+      if (i % 2 === 0) return literalText(part);
+      const [variable = "", ...standard] = part.slice(2, -1).split(":");
+      if (standard.length > 0) return `\${${variable}:-${standard.join(":")}}`;
+      variables.add(variable);
+      return part;
+    })
+    .join("");
 }
 
 function addComments(document: Document, { key, items }: Section, reports: readonly ElementReport[]): void {

@@ -3,13 +3,20 @@ import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
 import type { ConfiguredObject } from "../../gwc/configured-object.ts";
 import { type FileLayout, layoutOf } from "../../http/configuration/file/file-layout.ts";
-import { inForce, readFile as readXmlFile } from "../../http/configuration/file/read-file.ts";
+import {
+  type ArchiveNames,
+  type FileContent,
+  inForce,
+  namelessArchives,
+  readFile as readXmlFile,
+} from "../../http/configuration/file/read-file.ts";
 import { decodeQuotaChange } from "../../http/management/quota-codec.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
-import { ok, type Result } from "../../lib/result.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
+import { inspectArchive } from "../../source/archive/open-archive.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import { makeDefaultFiles } from "./default-files.ts";
 import { digestOf } from "./digest.ts";
@@ -81,15 +88,15 @@ export async function readDirectory(
   } catch (error) {
     return failed(file, `the file cannot be read: ${fileFault(error)}`);
   }
-  const read = readXmlFile(bytes);
-  if (!read.ok) return failed(file, `this is no geowebcache.xml: ${refusalMessage(read.error)}`);
+  const { names, read } = await readWithNames(bytes, cwd);
+  if (!read.ok) return failed(file, refusalMessage(read.error));
   const { objects, notes } = read.value;
   const layers = new Set(objects.flatMap(({ kind, name }) => (kind === "layer" ? [name] : [])));
   const users = await readUsers(path);
   return {
     path,
     file,
-    read: { digest: digestOf(bytes), layout: layoutOf(bytes, read.value) },
+    read: { digest: digestOf(bytes), layout: layoutOf(bytes, read.value, names) },
     objects: inForce(objects),
     lines: new Map(objects.map((object) => [lineKey(object), object.line])),
     users: users.users,
@@ -98,6 +105,23 @@ export async function readDirectory(
     problems: [],
     warnings: [...warnings, ...notes.map((note) => `${file}: ${note}`), ...users.warnings],
   };
+}
+
+/** Reads a file, with the names of archives for layers without one. Relative paths of archives refer to `cwd`. */
+export async function readWithNames(
+  bytes: Uint8Array,
+  cwd: string,
+): Promise<{ readonly names: ArchiveNames; readonly read: Result<FileContent, Refusal> }> {
+  const read = readXmlFile(bytes);
+  const paths = read.ok ? namelessArchives(read.value) : [];
+  const names = new Map<string, Result<string, string>>();
+  for (const path of paths) {
+    const archive = await inspectArchive({ type: "mbtiles", file: resolve(cwd, path) });
+    const name = archive.ok ? archive.value.facts.name : undefined;
+    const why = archive.ok ? "the metadata of the archive has none" : archive.error;
+    names.set(path, name === undefined ? refuse(why) : ok(name));
+  }
+  return { names, read: names.size === 0 ? read : readXmlFile(bytes, names) };
 }
 
 async function readQuota(

@@ -17,17 +17,6 @@ import { isUsable, storeContent } from "../../gwc/store-content.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { Path } from "./problems.ts";
 
-const KIND_NAMES: Readonly<Record<ObjectKind, string>> = {
-  layer: "layer",
-  gridSet: "grid set",
-  store: "store",
-  settings: "document of settings",
-};
-
-/** Returns where an object that was made over HTTP is configured, for messages. */
-export const originOfObject = ({ kind, name }: Pick<ConfiguredObject, "kind" | "name">): string =>
-  `the ${KIND_NAMES[kind]} ${JSON.stringify(name)} that was made over HTTP`;
-
 export interface ObjectOptions {
   /** Variables that are replaced in documents. */
   readonly variables?: ReplacedVariables;
@@ -190,7 +179,7 @@ function withKnownGridSets(layer: Content, known: ReadonlySet<string>): Content 
 /** Returns whether a layer is in the catalogue: its store can be used, if that one was made over HTTP. */
 export function isServed(document: RootedDocument, objects: readonly ConfiguredObject[]): boolean {
   const own = ownContent(document);
-  if (own === undefined && !(document.root in LAYER_ROOTS)) return false;
+  if (own === undefined && (document.fault !== undefined || !(document.root in LAYER_ROOTS))) return false;
   const id = own === undefined ? textOf(document.node, "blobStoreId") : own["store"];
   const store = objects.find(({ kind, name }) => kind === "store" && name === id)?.document;
   return store === undefined || isUsable(store);

@@ -69,6 +69,7 @@ const anyOf = (names: readonly string[]): string => names.join(" or ");
 
 function named(root: Field, expected: string, roots: readonly string[]): Result<Field, Refusal> {
   if (roots.includes(root.name)) return ok(root);
-  const known = roots.length === 1 ? "" : `, whose root is ${anyOf(roots)}`;
+  // The name of some documents is that of their root.
+  const known = roots.every((one) => expected.includes(one)) ? "" : `, whose root is ${anyOf(roots)}`;
   return refuse(malformed(`${expected}${known}, got the root ${shown(root.name)}${placeOf(root)}`));
 }

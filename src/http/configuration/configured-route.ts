@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { documentOf, type ObjectKind, overriddenKey } from "../../gwc/configured-object.ts";
 import { map, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import type { FieldTypes } from "../../gwc/field-types.ts";
+import { inObject } from "../../gwc/object-origin.ts";
 import type { DocumentReader } from "../../gwc/secrets.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
@@ -231,14 +232,9 @@ export function inUse(what: string, name: string, users: readonly string[]): Ref
 /** Returns a refusal of a configuration with the paths of the document that the client has sent. */
 function inElements(refusal: Refusal, elementPath: (path: string) => string): Refusal {
   if (refusal.problems === undefined) return refusal;
-  const lines = refusal.problems.map(({ file, path, message }) => {
-    const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(path)?.[0];
-    if (own === undefined || !file.includes("made over HTTP")) return `${file}: ${message}`;
-    const element = elementPath(path.slice(own.length));
-    // A problem of the whole object.
-    if (element === "") return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
-    return message.startsWith(path) ? `${element}${message.slice(path.length)}` : `${element}: ${message}`;
-  });
+  const lines = refusal.problems.map(
+    (problem) => inObject(problem, elementPath)?.message ?? `${problem.file}: ${problem.message}`,
+  );
   const [message = "the document is not valid", ...details] = lines;
   return { code: "bad_field", message, details };
 }

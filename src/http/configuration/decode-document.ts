@@ -11,7 +11,7 @@ import type { FieldType, FieldTypes } from "../../gwc/field-types.ts";
 import { withSecrets } from "../../gwc/secrets.ts";
 import { MASKED } from "../../lib/masked.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import type { Refusal } from "../../lib/refusal.ts";
+import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { type DocumentFormat, readDocument } from "../body/document.ts";
 import { childrenOf, expanded, type Field, scalarOf } from "../body/field.ts";
@@ -51,10 +51,22 @@ export function decodeDocument(
 }
 
 /** Decodes the root element of a document. */
-export function decodeField(
+export function decodeField(field: Field, kind: DocumentKind): Result<RootedDocument, Refusal> {
+  const { document, problems } = decodedWithProblems(field, kind);
+  return problems.result(document);
+}
+
+/** Decodes the root element of a document of a file. A document with a problem has what could be read, and the fault. */
+export function decodeTolerantly(field: Field, kind: DocumentKind): RootedDocument {
+  const { document, problems } = decodedWithProblems(field, kind);
+  const result = problems.result(document);
+  return result.ok ? document : { ...document, fault: refusalMessage(result.error) };
+}
+
+function decodedWithProblems(
   field: Field,
   { roots, attributes = [], present, strict, keepsMasks }: DocumentKind,
-): Result<RootedDocument, Refusal> {
+): { readonly document: RootedDocument; readonly problems: Problems } {
   const { name: root } = field;
   const tolerated = strict === true ? namesIn(present?.node) : undefined;
   const decoder = new Decoder(kindsByKey(present), tolerated);
@@ -66,7 +78,8 @@ export function decodeField(
       message: `${path}: expected ${expected}, got ${JSON.stringify(MASKED)}`,
     });
   };
-  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node, missing) });
+  const document = { root, node: isWhole ? node : withSecrets(node, present?.node, missing) };
+  return { document, problems: decoder.problems };
 }
 
 /** Returns the names of the fields of a document that have another value in the present one. */
@@ -238,6 +251,7 @@ class Decoder {
     return this.#kindsByKey.get(key) ?? kindOf(new Set(item.children.map(({ name }) => name)));
   }
 
+  /** Returns the value of a scalar; the text, with a problem, if it has another type. */
   #scalar(field: Field, type: "text" | "flag" | "integer" | "double", path: string): DocumentNode {
     const text = scalarOf(field);
     if (text === undefined) {
@@ -253,16 +267,16 @@ class Decoder {
       case "flag":
         if (/^(?:true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
         this.problems.expected(path, "true or false", field);
-        return false;
+        return trimmed;
       case "integer":
         if (/^[+-]?\d{1,15}$/.test(trimmed)) return Number(trimmed);
         this.problems.expected(path, "a whole number", field);
-        return 0;
+        return trimmed;
       case "double":
         if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(trimmed) && Number.isFinite(Number(trimmed)))
           return double(Number(trimmed));
         this.problems.expected(path, "a number", field);
-        return double(0);
+        return trimmed;
     }
   }
 }

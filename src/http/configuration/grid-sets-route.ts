@@ -4,7 +4,7 @@ import { documentOf, fileOf } from "../../gwc/configured-object.ts";
 import { fieldOf, itemsOf, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import { GRID_SET_ROOTS } from "../../gwc/field-types.ts";
 import { gridSetDocument } from "../../gwc/grid-set-document.ts";
-import { gridSetContent } from "../../gwc/layer-content.ts";
+import { gridSetContent, gridSetElementPath } from "../../gwc/layer-content.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { findSubset } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
@@ -12,16 +12,6 @@ import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import { configuredRoute, deleteObject, type Present, presentObject, putObject } from "./configured-route.ts";
 
 type GridSetParts = Pick<RouteOptions, "configured" | "changeObject">;
-
-/** The keys of a grid set in the configuration file, by the element of GeoWebCache that they come from. */
-const elementPath = (path: string): string =>
-  path
-    .replace(/^id\b/, "name")
-    .replace(/^title\b/, "description")
-    .replace(/^srs\b/, "srs.number")
-    .replace(/^extent\b/, "extent.coords")
-    .replace(/^tileSize\[0\]/, "tileWidth")
-    .replace(/^tileSize\[1\]/, "tileHeight");
 
 /** Returns a grid set as GeoWebCache shows it: with all that follows from it, but with the extent that was given. */
 function shownGridSet(gridSet: GridSet, made: RootedDocument | undefined): RootedDocument {
@@ -53,7 +43,7 @@ const GRID_SETS = {
   roots: GRID_SET_ROOTS,
   nameField: "name",
   mismatch: "There is a mismatch between the name of the grid set in the submission and the URL you specified.",
-  elementPath,
+  elementPath: gridSetElementPath,
   contentOf: gridSetContent,
   faultOf: gridSetFault,
 } as const;

@@ -5,7 +5,7 @@ import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.t
 import { layerDocument } from "../../gwc/layer-document.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { withoutSecrets } from "../../gwc/secrets.ts";
-import { completeLayer, type ShownFrom, shownLayer } from "../../gwc/shown-layer.ts";
+import { completeLayer, type ShownFrom, shownLayer, withShownAddresses } from "../../gwc/shown-layer.ts";
 import { isUsable } from "../../gwc/store-content.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
@@ -33,7 +33,9 @@ const LAYERS = {
   // GeoWebCache's sentence, with its two blanks.
   mismatch: "There is a mismatch between the name of the  layer in the submission and the URL you specified.",
   elementPath,
-  contentOf: layerContent,
+  // GET shows an address with its question mark, whatever the file has.
+  contentOf: (document: RootedDocument) =>
+    layerContent(ownContent(document) === undefined ? withShownAddresses(document) : document),
 } as const;
 
 /** Returns why a layer is refused: also for a store that is not enabled, where GeoWebCache takes it and serves no tile. */
@@ -68,7 +70,7 @@ export function layersRoute(parts: LayerParts): Route {
       return shownLayer(made, readerOf(caller), shownFrom(parts, catalogue.layers.get(name)));
     const layer = catalogue.layers.get(name);
     if (layer === undefined) return undefined;
-    const { root, node } = layerDocument(layer);
+    const { root, node } = withShownAddresses(layerDocument(layer));
     return { root, node: withoutSecrets(node, "reader") };
   };
   return configuredRoute({

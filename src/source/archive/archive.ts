@@ -10,6 +10,8 @@ export const ARCHIVE_READ_LIMIT = 32 * 1024 * 1024;
 
 /** The metadata of an archive. */
 export interface ArchiveFacts {
+  /** The name in the metadata of an MBTiles archive; undefined: it has none. */
+  readonly name?: string | undefined;
   readonly format: TileFormat;
   readonly minZoom: number;
   readonly maxZoom: number;

@@ -74,6 +74,7 @@ function factsOf(first: (sql: string) => unknown): ArchiveFacts {
   };
   const { minZoom, maxZoom } = levelsOf(metadata, first);
   return {
+    name: metadata("name")?.trim() || undefined,
     format: formatNamed(metadata("format")),
     minZoom,
     maxZoom,

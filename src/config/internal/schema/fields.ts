@@ -16,11 +16,22 @@ export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
 /** The most unknown keys of a map that are reported one by one. */
 const MOST_KEYS = 100;
 
+/** The keys that name an object: a section has one of them, and the other one is written there by mistake. */
+const NAMING: ReadonlyMap<string, string> = new Map([
+  ["name", "id"],
+  ["id", "name"],
+]);
+
+function suggestion(key: string, known: readonly string[]): string {
+  const other = NAMING.get(key);
+  return other !== undefined && known.includes(other) ? didYouMean(other, [other]) : didYouMean(key, known);
+}
+
 /** Returns one line for each unknown key; of many for the first ones, and one for the others. */
 function unknownKeys(keys: readonly string[], known: readonly string[]): string {
   const lines = keys
     .slice(0, MOST_KEYS)
-    .map((key) => `unknown key${didYouMean(key, known)} (known here: ${known.join(", ")})`);
+    .map((key) => `unknown key${suggestion(key, known)} (known here: ${known.join(", ")})`);
   const others = keys.length - lines.length;
   return (others === 0 ? lines : [...lines, `unknown key, one of ${others} more in this map`]).join("\n");
 }

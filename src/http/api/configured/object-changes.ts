@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../gwc/configured-object.ts";
 import type { Content } from "../../../gwc/content.ts";
+import { inObject } from "../../../gwc/object-origin.ts";
 import { ownDocument } from "../../../gwc/own-document.ts";
 import { masked } from "../../../lib/masked.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
@@ -187,12 +188,8 @@ function inBody(refusal: Refusal): Refusal {
       ? { ...refusal, message: refusal.message.replace(/^baseDirectory: /, "path: ") }
       : refusal;
   const problems = refusal.problems.map((problem): PlacedProblem => {
-    const own = /^(?:layers|gridSets|stores)\[\d+\]\.?/.exec(problem.path)?.[0];
-    if (own === undefined || !problem.file.includes("made over HTTP")) return problem;
-    const path = problem.path.slice(own.length);
-    const { message } = problem;
-    const text = message.startsWith(problem.path) ? `${path}${message.slice(problem.path.length)}` : message;
-    return { ...problem, file: "body", path, message: text.replace(/^: /, "") };
+    const own = inObject(problem, (path) => path);
+    return own === undefined ? problem : { ...problem, file: "body", ...own };
   });
   const [first, ...others] = problems.map(({ message }) => message);
   return { code: "bad_field", message: first ?? "the body is not valid", details: others, problems };

@@ -30,9 +30,9 @@ interface Run {
 export function editBytes(file: LaidOutFile, changes: readonly ObjectChange[]): Result<EditedFile, Refusal> {
   const runs = unchangedRuns(file.layout, changes);
   const comment = `<!--${randomUUID()}-->`;
-  const short = readText(shortText(file, runs, comment));
+  const short = readText(shortText(file, runs, comment), file.layout.names);
   if (!short.ok) return short;
-  const edited = readText(editFile(short.value, changes));
+  const edited = readText(editFile(short.value, changes), file.layout.names);
   return edited.ok ? ok(withRuns(edited.value, comment, file, runs)) : edited;
 }
 
@@ -72,7 +72,7 @@ function shortText({ bytes, layout }: LaidOutFile, runs: readonly Run[], comment
 function withRuns(
   short: FileContent,
   comment: string,
-  { bytes, layout: { encoding } }: LaidOutFile,
+  { bytes, layout: { encoding, names } }: LaidOutFile,
   runs: readonly Run[],
 ): EditedFile {
   const pieces: Buffer[] = [];
@@ -112,5 +112,5 @@ function withRuns(
     addPlace({ name, length: addText(text) });
   }
   addBetween(short.text.slice(texts.at(-1)?.end));
-  return { pieces, layout: { encoding, layers } };
+  return { pieces, layout: { encoding, layers, names } };
 }

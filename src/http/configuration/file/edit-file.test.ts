@@ -178,7 +178,16 @@ describe("a change", () => {
   test("makes the sections that a file lacks, where GeoWebCache writes them", () => {
     const bare =
       '<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0">\n  <version>2.0.0</version>\n</gwcConfiguration>\n';
-    const document: RootedDocument = { root: "FileBlobStore", node: map([["id", "a"]], { default: "true" }) };
+    const document: RootedDocument = {
+      root: "FileBlobStore",
+      node: map(
+        [
+          ["id", "a"],
+          ["enabled", true],
+        ],
+        { default: "true" },
+      ),
+    };
     const one = editFile(read(bare), [{ kind: "layer", name: "new", document: wms("new") }]);
     const two = editFile(read(one), [{ kind: "store", name: "a", document }]);
     expect(two).toMatch(/<version>2\.0\.0<\/version>\n {2}<blobStores>\n {4}<FileBlobStore default="true">\n/);
@@ -286,7 +295,7 @@ test.each([
   ["a file that ends early", text.slice(0, 500), "line"],
   ["nothing", "", "root element"],
   ["an unknown store", text.replaceAll("AzureBlobStore", "TapeBlobStore"), "TapeBlobStore"],
-  ["a bad number", text.replace("<gutter>32<", "<gutter>wide<"), "gutter"],
+  ["a bad number of a grid set", text.replace("<number>2056<", "<number>wide<"), "srs.number"],
 ])("%s is refused with the reason", (_, file, reason) => {
   const refused = readFile(Buffer.from(file));
   expect(JSON.stringify(refused)).toContain(reason);

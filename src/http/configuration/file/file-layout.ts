@@ -1,6 +1,6 @@
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { encodingOf } from "../../body/body-text.ts";
-import type { FileContent } from "./read-file.ts";
+import type { ArchiveNames, FileContent } from "./read-file.ts";
 
 /** Where a layer stands in the bytes of a file. */
 export interface LayerPlace {
@@ -18,6 +18,8 @@ export interface FileLayout {
   readonly encoding: "utf-8" | "latin1";
   /** In the order of the file. */
   readonly layers: readonly LayerPlace[];
+  /** The names of archives whose layers have no name of their own. */
+  readonly names: ArchiveNames;
 }
 
 /** The bytes of a file, and where it has its layers. */
@@ -27,7 +29,11 @@ export interface LaidOutFile {
 }
 
 /** Returns the layout of a file that was read. Refuses, by the end of a sentence, a file that cannot be changed. */
-export function layoutOf(bytes: Uint8Array, content: FileContent): Result<FileLayout, string> {
+export function layoutOf(
+  bytes: Uint8Array,
+  content: FileContent,
+  names: ArchiveNames = new Map(),
+): Result<FileLayout, string> {
   const encoding = encodingOf(bytes);
   if (encoding !== "utf-8" && encoding !== "latin1")
     return refuse("is neither in UTF-8 nor in ISO-8859-1, so it cannot be changed over HTTP.");
@@ -42,7 +48,7 @@ export function layoutOf(bytes: Uint8Array, content: FileContent): Result<FileLa
     isBlankBefore: isBlank(before),
     length: bytesOf(text),
   }));
-  return ok({ encoding, layers });
+  return ok({ encoding, layers, names });
 }
 
 /** Returns whether a text is nothing but white space of XML. */

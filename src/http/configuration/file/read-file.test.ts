@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { layerContent } from "../../../gwc/layer-content.ts";
+import { ok } from "../../../lib/result.ts";
 import { readText } from "./read-file.ts";
 
 const layer = (formats: string): string =>
@@ -47,9 +48,67 @@ test("a layer over an ArcGIS cache is one, without the formats that GeoWebCache 
   expect(notes).toEqual([]);
 });
 
-test("a layer of an unknown kind is refused, as GeoWebCache does", () => {
-  const file = readText(
-    '<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0"><layers><odd><name>a</name></odd></layers></gwcConfiguration>',
-  );
-  expect(file.ok).toBe(false);
+const good = layer("<string>image/png</string>");
+
+test.each([
+  ["of an unknown kind", "<odd><name>a</name></odd>", "the layer a: layers: expected wmsLayer"],
+  ["without a name", "<wmsLayer><gutter>1</gutter></wmsLayer>", "a wmsLayer: name: expected a name"],
+  ["over an archive without names", "<mbtilesLayer><tilesPath>a</tilesPath></mbtilesLayer>", "a mbtilesLayer: name"],
+  ["with a number that is none", "<wmsLayer><name>a</name><gutter>x</gutter></wmsLayer>", "the layer a: gutter:"],
+  ["with a flag that is none", "<wmsLayer><name>a</name><enabled>maybe</enabled></wmsLayer>", "the layer a: enabled:"],
+  [
+    "with an element twice",
+    "<wmsLayer><name>a</name><gutter>1</gutter><gutter>2</gutter></wmsLayer>",
+    "the layer a: gutter: is given twice",
+  ],
+  [
+    "with a text in a list",
+    "<wmsLayer><name>a</name><mimeFormats>image/png</mimeFormats></wmsLayer>",
+    "the layer a: mimeFormats: expected a list",
+  ],
+])("a layer %s is not served, and the others are", (_, odd, reason) => {
+  const { notes, documents } = read(`${odd}${good}`);
+  expect(notes).toEqual([expect.stringContaining(`line 1: not served: ${reason}`)]);
+  expect(documents.map(({ fault }) => fault === undefined)).toEqual([false, true]);
+});
+
+test("a layer over an archive has the name of the archive if it has none", () => {
+  const text =
+    '<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0"><layers><mbtilesLayer><tilesPath>a</tilesPath></mbtilesLayer></layers></gwcConfiguration>';
+  const file = readText(text, new Map([["a", ok("lakes")]]));
+  expect(file.ok && file.value.objects.map(({ name, document }) => [name, document.fault])).toEqual([
+    ["global", undefined],
+    ["lakes", undefined],
+  ]);
+});
+
+const store = (id: string, attributes: string, enabled: boolean): string =>
+  `<FileBlobStore${attributes}><id>${id}</id><enabled>${enabled}</enabled></FileBlobStore>\n`;
+const STANDARD = ' default="true"';
+const GRID_SET = "<gridSet><name>g</name></gridSet>";
+
+test.each([
+  [
+    "two default stores",
+    `<blobStores>${store("a", STANDARD, true)}${store("b", STANDARD, true)}</blobStores>`,
+    "blobStores: two stores are the default one, a in line 1 and b in line 2",
+  ],
+  [
+    "a default store that is not enabled",
+    `<blobStores>${store("a", STANDARD, false)}</blobStores>`,
+    "blobStores: the default store a in line 1 is not enabled",
+  ],
+  [
+    "a store twice",
+    `<blobStores>${store("a", "", true)}${store("a", "", true)}</blobStores>`,
+    "blobStores: the store a stands twice, in line 1 and in line 2",
+  ],
+  [
+    "a grid set twice",
+    `<gridSets>${GRID_SET}\n${GRID_SET}</gridSets>`,
+    "gridSets: the grid set g stands twice, in line 1 and in line 2",
+  ],
+])("%s ends the start, as in GeoWebCache", (_, sections, reason) => {
+  const file = readText(`<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0">${sections}</gwcConfiguration>`);
+  expect(file).toEqual({ ok: false, error: { code: "malformed", message: reason } });
 });

@@ -39,7 +39,8 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
     const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",
-      name: layer.title || layer.name,
+      // GeoWebCache has the name here, also where the layer has a title.
+      name: layer.name,
       description: layer.description || undefined,
       scheme: "xyz",
       tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
