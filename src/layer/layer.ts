@@ -84,6 +84,8 @@ export interface WmsSourceOptions extends UpstreamOptions {
   readonly version: "1.1.1" | "1.3.0";
   readonly layers: readonly string[];
   readonly styles: readonly string[];
+  /** The upstream's names of CRSs, by `EPSG:CODE`. Requests name any other CRS by its own code. */
+  readonly crsNames?: Readonly<Record<string, string>>;
   readonly transparent: boolean;
   /** The layers of GetFeatureInfo. Absent: `layers`. */
   readonly queryLayers?: readonly string[];
