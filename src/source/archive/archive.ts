@@ -11,12 +11,16 @@ export const ARCHIVE_READ_LIMIT = 32 * 1024 * 1024;
 /** The metadata of an archive. */
 export interface ArchiveFacts {
   readonly format: TileFormat;
+  /** The side of its pictures in pixels, by one of them; undefined: it has none, or it is not known. */
+  readonly tileSize: number | undefined;
   readonly minZoom: number;
   readonly maxZoom: number;
   /** Longitude and latitude; undefined: the archive has no bounds, or invalid ones. */
   readonly bounds: Extent | undefined;
   /** The layers of vector tiles; undefined: the archive does not list them. */
   readonly vectorLayers: readonly VectorLayer[] | undefined;
+  /** Who has to be named beside a map, as HTML. */
+  readonly attribution?: string;
 }
 
 /**

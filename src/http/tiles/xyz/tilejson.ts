@@ -1,6 +1,6 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
+import { type GridSubset, type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -15,11 +15,11 @@ export function parseTileJson(
   rest: readonly string[],
   query: Query,
 ): Result<RequestedTile, Refusal> {
-  const [name, gridSet = WEB_GRID] = rest;
+  const [name, gridSet] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
-  const subset = findGrid(layer.value, gridSet);
+  const subset = findGrid(layer.value, gridSet ?? webSubset(layer.value)?.gridSet.id ?? WEB_GRID);
   if (!subset.ok) return subset;
   const format = findRequestedFormat(layer.value, query.get("FORMAT"));
   if (!format.ok) return format;
@@ -40,6 +40,7 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
       tilejson: "3.0.0",
       name: layer.title || layer.name,
       description: layer.description || undefined,
+      attribution: layer.attribution || undefined,
       scheme: "xyz",
       tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
       minzoom: subset.zoomStart,
