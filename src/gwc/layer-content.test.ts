@@ -33,5 +33,5 @@ test("an address is shown with a question mark, whether the layer stands in a fi
   const ofFile = withShownAddresses(layer([]));
   const addresses = (document: RootedDocument) => layerContent(document)["source"];
   expect(addresses(ofFile)).toMatchObject({ url: expect.stringMatching(/\?$/) });
-  expect(addresses(shownLayer(layer([])))).toMatchObject({ url: "http://127.0.0.1:9/wms?" });
+  expect(addresses(shownLayer(layer([]), "reader"))).toMatchObject({ url: "http://127.0.0.1:9/wms?" });
 });

@@ -84,6 +84,8 @@ export interface WmsSourceOptions extends UpstreamOptions {
   readonly version: "1.1.1" | "1.3.0";
   readonly layers: readonly string[];
   readonly styles: readonly string[];
+  /** The upstream's names of CRSs, by `EPSG:CODE`. Requests name any other CRS by its own code. */
+  readonly crsNames?: Readonly<Record<string, string>>;
   readonly transparent: boolean;
   /** The layers of GetFeatureInfo. Absent: `layers`. */
   readonly queryLayers?: readonly string[];
@@ -292,6 +294,8 @@ export interface Layer extends EncodingOptions {
   readonly description: string;
   readonly keywords: readonly string[];
   readonly metadataUrls: readonly MetadataUrl[];
+  /** Who has to be named beside the map, as HTML. Absent: nobody. */
+  readonly attribution?: string;
   /** The id of the store of its tiles. Absent: the first store. */
   readonly store?: string;
   readonly source: SourceOptions;
@@ -410,13 +414,18 @@ export const findSubset = (layer: Layer, gridSetId: GridSetId): GridSubset | und
 
 /** The grid set of web maps (the OGC's WebMercatorQuad except for the last digits of its extent). */
 export const WEB_GRID = "EPSG:900913";
+/** The same tiles of twice the side. */
+const WEB_GRID_X2 = "EPSG:900913x2";
+
+/** Returns the grid subset of short addresses of tiles: that of web maps, else the one with tiles of twice the side. */
+export const webSubset = (layer: Layer): GridSubset | undefined =>
+  findSubset(layer, WEB_GRID) ?? findSubset(layer, WEB_GRID_X2);
 
 /**
  * Returns the default grid subset of a request: EPSG:900913, else the layer's first. The classic interface has another
  * default, the layer's first.
  */
-export const defaultSubset = (layer: Layer): GridSubset | undefined =>
-  findSubset(layer, WEB_GRID) ?? layer.gridSubsets[0];
+export const defaultSubset = (layer: Layer): GridSubset | undefined => webSubset(layer) ?? layer.gridSubsets[0];
 
 /** Returns whether a source offers legends: a WMS, or the demo's states. */
 export const rendersLegends = (source: { readonly type: SourceOptions["type"]; readonly dataset?: string }): boolean =>

@@ -40,11 +40,12 @@ const importForeign = ({ command, name, file, read }: Program): Command =>
     .option("--force", "write over the file if it is there already")
     .action((given: string, flags: ImportFlags) =>
       importConfiguration(flags, async () => {
-        const [{ foreignYaml }, { reportText }] = await Promise.all([
+        const [{ foreignYaml }, { withoutRefused }, { reportText }] = await Promise.all([
           import("../exchange/foreign/foreign-configuration.ts"),
+          import("../exchange/foreign/without-refused.ts"),
           import("../output/element-report.ts"),
         ]);
-        const taken = await read(given);
+        const taken = await withoutRefused(name, await read(given));
         const { warnings, variables } = taken;
         const left = taken.leftOut.map((line) => `left out: ${line}\n`).join("");
         const report = reportText(taken.reports) + left;

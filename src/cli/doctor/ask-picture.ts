@@ -4,6 +4,7 @@ import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
 import { type FailureClass, SourceError } from "../../source/source.ts";
+import { crsName } from "../../source/wms/wms-request.ts";
 import { adviceOn } from "./advice.ts";
 
 /** How a request is limited: by its own time, and by the signal that ends all of them. */
@@ -40,9 +41,9 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
 
 /** The WMS may know the CRS of web maps by its official code only, which requests of version 1.1.1 do not name. */
 function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: SourceError): string {
-  const isOld = source.type === "wms" && source.version === "1.1.1" && gridSet.srs === 900913;
+  const isOld = source.type === "wms" && crsName(source, gridSet.srs) === "EPSG:900913";
   return isOld && /\b[SC]RS\b/.test(message)
-    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913"
+    ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
     : "";
 }
 

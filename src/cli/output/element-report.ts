@@ -1,5 +1,6 @@
 import type { ElementReport } from "../../gwc/honoured.ts";
 import type { ReportedElement } from "../exchange/foreign/foreign-object.ts";
+import { placed } from "../exchange/foreign/origins.ts";
 
 const KINDS: Readonly<Record<ElementReport["kind"], string>> = {
   layer: "layer",
@@ -25,12 +26,17 @@ export function reportText(reports: readonly ReportedElement[]): string {
   }
   const lines = [...objects].flatMap(([title, own]) => {
     const paths = (outcome: ReportedElement["outcome"]) =>
-      own.filter((one) => one.outcome === outcome && one.how === undefined).map(({ path }) => path);
+      own
+        .filter((one) => one.outcome === outcome && one.how === undefined)
+        // What is taken over needs no search in the file.
+        .map(({ path, origin }) => (outcome === "taken over" ? path : `${path}${placed(origin)}`));
     const line = (name: string, found: readonly string[]) =>
       found.length === 0 ? [] : [`  ${name}: ${found.join(", ")}`];
     const explained = (outcome: ReportedElement["outcome"], name: string) =>
       own.flatMap((one) =>
-        one.outcome === outcome && one.how !== undefined ? [`  ${name}: ${one.path} (${one.how})`] : [],
+        one.outcome === outcome && one.how !== undefined
+          ? [`  ${name}: ${one.path} (${one.how})${one.origin === undefined ? "" : `, ${one.origin}`}`]
+          : [],
       );
     return [
       title,

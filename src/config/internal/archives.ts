@@ -4,6 +4,7 @@ import type { GridSubset } from "../../layer/layer.ts";
 import type { Result } from "../../lib/result.ts";
 import type { ArchiveFacts } from "../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../source/archive/open-archive.ts";
+import { TILE_GRID_SETS } from "./check-tile-layer.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { GridSubsetDocument } from "./schema/layer-schema.ts";
 import type { ArchiveSourceDocument } from "./schema/source-schema.ts";
@@ -44,6 +45,29 @@ export function withBounds(
       ...document,
     };
   });
+}
+
+const LARGE_TILE = 512;
+const LARGE_GRID_SET = "EPSG:900913x2";
+
+/** Returns the grid sets of a layer of single tiles that names none. */
+export const tileGridSets = (archive: ArchiveFacts | undefined): readonly GridSubsetDocument[] =>
+  archive?.tileSize === LARGE_TILE ? [{ gridSet: LARGE_GRID_SET }] : TILE_GRID_SETS;
+
+/** Checks that the tiles of grid sets have the size of the pictures of an archive. */
+export function checkTileSize(
+  subsets: readonly GridSubset[],
+  { tileSize }: ArchiveFacts,
+  pathOf: (gridSet: GridSet) => Path,
+  problems: Problems,
+): void {
+  if (tileSize === undefined) return;
+  for (const { gridSet } of subsets) {
+    if (gridSet.tileWidth === tileSize && gridSet.tileHeight === tileSize) continue;
+    const such = tileSize === LARGE_TILE ? `, such as ${LARGE_GRID_SET}` : "";
+    const size = `${tileSize} x ${tileSize} pixels, as those of the archive`;
+    problems.expected(pathOf(gridSet), `a grid set with tiles of ${size}${such}`, gridSet.id);
+  }
 }
 
 export function warnOfLevels(

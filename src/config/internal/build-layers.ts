@@ -21,11 +21,11 @@ import {
   subsetsOfCache,
   withCacheBounds,
 } from "./arcgis-caches.ts";
-import { type archiveInspector, warnOfLevels, withBounds } from "./archives.ts";
+import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withBounds } from "./archives.ts";
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
-import { checkTileLayer, subsetPath, TILE_GRID_SETS } from "./check-tile-layer.ts";
+import { checkTileLayer, subsetPath } from "./check-tile-layer.ts";
 import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
@@ -123,7 +123,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const archive = named?.report.ok === true ? named.report.value.facts : undefined;
   const cache = ofCache?.report.ok === true ? ofCache.report.value : undefined;
   const ofTiles = rendersSingleTiles(source);
-  const usual = ofTiles ? TILE_GRID_SETS : DEFAULT_GRID_SETS;
+  const usual = ofTiles ? tileGridSets(archive) : DEFAULT_GRID_SETS;
   let offered = document.gridSubsets ?? (cache === undefined ? usual : subsetsOfCache(cache));
   const known = (id: string): GridSet | undefined => gridSetOf(id, context);
   if (archive !== undefined) offered = withBounds(offered, archive, known);
@@ -133,6 +133,8 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   if (cache !== undefined)
     checkCacheGrids(gridSubsets, cache, (gridSet) => subsetPath(document, gridSet, path), problems);
   checkTilesOnDisk(document, gridSubsets, path, problems);
+  if (archive !== undefined)
+    checkTileSize(gridSubsets, archive, (gridSet) => subsetPath(document, gridSet, path), problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
   const { gridSubsets: _, formats: __, updateSources: feeds, title = name, metatile, legends, ...plain } = document;
   const styles = stylesFilter(document.parameterFilters);
@@ -151,6 +153,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     gridSubsets,
     formats,
     ...defined({ updateSources }),
+    ...defined({ attribution: document.attribution ?? archive?.attribution }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     legends: legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),

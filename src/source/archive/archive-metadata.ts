@@ -46,3 +46,13 @@ export function boundsOf(numbers: readonly number[]): Extent | undefined {
 /** Returns whether an archive can have these levels. */
 export const areLevels = (first: number, last: number): boolean =>
   Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last && last <= 30;
+
+/** The most characters of an attribution: those of the longest known one are some hundred. */
+const MOST_ATTRIBUTION = 2000;
+
+/** Returns the attribution in the metadata of an archive, without control characters; undefined: there is none. */
+export function attributionOf(given: unknown): string | undefined {
+  if (typeof given !== "string") return undefined;
+  const text = given.replace(/\p{Cc}+/gu, " ").trim();
+  return text === "" || text.length > MOST_ATTRIBUTION ? undefined : text;
+}

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import Sqlite from "libsql";
+import sharp from "sharp";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import {
   directory,
@@ -210,6 +211,77 @@ describe("MBTiles", () => {
     expect(await inspected({ format })).toMatchObject({ format: { mimeType } });
   });
 
+  test.each([
+    ["PNG8", "image/png"],
+    [" Png ", "image/png"],
+    ["hybrid", "image/vnd.jpeg-png"],
+    ["IMAGE/WEBP", "image/webp"],
+  ])("of format %s, as some programs spell it, have %s", async (format, mimeType) => {
+    expect(await inspected({ format })).toMatchObject({ format: { mimeType } });
+  });
+
+  test("without a format have that of their first tile", async () => {
+    const at = (bytes: Buffer) => [{ z: 0, x: 0, y: 0, bytes }];
+    const png = await sharp({ create: { width: 512, height: 512, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    const jpeg = await sharp(png).jpeg().toBuffer();
+    const webp = await sharp(png).webp().toBuffer();
+    expect(await inspected({ name: "a" }, at(png))).toMatchObject({ format: { mimeType: "image/png" }, tileSize: 512 });
+    expect(await inspected({}, at(jpeg))).toMatchObject({ format: { mimeType: "image/jpeg" }, tileSize: 512 });
+    expect(await inspected({}, at(webp))).toMatchObject({ format: { mimeType: "image/webp" }, tileSize: 512 });
+    for (const bytes of [VECTOR_TILE, gzipSync(VECTOR_TILE), deflateSync(VECTOR_TILE)])
+      expect(await inspected({}, at(bytes))).toMatchObject({
+        format: { mimeType: "application/vnd.mapbox-vector-tile" },
+        tileSize: undefined,
+      });
+  });
+
+  test("with columns of type TEXT, and tiles that are packed by zlib, are read", async () => {
+    const file = fileFor("mbtiles");
+    const db = new Sqlite(file);
+    db.exec(`CREATE TABLE metadata (name text, value text); INSERT INTO metadata VALUES ('format', 'pbf');
+      CREATE TABLE tiles (zoom_level TEXT, tile_column TEXT, tile_row TEXT, tile_data BLOB)`);
+    const insert = db.prepare("INSERT INTO tiles VALUES (?, ?, ?, ?)");
+    insert.run(["2", "1", "3", deflateSync(VECTOR_TILE)]);
+    insert.run(["10", "0", "0", VECTOR_TILE]);
+    db.close();
+    expect(await bytesAt(sourceOf("mbtiles", file), 1, 3, 2)).toBe(VECTOR_TILE.toString("latin1"));
+    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({
+      value: { facts: { minZoom: 2, maxZoom: 10 } },
+    });
+  });
+
+  test("have an attribution", async () => {
+    expect(await inspected({ format: "pbf", attribution: " © <b>A</b>\n" })).toMatchObject({
+      attribution: "© <b>A</b>",
+    });
+    expect(await inspected({ format: "pbf", attribution: " " })).not.toHaveProperty("attribution");
+  });
+
+  test("whose tiles never end are refused in time, and others are read meanwhile", { timeout: 90_000 }, async () => {
+    const endless = fileFor("mbtiles");
+    const db = new Sqlite(endless);
+    db.exec(`CREATE TABLE metadata (name text, value text); INSERT INTO metadata VALUES ('format', 'pbf');
+      CREATE VIEW tiles AS WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r)
+      SELECT n AS zoom_level, n AS tile_column, n AS tile_row, x'' AS tile_data FROM r`);
+    db.close();
+    const source = sourceOf("mbtiles", kinds.mbtiles());
+    expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+    const [inspection, other] = await Promise.all([
+      inspectArchive({ type: "mbtiles", file: endless }),
+      bytesAt(source, 0, 0, 0),
+    ]);
+    expect(inspection).toEqual({
+      ok: false,
+      error: "the archive cannot be read: a query took longer than 15 seconds",
+    });
+    expect(other).toContain("0/0/0");
+    // The next attempt does not wait.
+    expect(await failureAt(sourceOf("mbtiles", endless), 0, 0, 0)).toMatch(/^timeout: /);
+    expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+  });
+
   test("before 1.3 say their levels by their tiles", async () => {
     expect(await inspected({ format: "png", minzoom: "x", maxzoom: "9" })).toMatchObject({ minZoom: 0, maxZoom: 2 });
   });
@@ -241,7 +313,9 @@ describe("MBTiles", () => {
   });
 
   test("without a format, with an unknown one, or without a tile are of no use", async () => {
-    expect(await inspected({})).toBe("the archive is damaged: its metadata names no format");
+    expect(await inspected({}, [{ z: 0, x: 0, y: 0, bytes: Buffer.from("plain text") }])).toBe(
+      "the archive is damaged: its metadata names no format, and its tiles are neither pictures nor vector tiles that are known",
+    );
     expect(await inspected({ format: "xyz" })).toBe(
       'the archive is damaged: its metadata names a format that is not known, "xyz"',
     );
@@ -342,6 +416,33 @@ describe("PMTiles", () => {
       "wrong_type",
       "wrong_type",
     ]);
+  });
+
+  test("whose directory has fewer entries than it says is damaged, and no memory is taken for them", async () => {
+    const bytes = pmtiles({ type: "mvt", tiles: [named(0, 0, 0)], compression: "none" });
+    // 2^28 entries in four bytes.
+    const root = Buffer.from([0x80, 0x80, 0x80, 0x80, 0x01]);
+    bytes.writeBigUInt64LE(BigInt(bytes.length), 8);
+    bytes.writeBigUInt64LE(BigInt(root.length), 16);
+    const file = written(Buffer.concat([bytes, root]));
+    expect(await failureAt(sourceOf("pmtiles", file), 0, 0, 0)).toBe(
+      "wrong_type: the archive is damaged: a directory has fewer entries than it says",
+    );
+  });
+
+  test("say the side of their pictures, and their attribution", async () => {
+    const png = await sharp({ create: { width: 512, height: 512, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    const facts = await inspected(
+      pmtiles({
+        type: "png",
+        tiles: [{ z: 3, x: 4, y: 4, bytes: png }],
+        metadata: { attribution: "© A" },
+        bounds: [0, -40, 40, 0],
+      }),
+    );
+    expect(facts).toMatchObject({ tileSize: 512, attribution: "© A" });
   });
 
   test("that unpack to far more than they are, are not unpacked", async () => {

@@ -13,12 +13,16 @@ export interface ArchiveFacts {
   /** The name in the metadata of an MBTiles archive; undefined: it has none. */
   readonly name?: string | undefined;
   readonly format: TileFormat;
+  /** The side of its pictures in pixels, by one of them; undefined: it has none, or it is not known. */
+  readonly tileSize: number | undefined;
   readonly minZoom: number;
   readonly maxZoom: number;
   /** Longitude and latitude; undefined: the archive has no bounds, or invalid ones. */
   readonly bounds: Extent | undefined;
   /** The layers of vector tiles; undefined: the archive does not list them. */
   readonly vectorLayers: readonly VectorLayer[] | undefined;
+  /** Who has to be named beside a map, as HTML. */
+  readonly attribution?: string;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
-import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
+import { formatOf, formatOfExtension, PNG, type TileFormat } from "../../layer/format.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
-import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
+import { areLevels, attributionOf, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
+import { pictureFormat, pictureSide } from "./picture-header.ts";
+import { SqliteReader, TOO_LONG } from "./sqlite-reader.ts";
 
 /** Formats by their names in the MBTiles specification, and by other names that are in use. */
 const FORMATS: ReadonlySet<string> = new Set(["png", "jpg", "jpeg", "webp", "avif", "gif", "pbf", "mvt"]);
@@ -19,40 +20,36 @@ const TILE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile
   FROM tiles WHERE zoom_level = ? AND tile_column = ? AND tile_row = ? LIMIT 1`;
 const metadataOf = (name: string): string =>
   `SELECT ${bounded("value")} AS data FROM metadata WHERE name = '${name}' LIMIT 1`;
-const levelOf = (which: "min" | "max"): string => `SELECT CAST(${which}(zoom_level) AS INTEGER) AS z FROM tiles`;
+/** A tile of the archive: one with bytes, if the first of its rows have any. */
+const SAMPLE = `SELECT CAST(length(tile_data) AS INTEGER) AS size, ${bounded("tile_data")} AS data
+  FROM (SELECT tile_data FROM tiles LIMIT 100) WHERE length(tile_data) > 0 LIMIT 1`;
+const levelOf = (which: "min" | "max"): string =>
+  `SELECT CAST(${which}(zoom_level) AS INTEGER) AS z, typeof(${which}(zoom_level)) = 'text' AS isText FROM tiles`;
+/** Columns of type TEXT are sorted by their characters. The conversion costs a scan. */
+const levelOfText = (which: "min" | "max"): string =>
+  `SELECT ${which}(CAST(zoom_level AS INTEGER)) AS z, 0 AS isText FROM tiles`;
 
 const read = (row: unknown, column: string): unknown =>
   typeof row === "object" && row !== null ? Object.getOwnPropertyDescriptor(row, column)?.value : undefined;
 
 /**
- * Opens an archive of MBTiles 1.0 to 1.3, with any tables behind its `tiles`. Opens the file read only, by a URI:
- * libsql has no other way to do so, and would create a missing file.
+ * Opens an archive of MBTiles 1.0 to 1.3, with any tables or views behind its `tiles`. Its queries run in a process of
+ * their own, with a time limit.
  */
 export async function openMbtiles(file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
     throw unreadableFile(error);
   });
   if (!found.isFile()) throw unreadable("it is no file");
-  const { default: Sqlite } = await import("libsql");
-  const db = guarded(() => new Sqlite(`${pathToFileURL(file).href}?mode=ro`));
-  try {
-    return guarded(() => {
-      // Views of a file from elsewhere shall call nothing.
-      db.exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -8192");
-      const tile = db.prepare(TILE);
-      return {
-        facts: async () => guarded(() => factsOf((sql) => db.prepare(sql).get([]))),
-        tile: async ({ z, x, fromBottom }) => guarded(() => bytesOf(tile.get([z, x, fromBottom]))),
-        /** The file is closed when the statements are collected. */
-        async [Symbol.asyncDispose]() {
-          db.close();
-        },
-      };
-    });
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  const reader = await guarded(SqliteReader.open(file, TILE));
+  const first = (sql: string, parameters?: readonly (number | string)[]) => guarded(reader.first(sql, parameters));
+  return {
+    facts: () => factsOf(first),
+    tile: async ({ z, x, fromBottom }) =>
+      // A column of type TEXT holds the text of a number, which no number equals.
+      bytesOf((await first(TILE, [z, x, fromBottom])) ?? (await first(TILE, [z, x, fromBottom].map(String)))),
+    [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
+  };
 }
 
 function bytesOf(row: unknown): Uint8Array | undefined {
@@ -66,42 +63,68 @@ function bytesOf(row: unknown): Uint8Array | undefined {
   return undefined;
 }
 
-/** `first`: the first row of a query. */
-function factsOf(first: (sql: string) => unknown): ArchiveFacts {
-  const metadata = (name: string): string | undefined => {
-    const value = read(first(metadataOf(name)), "data");
+/** Returns the first row of a query. */
+type First = (sql: string) => Promise<unknown>;
+
+async function factsOf(first: First): Promise<ArchiveFacts> {
+  const metadata = async (name: string): Promise<string | undefined> => {
+    const value = read(await first(metadataOf(name)), "data");
     return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
   };
-  const { minZoom, maxZoom } = levelsOf(metadata, first);
+  const { minZoom, maxZoom } = await levelsOf(metadata, first);
+  const bounds = ((await metadata("bounds")) ?? "").split(",");
+  const named = await metadata("format");
+  const sample = bytesOf(await first(SAMPLE));
+  const format = named === undefined ? formatOfTile(sample) : formatNamed(named, sample);
+  const attribution = attributionOf(await metadata("attribution"));
   return {
-    name: metadata("name")?.trim() || undefined,
-    format: formatNamed(metadata("format")),
+    name: (await metadata("name"))?.trim() || undefined,
+    format,
+    tileSize: format.kind === "image" && sample !== undefined ? pictureSide(sample) : undefined,
     minZoom,
     maxZoom,
-    bounds: boundsOf((metadata("bounds") ?? "").split(",").map((part) => (part.trim() === "" ? NaN : Number(part)))),
-    vectorLayers: vectorLayersOf(parsed(metadata("json"))),
+    bounds: boundsOf(bounds.map((part) => (part.trim() === "" ? NaN : Number(part)))),
+    vectorLayers: vectorLayersOf(parsed(await metadata("json"))),
+    ...(attribution === undefined ? {} : { attribution }),
   };
 }
 
-function formatNamed(name: string | undefined): TileFormat {
-  if (name === undefined) throw damaged("its metadata names no format");
+function formatNamed(name: string, sample: Uint8Array | undefined): TileFormat {
   const short = name.trim().toLowerCase();
-  const format = FORMATS.has(short) ? formatOfExtension(short) : formatOf(name);
-  if (format === undefined)
+  // A palette is a matter of each picture. A hybrid archive has JPEG and PNG.
+  if (/^png(?:8|24|32|256)?$/.test(short)) return PNG;
+  if (short === "hybrid") return formatOf("image/vnd.jpeg-png") ?? PNG;
+  const format = FORMATS.has(short) ? formatOfExtension(short) : formatOf(short);
+  const found = format ?? (short === "" ? formatOfTile(sample) : undefined);
+  if (found === undefined)
     throw damaged(`its metadata names a format that is not known, ${JSON.stringify(name.slice(0, 100))}`);
+  return found;
+}
+
+/** Returns the format of an archive whose metadata names none, as MBTiles 1.0 has it, by the bytes of one of its tiles. */
+function formatOfTile(tile: Uint8Array | undefined): TileFormat {
+  const picture = tile === undefined ? undefined : pictureFormat(tile);
+  const isPacked = tile?.[0] === 0x1f || tile?.[0] === 0x78 || tile?.[0] === 0x1a;
+  const format = picture ?? (isPacked ? formatOfExtension("pbf") : undefined);
+  if (format === undefined)
+    throw damaged("its metadata names no format, and its tiles are neither pictures nor vector tiles that are known");
   return format;
 }
 
 /**
  * Returns the levels from the metadata. Archives before 1.3 may lack them there; then the levels come from the tiles.
  */
-function levelsOf(metadata: (name: string) => string | undefined, first: (sql: string) => unknown) {
-  const [lowest, highest] = ["minzoom", "maxzoom"].map((name) => Number(metadata(name) || Number.NaN));
+async function levelsOf(metadata: (name: string) => Promise<string | undefined>, first: First) {
+  const [lowest, highest] = [await metadata("minzoom"), await metadata("maxzoom")].map((text) => Number(text || NaN));
   if (lowest !== undefined && highest !== undefined && areLevels(lowest, highest))
     return { minZoom: lowest, maxZoom: highest };
   // One by one each is a look into the index.
-  const minZoom = read(first(levelOf("min")), "z");
-  const maxZoom = read(first(levelOf("max")), "z");
+  const level = async (which: "min" | "max"): Promise<unknown> => {
+    const row = await first(levelOf(which));
+    return read(read(row, "isText") === 1 ? await first(levelOfText(which)) : row, "z");
+  };
+  const minZoom = await level("min");
+  const maxZoom = await level("max");
   if (typeof minZoom !== "number" || typeof maxZoom !== "number") throw damaged("it holds no tile");
   if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
   return { minZoom, maxZoom };
@@ -118,12 +141,13 @@ function parsed(text: string | undefined): unknown {
 /**
  * Turns errors of SQLite into a `SourceError`. Leaves out the message of an error of opening, as it contains the path.
  */
-function guarded<T>(work: () => T): T {
+async function guarded<T>(work: Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work;
   } catch (error) {
-    if (error instanceof SourceError) throw error;
     const code = codeOf(error);
+    if (code === TOO_LONG)
+      throw new SourceError("timeout", `the archive cannot be read: ${errorMessage(error)}`, { cause: error });
     if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code)) throw damaged(errorMessage(error), error);
     throw unreadable(code === "" ? "it cannot be opened" : code, error);
   }

@@ -1,19 +1,21 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { Compression, Header, Source as PmtilesSource } from "pmtiles";
+import type { Compression, Header, PMTiles, Source as PmtilesSource } from "pmtiles";
 import { formatOfExtension } from "../../layer/format.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
+import { isMap } from "../../lib/is-map.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
-import { areLevels, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
+import { areLevels, attributionOf, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
+import { pictureSide } from "./picture-header.ts";
 
-/**
- * The limit of an unpacked directory. Those of the largest archives have a tenth of it. In memory each byte may become
- * an entry of 60 bytes.
- */
-const DIRECTORY_LIMIT = 4 * 1024 * 1024;
-/** The most directories that each renderer caches; the directories of the whole world take about 3 MB each. */
-const MOST_DIRECTORIES = 32;
+/** The limit of an unpacked directory. Those of the largest archives have less than half of it. */
+const DIRECTORY_LIMIT = 1024 * 1024;
+/** The bytes of an entry of a directory in memory, and the fewest in the file. */
+const ENTRY_BYTES = 96;
+const PACKED_ENTRY_BYTES = 4;
+/** The most bytes of directories that each renderer caches of an archive. */
+const CACHED_BYTES = 32 * 1024 * 1024;
 /** The library counts tiles in numbers, which are exact up to here. */
 const LAST_LEVEL = 26;
 
@@ -29,16 +31,35 @@ export async function openPmtiles(path: string): Promise<Archive> {
     const found = await file.stat();
     if (!found.isFile()) throw unreadable("it is no file");
     const { PMTiles, ResolvedValueCache, tileTypeExt } = await import("pmtiles");
+    const unpackDirectory = unpacking(DIRECTORY_LIMIT);
+    /** Keeps directories up to a number of bytes: their number says nothing, as they may have any size. */
+    class Directories extends ResolvedValueCache {
+      override prune(): void {
+        const bytesOf = (data: unknown): number => (Array.isArray(data) ? data.length * ENTRY_BYTES : 0);
+        let bytes = [...this.cache.values()].reduce((sum, { data }) => sum + bytesOf(data), 0);
+        const oldestFirst = [...this.cache].sort(([, a], [, b]) => a.lastUsed - b.lastUsed);
+        for (const [key, { data }] of oldestFirst) {
+          if (bytes <= CACHED_BYTES) return;
+          if (bytesOf(data) > 0) this.cache.delete(key);
+          bytes -= bytesOf(data);
+        }
+      }
+    }
     const archive = new PMTiles(
       sourceOf(file, path),
-      new ResolvedValueCache(MOST_DIRECTORIES, false, unpacking(DIRECTORY_LIMIT)),
+      new Directories(0, false, async (packed, compression) =>
+        checkedDirectory(await unpackDirectory(packed, compression)),
+      ),
       unpacking(ARCHIVE_READ_LIMIT),
     );
     return {
       facts: () =>
         guarded(async () => {
           const header = await archive.getHeader();
-          return factsOf(header, tileTypeExt(header.tileType), () => archive.getMetadata());
+          return factsOf(header, tileTypeExt(header.tileType), {
+            metadata: () => archive.getMetadata(),
+            tile: () => firstTile(archive, header),
+          });
         }),
       tile: ({ z, x, fromTop }) =>
         guarded(async () => {
@@ -99,6 +120,17 @@ const unpacking =
     }
   };
 
+/** Returns a directory. @throws SourceError if it is too short for the number of entries at its begin (PMTiles 3, 4.2) */
+function checkedDirectory(directory: ArrayBuffer): ArrayBuffer {
+  let count = 0;
+  for (const [i, byte] of new Uint8Array(directory, 0, Math.min(10, directory.byteLength)).entries()) {
+    count += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) break;
+  }
+  if (count * PACKED_ENTRY_BYTES > directory.byteLength) throw damaged("a directory has fewer entries than it says");
+  return directory;
+}
+
 const tooLarge = (limit: number, cause?: unknown): SourceError =>
   new SourceError("too_large", `a part of the archive unpacks to more than ${limit} bytes`, { cause });
 
@@ -111,20 +143,47 @@ function unpacked(limit: number, work: () => Uint8Array): ArrayBuffer {
   }
 }
 
-async function factsOf(header: Header, extension: string, readMetadata: () => Promise<unknown>): Promise<ArchiveFacts> {
+/** Returns a tile of the first level that has one, of those at its corner and in the middle of the archive. */
+async function firstTile(archive: PMTiles, { minZoom, maxZoom, minLon, maxLon, minLat, maxLat }: Header) {
+  const { x, y } = toWebMercatorShare((minLon + maxLon) / 2, (minLat + maxLat) / 2);
+  for (let z = minZoom; z <= Math.min(maxZoom, LAST_LEVEL); z++) {
+    const side = 2 ** z;
+    const at = (share: number): number => Math.min(side - 1, Math.max(0, Math.floor(share * side)));
+    const tile = await archive.getZxy(z, at(x), at(y));
+    if (tile !== undefined && tile.data.byteLength > 0) return new Uint8Array(tile.data);
+  }
+  return undefined;
+}
+
+/** Returns where a point lies in the map of the web, from 0 to 1 in each direction. */
+function toWebMercatorShare(longitude: number, latitude: number): { readonly x: number; readonly y: number } {
+  const sine = Math.sin((latitude * Math.PI) / 180);
+  return { x: (longitude + 180) / 360, y: 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI) };
+}
+
+async function factsOf(
+  header: Header,
+  extension: string,
+  read: { readonly metadata: () => Promise<unknown>; readonly tile: () => Promise<Uint8Array | undefined> },
+): Promise<ArchiveFacts> {
   const { specVersion, minZoom, maxZoom, tileCompression } = header;
   if (specVersion !== 3) throw damaged(`it is of version ${specVersion}, not 3`);
   const format = formatOfExtension(extension.slice(1));
   if (format === undefined) throw damaged(`its header names a type of tiles that is not known, ${header.tileType}`);
   if (!areLevels(minZoom, maxZoom)) throw damaged(`its levels are ${minZoom} to ${maxZoom}`);
   if (Number(tileCompression) > 3) throw damaged("its tiles are compressed in a way that is not known here");
+  const metadata = await read.metadata();
+  const attribution = attributionOf(isMap(metadata) ? metadata["attribution"] : undefined);
+  const sample = format.kind === "image" ? await read.tile() : undefined;
   return {
     format,
+    tileSize: sample === undefined ? undefined : pictureSide(sample),
     minZoom,
     maxZoom,
     bounds: boundsOf([header.minLon, header.minLat, header.maxLon, header.maxLat]),
     // Only vector tiles have layers.
-    vectorLayers: format.kind === "data" ? vectorLayersOf(await readMetadata()) : undefined,
+    vectorLayers: format.kind === "data" ? vectorLayersOf(metadata) : undefined,
+    ...(attribution === undefined ? {} : { attribution }),
   };
 }
 

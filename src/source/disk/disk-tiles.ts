@@ -4,6 +4,7 @@ import type { DiskLayout, TilesOnDisk } from "../../layer/tiles-on-disk.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { openToRead } from "../local-file.ts";
 import { SourceError } from "../source.ts";
+import { arcgisPath, padded, pathParts, tileCachePath } from "../tiles/layout-path.ts";
 import { quadkey } from "../tiles/quadkey.ts";
 import type { UpstreamTile } from "../tiles/tile-template.ts";
 
@@ -27,9 +28,9 @@ export function diskTilePath(
 function layoutPath(layout: DiskLayout, z: number, x: number, y: number, extension: string): string {
   switch (layout) {
     case "tc":
-      return `${padded(z, 2)}/${parts(x, 3, 3)}/${parts(y, 3, 3)}.${extension}`;
+      return `${tileCachePath(z, x, y)}.${extension}`;
     case "mp":
-      return `${padded(z, 2)}/${parts(x, 2, 4)}/${parts(y, 2, 4)}.${extension}`;
+      return `${padded(z, 2)}/${pathParts(x, 2, 4)}/${pathParts(y, 2, 4)}.${extension}`;
     case "tms":
       return `${z}/${x}/${y}.${extension}`;
     case "reverse_tms":
@@ -37,20 +38,10 @@ function layoutPath(layout: DiskLayout, z: number, x: number, y: number, extensi
     case "quadkey":
       return `${quadkey(x, y, z)}.${extension}`;
     case "arcgis":
-      return `L${padded(z, 2)}/R${padded(y, 8, 16)}/C${padded(x, 8, 16)}.${extension}`;
+      return `${arcgisPath(z, x, y)}.${extension}`;
     case "worldwind":
       return `${z}/${padded(y, 4)}/${padded(y, 4)}_${padded(x, 4)}.${extension}`;
   }
-}
-
-const padded = (n: number, digits: number, base = 10): string => n.toString(base).padStart(digits, "0");
-
-/** Returns a number as `count` directories of `digits` digits, the greatest part first. */
-function parts(n: number, count: number, digits: number): string {
-  const base = 10 ** digits;
-  return Array.from({ length: count }, (_, i) => padded(Math.floor(n / base ** (count - 1 - i)) % base, digits)).join(
-    "/",
-  );
 }
 
 /**

@@ -1,4 +1,4 @@
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, inflateSync } from "node:zlib";
 import type { DataFormat } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
@@ -23,7 +23,12 @@ export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
  */
 export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
   // Upstreams send vector tiles as their archives hold them, even if gzip was not requested.
-  const bytes = packed[0] === 0x1f && packed[1] === 0x8b ? gunzipped(packed) : packed;
+  const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
+  const bytes = isGzip
+    ? unzipped(packed, gunzipSync, "gzip")
+    : isZlib(packed)
+      ? unzipped(packed, inflateSync, "zlib")
+      : packed;
   if (bytes.byteLength === 0) throw new SourceError("empty", "the tile is empty");
   if (bytes.byteLength > DATA_LIMIT) throw tooLarge();
   if (isPicture(bytes)) throw new SourceError("wrong_type", `a picture, not ${format.mimeType}`);
@@ -48,13 +53,16 @@ export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
 const tooLarge = (cause?: unknown): SourceError =>
   new SourceError("too_large", `the tile is larger than ${DATA_LIMIT} bytes`, { cause });
 
-function gunzipped(packed: Uint8Array): Uint8Array {
+/** Returns whether data begins as zlib's, with deflate in a window of 32 kB (RFC 1950, 2.2). Old archives have it. */
+const isZlib = ([first = 0, second = 0]: Uint8Array): boolean => first === 0x78 && (first * 256 + second) % 31 === 0;
+
+function unzipped(packed: Uint8Array, unpack: typeof gunzipSync, name: string): Uint8Array {
   try {
-    return gunzipSync(packed, { maxOutputLength: DATA_LIMIT });
+    return unpack(packed, { maxOutputLength: DATA_LIMIT });
   } catch (error) {
     const code = codeOf(error);
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(error);
-    if (code === "Z_BUF_ERROR") throw new SourceError("truncated", "the gzip data is cut off", { cause: error });
-    throw new SourceError("wrong_type", "the gzip data is damaged", { cause: error });
+    if (code === "Z_BUF_ERROR") throw new SourceError("truncated", `the ${name} data is cut off`, { cause: error });
+    throw new SourceError("wrong_type", `the ${name} data is damaged`, { cause: error });
   }
 }

@@ -25,6 +25,14 @@ test.each([
   ["http://u/tms/{z}/{x}/{-y}.png", "http://u/tms/5/3/4.png"],
   ["http://u/tiles/r{q}?g=1", "http://u/tiles/r22033?g=1"],
   ["http://u/x={x}&y={y}&z={z}", "http://u/x=3&y=27&z=5"],
+  ["http://u/{tc}.png", "http://u/05/000/000/003/000/000/027.png"],
+  ["http://u/{-tc}.png", "http://u/05/000/000/003/000/000/004.png"],
+  ["http://u/{arcgis}.png", "http://u/L05/R0000001b/C00000003.png"],
+  ["http://u/{-arcgis}.png", "http://u/L05/R00000004/C00000003.png"],
+  [
+    "http://u/wms?BBOX={bbox}&SRS=EPSG:3857",
+    "http://u/wms?BBOX=-16280475.52625000,-15028131.25500000,-15028131.25500000,-13775786.98375000&SRS=EPSG:3857",
+  ],
   ["http://u/a%20b/{z}/{x}/{y}?sig=a%2Bb+c", "http://u/a%20b/5/3/27?sig=a%2Bb+c"],
 ])("%s becomes %s", (template, expected) => {
   expect(xyzUrl(template, OPTIONS, tileRequest("EPSG:900913", [3, 4, 5])).href).toBe(expected);

@@ -1,11 +1,13 @@
+import type { Extent } from "../../grid/grid-set.ts";
 import type { XyzSourceOptions } from "../../layer/layer.ts";
 import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
+import { arcgisPath, tileCachePath } from "./layout-path.ts";
 import { quadkey } from "./quadkey.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
-/** Creates the source of tiles whose addresses follow a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`). */
+/** Creates the source of tiles whose addresses follow a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`), boxes. */
 export const createXyzSource = (options: XyzSourceOptions, report?: ReportHealth): Source =>
   createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, report);
 
@@ -13,7 +15,16 @@ export const createXyzSource = (options: XyzSourceOptions, report?: ReportHealth
 export function xyzUrl(address: string, options: XyzSourceOptions, request: RenderRequest): URL {
   const { z, x, fromTop, fromBottom } = tileOf(request);
   const { subdomains } = options;
-  const filled = fillTemplate(address, (name) => {
+  const paths: Readonly<Record<string, string>> = {
+    bbox: boxText(request.extent),
+    tc: tileCachePath(z, x, fromTop),
+    "-tc": tileCachePath(z, x, fromBottom),
+    arcgis: arcgisPath(z, x, fromTop),
+    "-arcgis": arcgisPath(z, x, fromBottom),
+  };
+  // Their slashes and commas are written as they are.
+  const withPaths = address.replace(/\{(bbox|-?tc|-?arcgis)\}/g, (whole, name: string) => paths[name] ?? whole);
+  const filled = fillTemplate(withPaths, (name) => {
     switch (name) {
       case "z":
         return String(z);
@@ -35,3 +46,7 @@ export function xyzUrl(address: string, options: XyzSourceOptions, request: Rend
   });
   return withQuery(filled, options.vendorParameters, setParameters(request.parameters));
 }
+
+/** The decimals are those of MapProxy. */
+const boxText = ({ minX, minY, maxX, maxY }: Extent): string =>
+  [minX, minY, maxX, maxY].map((side) => side.toFixed(8)).join(",");

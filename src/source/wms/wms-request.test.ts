@@ -221,3 +221,15 @@ test("the requests of a format have its modifier, and the source's own colours w
   });
   expect(Object.keys(requested({}, { gridSet: mercator }))).not.toEqual(expect.arrayContaining(["BGCOLOR"]));
 });
+
+test.each([
+  ["1.1.1", {}, "EPSG:900913", "EPSG:900913"],
+  ["1.3.0", {}, "EPSG:900913", "EPSG:3857"],
+  ["1.1.1", { "EPSG:900913": "EPSG:3857" }, "EPSG:900913", "EPSG:3857"],
+  ["1.1.1", { "EPSG:3857": "EPSG:102100" }, "EPSG:900913", "EPSG:102100"],
+  ["1.3.0", { "EPSG:900913": "EPSG:900913" }, "EPSG:900913", "EPSG:900913"],
+  ["1.1.1", { "EPSG:900913": "EPSG:3857" }, "EPSG:4326", "EPSG:4326"],
+] as const)("version %s with the names %o asks for %s as %s", (version, crsNames, id, expected) => {
+  const parameters = requested({ version, crsNames }, { gridSet: grid(id) });
+  expect(parameters[version === "1.3.0" ? "CRS" : "SRS"]).toBe(expected);
+});

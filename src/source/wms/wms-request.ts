@@ -1,5 +1,5 @@
 import { isYFirst } from "../../grid/axis-order.ts";
-import { canonicalSrs } from "../../grid/grid-set.ts";
+import { canonicalSrs, sameSrs } from "../../grid/grid-set.ts";
 import type { WmsSourceOptions } from "../../layer/layer.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { FeatureInfoRequest, LegendRequest, MaskRequest, Question, RenderRequest } from "../source.ts";
@@ -138,6 +138,17 @@ function featureInfoUrl(address: string, options: WmsSourceOptions, request: Fea
   });
 }
 
+/** Returns the name of a CRS in requests. A configured name of one code of web mercator is that of its other codes. */
+export function crsName(
+  { version, crsNames = {} }: Pick<WmsSourceOptions, "version" | "crsNames">,
+  srs: number,
+): string {
+  const own = crsNames[`EPSG:${srs}`];
+  if (own !== undefined) return own;
+  const same = Object.keys(crsNames).find((key) => sameSrs(Number(key.slice("EPSG:".length)), srs));
+  return (same === undefined ? undefined : crsNames[same]) ?? `EPSG:${version === "1.3.0" ? canonicalSrs(srs) : srs}`;
+}
+
 /** Replaces keys of the configured URL by the keys that are equal but for case. */
 function urlOf(
   address: string,
@@ -148,7 +159,6 @@ function urlOf(
 ): URL {
   const { gridSet, width, height, parameters } = request;
   const is13 = options.version === "1.3.0";
-  const code = is13 ? canonicalSrs(gridSet.srs) : gridSet.srs;
   const wanted: Record<string, string> = {
     SERVICE: "WMS",
     VERSION: options.version,
@@ -156,7 +166,7 @@ function urlOf(
     STYLES: options.styles.join(","),
     ...own,
     EXCEPTIONS: is13 ? "XML" : "application/vnd.ogc.se_xml",
-    [is13 ? "CRS" : "SRS"]: `EPSG:${code}`,
+    [is13 ? "CRS" : "SRS"]: crsName(options, gridSet.srs),
     BBOX: box,
     WIDTH: String(width),
     HEIGHT: String(height),

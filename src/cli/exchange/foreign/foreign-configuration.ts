@@ -2,11 +2,19 @@ import { Document, isMap, isSeq } from "yaml";
 import type { Content } from "../../../gwc/content.ts";
 import type { ReportedElement } from "./foreign-object.ts";
 
+/** A layer of another program. */
+export interface ForeignLayer {
+  readonly content: Content;
+  /** The titles of the objects that it comes from. */
+  readonly from: readonly string[];
+  /** The file and line of the layer, as `FILE:LINE`. */
+  readonly origin: string | undefined;
+}
+
 /** A configuration of another program, in the shape of the configuration file. */
 export interface ForeignConfiguration {
   readonly gridSets: readonly Content[];
-  /** Each with the titles of the objects that it comes from. */
-  readonly layers: readonly { readonly content: Content; readonly from: readonly string[] }[];
+  readonly layers: readonly ForeignLayer[];
   readonly serviceInformation: Content | undefined;
   readonly reports: readonly ReportedElement[];
   /** The variables that hold secrets. */

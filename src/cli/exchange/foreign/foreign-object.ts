@@ -1,4 +1,5 @@
 import { isMap } from "../../../lib/is-map.ts";
+import { Origins, placed } from "./origins.ts";
 
 /** What becomes of an element of another program's configuration. */
 export interface ReportedElement {
@@ -9,6 +10,14 @@ export interface ReportedElement {
   /** `differently`: taken over, with the difference. `kept`: no part of Nuthatch uses it. */
   readonly outcome: "taken over" | "differently" | "kept";
   readonly how?: string;
+  /** The file and line of the element, as `FILE:LINE`. */
+  readonly origin?: string;
+}
+
+/** Where an object stands: its own file and line, and the origins of its members. */
+export interface Place {
+  readonly origins: Origins;
+  readonly origin: string | undefined;
 }
 
 interface Mark {
@@ -18,15 +27,27 @@ interface Mark {
 
 type Key = string | readonly string[];
 
+const partsOf = (key: Key): readonly string[] => (typeof key === "string" ? key.split(".") : key);
+
 const isScalar = (value: unknown): value is string | number | boolean =>
   ["string", "number", "boolean"].includes(typeof value);
 
-/** Returns the paths of all values in a content: lists of values count as one, items of other lists by their list. */
-function pathsOf(content: unknown, at = ""): readonly string[] {
+/**
+ * Returns the paths of all values in a content, with their origins: lists of values count as one, items of other lists
+ * by their list.
+ */
+function pathsOf(
+  content: unknown,
+  { origins, origin }: Place,
+  at = "",
+): readonly (readonly [path: string, origin: string | undefined])[] {
+  const placeOf = (key: string): Place => ({ origins, origin: origins.at(content, [key]) ?? origin });
   if (Array.isArray(content) && content.some((item) => !isScalar(item)))
-    return [...new Set(content.flatMap((item) => pathsOf(item, at)))];
-  if (!isMap(content) || Object.keys(content).length === 0) return [at];
-  return Object.entries(content).flatMap(([key, value]) => pathsOf(value, at === "" ? key : `${at}.${key}`));
+    return content.flatMap((item, i) => pathsOf(item, placeOf(String(i)), at));
+  if (!isMap(content) || Object.keys(content).length === 0) return [[at, origin]];
+  return Object.entries(content).flatMap(([key, value]) =>
+    pathsOf(value, placeOf(key), at === "" ? key : `${at}.${key}`),
+  );
 }
 
 /**
@@ -36,11 +57,29 @@ function pathsOf(content: unknown, at = ""): readonly string[] {
 export class ForeignObject {
   readonly title: string;
   readonly content: unknown;
+  readonly #place: Place;
   readonly #marks = new Map<string, Mark>();
+  readonly #faults = new Map<string, string>();
 
-  constructor(title: string, content: unknown) {
+  constructor(title: string, content: unknown, place: Place = { origins: new Origins(), origin: undefined }) {
     this.title = title;
     this.content = content;
+    this.#place = place;
+  }
+
+  /** What is wrong with values that were read, such as a flag that is neither true nor false. */
+  get faults(): readonly string[] {
+    return [...this.#faults.values()];
+  }
+
+  /** Returns where the value at a path stands, or the object itself. */
+  where(key: Key = []): string | undefined {
+    return this.#place.origins.at(this.content, partsOf(key)) ?? this.#place.origin;
+  }
+
+  /** Returns whether the key is there, also without a value. */
+  has(key: Key): boolean {
+    return this.#at(key) !== undefined;
   }
 
   /** Returns the value at a path, and marks it as taken over. */
@@ -58,7 +97,7 @@ export class ForeignObject {
   /** Returns the value at a path; null: the key is there without a value. */
   #at(key: Key): unknown {
     let found: unknown = this.content;
-    for (const part of typeof key === "string" ? key.split(".") : key) found = isMap(found) ? found[part] : undefined;
+    for (const part of partsOf(key)) found = isMap(found) ? found[part] : undefined;
     return found;
   }
 
@@ -73,10 +112,18 @@ export class ForeignObject {
     return typeof number === "number" && Number.isFinite(number) ? number : undefined;
   }
 
+  /** Returns a flag. A value that is neither true nor false is a fault of the object. */
   flag(key: Key): boolean | undefined {
     const found = this.value(key);
-    if (typeof found === "boolean") return found;
-    return typeof found === "string" ? found.toLowerCase() === "true" : undefined;
+    if (found === undefined || typeof found === "boolean") return found;
+    const text = typeof found === "string" ? found.trim().toLowerCase() : "";
+    if (text === "true" || text === "false") return text === "true";
+    const shown = JSON.stringify(found).slice(0, 100);
+    const path = partsOf(key).join(".");
+    const fault = `${path} of the ${this.title}${placed(this.where(key))}: expected true or false, got ${shown}`;
+    this.#faults.set(path, fault);
+    this.#mark(key, { outcome: "kept", how: `expected true or false, got ${shown}` });
+    return undefined;
   }
 
   /** Returns a list of texts; one text counts as a list. */
@@ -112,9 +159,15 @@ export class ForeignObject {
   }
 
   report(): readonly ReportedElement[] {
-    return pathsOf(this.content)
-      .filter((path) => path !== "")
-      .map((path) => ({ title: this.title, path, ...(this.#markOf(path) ?? { outcome: "kept" }) }));
+    const first = new Map<string, string | undefined>();
+    for (const [path, origin] of pathsOf(this.content, this.#place))
+      if (path !== "" && !first.has(path)) first.set(path, origin);
+    return [...first].map(([path, origin]) => ({
+      title: this.title,
+      path,
+      ...(origin === undefined ? {} : { origin }),
+      ...(this.#markOf(path) ?? { outcome: "kept" }),
+    }));
   }
 
   /** The mark of a map applies to all values in it that have no mark of their own. */

@@ -183,6 +183,9 @@ export const LayerSchema = map({
   description: anyText.default("").describe("The description in capabilities."),
   keywords: list(text).default([]).describe("For the capabilities."),
   metadataUrls: list(MetadataUrlSchema).default([]).describe("Documents that describe the data, for the capabilities."),
+  attribution: optional(
+    anyText.refine((given) => given.length <= 2000, sentence("expected at most 2000 characters")),
+  ).describe("Who is named beside the map, as HTML: in TileJSON, WMS and OGC API; that of the archive."),
   source: SourceSchema.describe("Where missing tiles come from."),
   tilesOnDisk: optional(someOf(TilesOnDiskSchema)).describe(
     "Tiles that another program has written: they are copied instead of rendered, and never changed.",

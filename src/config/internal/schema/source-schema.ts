@@ -138,6 +138,9 @@ const WmsSourceSchema = map({
   version: oneOf(["1.1.1", "1.3.0"]).default("1.1.1").describe("The version of WMS in requests."),
   layers: optional(someOf(text)).describe("The layers of the upstream; the name of the layer."),
   styles: list(anyText).default([]).describe("At most one style for each layer."),
+  crsNames: optional(z.record(z.string(), text, "a map")).describe(
+    "Other names of CRSs in requests, such as `EPSG:900913: EPSG:3857`.",
+  ),
   transparent: flag.default(true).describe("Request maps with a transparent background."),
   queryLayers: optional(someOf(text)).describe("The layers of GetFeatureInfo; `layers`."),
   bgColor: optional(colour).describe("The colour behind the map, such as 0xFFFFFF."),
@@ -147,13 +150,23 @@ const WmsSourceSchema = map({
 }).superRefine((source, context) => {
   checkAddresses(source, () => undefined, context);
   checkUpstream(source, WMS_PARAMETERS, context);
+  checkCrsNames(source.crsNames ?? {}, context);
   const { styles, layers } = source;
   const most = layers?.length ?? 1;
   if (styles.length > most)
     wrong(context, ["styles"], `expected at most one per layer (${most}), got ${styles.length}`);
 });
 
-const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "q", "s"];
+function checkCrsNames(names: Readonly<Record<string, string>>, context: z.RefinementCtx): void {
+  for (const [code, name] of Object.entries(names)) {
+    if (!/^EPSG:[1-9]\d{0,5}$/.test(code)) wrong(context, ["crsNames", code], "expected EPSG:NUMBER", "key");
+    if (!/^[\w.:/-]{1,200}$/.test(name)) expected(context, ["crsNames", code], "the name of a CRS, such as EPSG:3857");
+  }
+}
+
+/** The placeholders that stand for a whole tile. */
+const TILE_PLACEHOLDERS = ["q", "bbox", "tc", "-tc", "arcgis", "-arcgis"];
+const XYZ_PLACEHOLDERS = ["z", "x", "y", "-y", "s", ...TILE_PLACEHOLDERS];
 
 const XyzSourceSchema = map({
   type: z.literal("xyz").describe("Tiles by level, column and row, or by quadkey."),
@@ -166,7 +179,8 @@ const XyzSourceSchema = map({
     const has = (name: string) => names.includes(name);
     if (names.some((name) => !XYZ_PLACEHOLDERS.includes(name)))
       return `no other placeholders than ${braced(XYZ_PLACEHOLDERS)}`;
-    if (!has("q") && !(has("z") && has("x") && (has("y") || has("-y")))) return "{z}, {x} and {y} or {-y}, or else {q}";
+    if (!TILE_PLACEHOLDERS.some(has) && !(has("z") && has("x") && (has("y") || has("-y"))))
+      return `{z}, {x} and {y} or {-y}, or else one of ${braced(TILE_PLACEHOLDERS)}`;
     return has("s") && subdomains.length === 0 ? "subdomains beside it, as it has {s}" : undefined;
   };
   checkAddresses(source, lackOf, context);

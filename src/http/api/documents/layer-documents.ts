@@ -197,6 +197,7 @@ export const layer = z.object({
   abstract: text,
   advertised: z.boolean().meta({ description: "Whether capabilities have the layer" }),
   keywords: z.array(text),
+  attribution: textOrNull.meta({ description: "Who is named beside the map, as HTML" }),
   metadataUrls: z.array(z.object({ type: text, format: text, url: text })),
   defaultGridSet: textOrNull,
   source: z.object({

@@ -31,6 +31,7 @@ export function layerDocument(
     abstract: layer.description,
     advertised: layer.advertised,
     keywords: layer.keywords,
+    attribution: layer.attribution ?? null,
     metadataUrls: layer.metadataUrls,
     defaultGridSet: defaultSubset(layer)?.gridSet.id ?? null,
     source: sourceDocument(layer.source),

@@ -160,6 +160,7 @@ export function collection(layer: Layer, base: string): unknown {
     id: layer.name,
     title: layer.title || layer.name,
     description: layer.description || undefined,
+    attribution: layer.attribution || undefined,
     extent: box && { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } },
     links: [
       link("self", url),

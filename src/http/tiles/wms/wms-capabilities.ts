@@ -172,14 +172,40 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
     ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
     ...boxes.map(([code, found]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(found))}/>`),
+    ...attributionElements(layer),
     ...layer.metadataUrls.map(metadataElement),
     ...styleElements(layer, baseUrl),
     "      </Layer>",
   ].join("\n");
 }
 
+/** The element has a plain text, and one address (WMS 1.3.0, 7.2.4.6.7): that of the first link. */
+function attributionElements({ attribution = "" }: Layer): readonly string[] {
+  const text = attribution
+    .replace(/<[^<>]*>/g, "")
+    .replace(/&(amp|lt|gt|quot|copy|nbsp|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+    .trim();
+  const url = /<a\s[^<>]*href="(https?:[^"<>]+)"/i.exec(attribution)?.[1]?.replaceAll("&amp;", "&");
+  if (text === "" && url === undefined) return [];
+  const title = text === "" ? "" : `<Title>${escapeXml(text)}</Title>`;
+  return [`        <Attribution>${title}${url === undefined ? "" : onlineResource(url)}</Attribution>`];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  copy: "©",
+  nbsp: " ",
+  "#39": "'",
+};
+
+const onlineResource = (url: string): string =>
+  `<OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/>`;
+
 const metadataElement = ({ type, format, url }: MetadataUrl): string =>
-  `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/></MetadataURL>`;
+  `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format>${onlineResource(url)}</MetadataURL>`;
 
 /** Returns a box in the axis order of its CRS. */
 function inAxisOrder({ subset, box: e }: CrsBox): Extent {

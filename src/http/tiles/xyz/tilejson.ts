@@ -1,7 +1,7 @@
 import { WORLD } from "../../../grid/geographic-extent.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
-import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
+import { type GridSubset, type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -16,11 +16,11 @@ export function parseTileJson(
   rest: readonly string[],
   query: Query,
 ): Result<RequestedTile, Refusal> {
-  const [name, gridSet = WEB_GRID] = rest;
+  const [name, gridSet] = rest;
   if (name === undefined || rest.length > 2) return notFound("A TileJSON address is /tilejson/{layer}[/{gridSet}]");
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
-  const subset = findGrid(layer.value, gridSet);
+  const subset = findGrid(layer.value, gridSet ?? webSubset(layer.value)?.gridSet.id ?? WEB_GRID);
   if (!subset.ok) return subset;
   const format = findRequestedFormat(layer.value, query.get("FORMAT"));
   if (!format.ok) return format;
@@ -42,6 +42,7 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
       // GeoWebCache has the name here, also where the layer has a title.
       name: layer.name,
       description: layer.description || undefined,
+      attribution: layer.attribution || undefined,
       scheme: "xyz",
       tiles: [`${baseUrl}/xyz/${path}/{z}/{x}/{y}.${format.extension}${queryOf(parameters)}`],
       minzoom: subset.zoomStart,

@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { findSubset, WEB_GRID } from "../../../layer/layer.ts";
+import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -24,7 +24,7 @@ function webTile(
 ): Result<RequestedTile, Refusal> {
   const layer = findLayer(catalogue, name);
   if (!layer.ok) return layer;
-  const subset = findSubset(layer.value, WEB_GRID);
+  const subset = webSubset(layer.value);
   if (subset === undefined) return notFound(`The layer has no ${WEB_GRID}`);
   return resolveTile(
     { layer: layer.value, subset },

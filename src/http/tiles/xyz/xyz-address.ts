@@ -1,5 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { findSubset, WEB_GRID } from "../../../layer/layer.ts";
+import { WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { parseParameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
@@ -22,7 +22,7 @@ export function parseXyz(catalogue: Catalogue, rest: readonly string[], query: Q
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
   const short = rest.length === 4;
-  const inDefault = findSubset(layer.value, WEB_GRID);
+  const inDefault = webSubset(layer.value);
   if (short && inDefault === undefined) {
     return notFound(
       `The layer has no ${WEB_GRID}; name one of its grid sets before {z}: ${layer.value.gridSubsets.map((s) => s.gridSet.id).join(", ")}`,

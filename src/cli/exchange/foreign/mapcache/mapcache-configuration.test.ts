@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { reportText } from "../../../output/element-report.ts";
 import { problemsOfText } from "../../problems-of-text.ts";
 import { foreignYaml } from "../foreign-configuration.ts";
+import { withoutRefused } from "../without-refused.ts";
 import { mapCacheConfiguration } from "./mapcache-configuration.ts";
 
 function fileWith(text: string): string {
@@ -78,7 +79,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   expect(layer("time")).toMatchObject({ parameterFilters: [{ key: "TIME", values: ["2026", "2025"] }] });
   expect(layer("offline")).toMatchObject({ source: { type: "none" }, tilesOnDisk: [{ extension: "jpg" }] });
   expect(taken.gridSets).toMatchObject([{ id: "lambert", srs: "EPSG:2154", alignTopLeft: true }]);
-  expect(taken.leftOut).toEqual(["the tileset raster: the source gdal is of the type gdal"]);
+  expect(taken.leftOut).toEqual(["the tileset raster: the source gdal is of the type gdal (mapcache.xml:22)"]);
   expect(taken.serviceInformation).toEqual({
     title: "City",
     description: "Maps",
@@ -109,4 +110,98 @@ test("parameters that each request has are left out, as MapCache replaces them",
   );
   expect(await problemsOfText(foreignYaml("MapCache", taken), { PASSWORD_WMS: "x" })).toEqual([]);
   expect(reportText(taken.reports)).toContain("getmap.params.SRS");
+});
+
+const fileOf = (sections: string): string =>
+  fileWith(`<mapcache>
+  <source name="wms" type="wms"><getmap><params><LAYERS>a</LAYERS></params></getmap><http><url>http://127.0.0.1:9/wms</url></http></source>
+  <cache name="disk" type="disk"><base>/srv/mapcache</base></cache>
+${sections}
+</mapcache>`);
+const tileset = (name: string, parts: string): string =>
+  `<tileset name="${name}"><source>wms</source><cache>disk</cache>${parts}</tileset>`;
+const layersOf = async (sections: string) => {
+  const taken = await withoutRefused("MapCache", await mapCacheConfiguration(fileOf(sections)));
+  expect(await problemsOfText(foreignYaml("MapCache", taken), {})).toEqual([]);
+  return { ...taken, contents: taken.layers.map(({ content }) => content) };
+};
+
+test("dimensions have the values and expressions of their elements", async () => {
+  const { contents, leftOut } = await layersOf(
+    tileset(
+      "a",
+      `<format>PNG</format><grid>g</grid><dimensions>
+      <dimension type="values" name="SEASON" default="summer"><value>summer</value><value>winter</value></dimension>
+      <dimension type="values" name="one" default="x"><value>x</value></dimension>
+      <dimension type="regex" name="MAPFILE" default="a.map"><regex>^[a-z]+\\.map$</regex></dimension>
+      <dimension type="regex" name="PART" default="1"><regex>[0-9]|x</regex></dimension>
+      <dimension type="sqlite" name="AREA" default="all"><dbfile>/a.sqlite</dbfile></dimension></dimensions>`,
+    ),
+  );
+  expect(contents[0]?.["parameterFilters"]).toEqual([
+    { type: "string", key: "SEASON", default: "summer", values: ["summer", "winter"] },
+    { type: "string", key: "ONE", default: "x", values: ["x"] },
+    { type: "regex", key: "MAPFILE", default: "a.map", regex: "^[a-z]+\\.map$" },
+    // MapCache looks for the expression anywhere in the value.
+    { type: "regex", key: "PART", default: "1", regex: "(?s:.*)(?:[0-9]|x)(?s:.*)" },
+    { type: "string", key: "AREA", default: "all", values: [] },
+  ]);
+  expect(leftOut).toEqual([
+    "the dimension AREA of the tileset a: the type sqlite has no equal, so all requests have its default (mapcache.xml:9)",
+  ]);
+});
+
+test("the grids of the web have all 22 levels, and the code that MapCache asks for", async () => {
+  const { contents } = await layersOf(
+    tileset("a", "<grid>g</grid><grid>WGS84</grid>") + tileset("b", "<grid>GoogleMapsCompatible</grid>"),
+  );
+  expect(contents).toMatchObject([
+    {
+      gridSubsets: [
+        { gridSet: "EPSG:900913", zoomStop: 21 },
+        { gridSet: "EPSG:4326", zoomStop: 17 },
+      ],
+    },
+    { gridSubsets: [{ gridSet: "EPSG:900913", zoomStop: 21 }], source: { crsNames: { "EPSG:900913": "EPSG:3857" } } },
+  ]);
+  expect(contents[0]?.["source"]).not.toHaveProperty("crsNames");
+});
+
+test("a tileset without a format has that of its source, in files called .png", async () => {
+  const { contents } = await layersOf(
+    `<source name="jpg" type="wms"><getmap><params><FORMAT>image/jpeg</FORMAT></params></getmap>
+      <http><url>http://127.0.0.1:9/wms?layers=half&amp;map=/a.map</url></http></source><default_format>PNG8</default_format>
+      <tileset name="a"><source>jpg</source><cache>disk</cache><grid>g</grid></tileset>${tileset("b", "<grid>g</grid>")}`,
+  );
+  expect(contents).toMatchObject([
+    {
+      formats: ["image/jpeg"],
+      tilesOnDisk: [{ format: "image/jpeg", extension: "png" }],
+      source: { url: "http://127.0.0.1:9/wms?map=/a.map", layers: ["half"] },
+    },
+    { formats: ["image/png"], tilesOnDisk: [{ format: "image/png", extension: "png" }] },
+  ]);
+});
+
+test("what a server refuses is left out alone, with its line", async () => {
+  const { contents, leftOut } = await layersOf(
+    [
+      tileset("a", '<grid restricted_extent="5 5 5 5">WGS84</grid><grid minzoom="30">g</grid>'),
+      tileset("b", '<grid restricted_extent="500 500 600 600">WGS84</grid><grid>g</grid>'),
+      tileset("c", "<read-only>perhaps</read-only><grid>g</grid>"),
+      tileset(
+        "d",
+        '<grid>g</grid><dimensions><dimension type="regex" name="x" default="a"><regex>(?=a)a</regex></dimension></dimensions>',
+      ),
+    ].join("\n"),
+  );
+  expect(contents.map(({ name, gridSubsets }) => [name, gridSubsets])).toEqual([
+    ["b", [{ gridSet: "EPSG:900913", zoomStop: 21 }]],
+  ]);
+  expect(leftOut).toEqual([
+    'the tileset c: read-only of the tileset c (mapcache.xml:6): expected true or false, got "perhaps"',
+    expect.stringMatching(/^the layer a: .*\(mapcache\.xml:4\)$/),
+    expect.stringMatching(/^the layer b: without EPSG:4326: .*\(mapcache\.xml:5\)$/),
+    expect.stringMatching(/^the layer d: .*RE2.*\(mapcache\.xml:7\)$/),
+  ]);
 });

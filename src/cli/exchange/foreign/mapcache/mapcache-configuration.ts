@@ -1,16 +1,24 @@
 import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import type { Content } from "../../../../gwc/content.ts";
 import { xmlContent } from "../../../../http/configuration/xml-content.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { fileFault } from "../../../../lib/file-fault.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
-import type { ForeignConfiguration } from "../foreign-configuration.ts";
+import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
+import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
 import { ForeignObject } from "../foreign-object.ts";
+import { Origins, placed } from "../origins.ts";
 import { mapCacheGrid } from "./mapcache-grids.ts";
 import { mapCacheTiles, type NamedGrid } from "./mapcache-tiles.ts";
-import { dimensionFilters, mapCacheFormat, mapCacheSource } from "./mapcache-tileset.ts";
+import {
+  dimensionFilters,
+  type MapCacheSource,
+  mapCacheFormat,
+  mapCacheSource,
+  mapCacheSourceFormat,
+} from "./mapcache-tileset.ts";
 
 /** The named objects of a file, by their element. */
 const KINDS = ["grid", "source", "cache", "format", "tileset"] as const;
@@ -34,10 +42,13 @@ export async function mapCacheConfiguration(path: string): Promise<ForeignConfig
   const file = await readMapCache(path);
   const { objects, settings, gridSets, variables } = file;
   const leftOut: string[] = [];
-  const layers: ForeignConfiguration["layers"][number][] = [];
+  const layers: ForeignLayer[] = [];
   for (const [name, tileset] of objects.tileset) {
-    const made = layerOf(name, tileset, file);
-    if (typeof made === "string") leftOut.push(`the tileset ${name}: ${made}`);
+    const made = layerOf(name, tileset, file, leftOut);
+    const line = placed(tileset.where());
+    const fault = [tileset, ...usedObjects(tileset, objects)].flatMap(({ faults }) => faults)[0];
+    if (typeof made === "string") leftOut.push(`the tileset ${name}: ${made}${line}`);
+    else if (fault !== undefined) leftOut.push(`the tileset ${name}: ${fault}`);
     else layers.push(made);
   }
   const serviceInformation = informationOf(settings);
@@ -52,11 +63,17 @@ export async function mapCacheConfiguration(path: string): Promise<ForeignConfig
   };
 }
 
+const usedObjects = (tileset: ForeignObject, objects: File["objects"]): readonly ForeignObject[] =>
+  (["source", "cache", "format"] as const).flatMap((kind) => objects[kind].get(String(tileset.look(kind))) ?? []);
+
 async function readMapCache(path: string): Promise<File> {
   const bytes = await readFile(path).catch((error: unknown) => {
     throw new CommandFailure(`${path} cannot be read: ${fileFault(error)}`, EXIT.failure);
   });
-  const read = xmlContent(bytes);
+  const origins = new Origins();
+  const read = xmlContent(bytes, (container, lines) =>
+    origins.set(container, new Map([...lines].map(([key, line]) => [key, `${basename(path)}:${line}`]))),
+  );
   if (!read.ok) throw new CommandFailure(`${path} is no XML: ${read.error}`, EXIT.configuration);
   const { root, content } = read.value;
   if (root !== "mapcache" || !isMap(content))
@@ -65,14 +82,16 @@ async function readMapCache(path: string): Promise<File> {
       EXIT.configuration,
     );
   const rest = Object.fromEntries(Object.entries(content).filter(([key]) => !KINDS.some((kind) => kind === key)));
-  const settings = new ForeignObject("settings", rest);
+  origins.copy(rest, content);
+  const settings = new ForeignObject("settings", rest, { origins, origin: undefined });
+  const named = (kind: Kind): Named => objectsOf(kind, content, origins);
   return {
     objects: {
-      grid: named("grid", content),
-      source: named("source", content),
-      cache: named("cache", content),
-      format: named("format", content),
-      tileset: named("tileset", content),
+      grid: named("grid"),
+      source: named("source"),
+      cache: named("cache"),
+      format: named("format"),
+      tileset: named("tileset"),
     },
     settings,
     directory: dirname(resolve(path)),
@@ -85,12 +104,14 @@ async function readMapCache(path: string): Promise<File> {
 const listOf = (value: unknown): readonly unknown[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-function named(kind: Kind, content: Readonly<Record<string, unknown>>): Named {
+function objectsOf(kind: Kind, content: Readonly<Record<string, unknown>>, origins: Origins): Named {
   return new Map(
-    listOf(content[kind]).flatMap((item): [string, ForeignObject][] => {
+    listOf(content[kind]).flatMap((item, i, list): [string, ForeignObject][] => {
       if (!isMap(item)) return [];
       const { "@name": name = "", ...own } = item;
-      return [[String(name), new ForeignObject(`${kind} ${String(name)}`, own)]];
+      origins.copy(own, item);
+      const origin = list === content[kind] ? origins.at(list, [String(i)]) : origins.at(content, [kind]);
+      return [[String(name), new ForeignObject(`${kind} ${String(name)}`, own, { origins, origin })]];
     }),
   );
 }
@@ -103,14 +124,22 @@ function composesMaps(settings: ForeignObject): boolean {
 }
 
 /** Returns a layer of the configuration file, or why there is none. */
-function layerOf(name: string, tileset: ForeignObject, file: File): ForeignConfiguration["layers"][number] | string {
+function layerOf(name: string, tileset: ForeignObject, file: File, leftOut: string[]): ForeignLayer | string {
   const { objects, settings, directory, variables, fullWms } = file;
   const grids = gridsOf(tileset, file);
   if (grids.length === 0) return "it has no grid that can be served";
-  const formatName = tileset.text("format") ?? settings.text("default_format");
-  const format = mapCacheFormat(formatName, objects.format.get(formatName ?? ""));
+  settings.kept("default_format", "MapCache uses it for errors and composed maps alone");
+  const isReadOnly = tileset.flag("read-only") === true;
+  const sourceName = tileset.text("source");
+  const own = sourceName === undefined ? undefined : objects.source.get(sourceName);
+  const translated = own === undefined ? undefined : mapCacheSource(own, sourceName ?? "", variables);
+  const formatName = tileset.text("format");
+  const format =
+    formatName === undefined
+      ? mapCacheSourceFormat(translated?.ok === true ? translated.value.format : "")
+      : mapCacheFormat(formatName, objects.format.get(formatName));
   if (format === undefined) return `its format ${formatName} has no equal`;
-  const filters = dimensionFilters(tileset);
+  const filters = dimensionFilters(tileset, leftOut);
   const cacheName = tileset.text("cache") ?? "";
   const cache = objects.cache.get(cacheName);
   const type = cache?.text("@type");
@@ -126,10 +155,7 @@ function layerOf(name: string, tileset: ForeignObject, file: File): ForeignConfi
         );
   const dbfile = type === "mbtiles" ? cache?.text("dbfile") : undefined;
   const archive = dbfile === undefined ? undefined : resolve(directory, dbfile);
-  const sourceName = tileset.text("source");
-  const isReadOnly = tileset.flag("read-only") === true;
-  const own = sourceName === undefined ? undefined : objects.source.get(sourceName);
-  const source = own === undefined || isReadOnly ? undefined : mapCacheSource(own, sourceName ?? "", variables);
+  const source = isReadOnly ? undefined : translated;
   const hasTiles = tiles.length > 0 || archive !== undefined;
   if (source?.ok === false && !hasTiles) return source.error;
   if (source === undefined && !hasTiles) return "it has neither a source nor tiles that can be read";
@@ -137,13 +163,14 @@ function layerOf(name: string, tileset: ForeignObject, file: File): ForeignConfi
     cache?.kept("dbfile", `once the server runs, \`nuthatch import ${archive} ${name}\` stores its tiles`);
   const none = archive === undefined ? { type: "none" } : { type: "mbtiles", file: archive };
   return {
+    origin: tileset.where(),
     from: [tileset.title, ...(own === undefined ? [] : [own.title]), ...(cache === undefined ? [] : [cache.title])],
     content: defined({
       name,
       title: tileset.text("metadata.title"),
       description: tileset.text("metadata.abstract"),
       keywords: tileset.texts("metadata.keyword"),
-      source: source?.ok === true ? source.value.content : none,
+      source: source?.ok === true ? askedSource(source.value, grids) : none,
       tilesOnDisk: tiles.length === 0 ? undefined : tiles,
       gridSubsets: grids.map(({ subset }) => subset),
       formats: [format.mimeType],
@@ -156,6 +183,16 @@ function layerOf(name: string, tileset: ForeignObject, file: File): ForeignConfi
       fullWms: fullWms ? true : undefined,
     }),
   };
+}
+
+/** Returns a source with the names of CRSs that MapCache asks for. */
+function askedSource({ content, srs }: MapCacheSource, grids: ReturnType<typeof gridsOf>): Content {
+  const crsNames = crsNamesFor(
+    grids.map(({ named: { grid } }) => grid),
+    content["version"],
+    ({ srsName }) => (srs !== undefined && isWebMercator(srs) ? srs : srsName),
+  );
+  return crsNames === undefined ? content : { ...content, crsNames };
 }
 
 function rendering(tileset: ForeignObject, hasMetatiles: boolean): Content {
@@ -174,17 +211,18 @@ function gridsOf(
 ): readonly { readonly named: NamedGrid; readonly subset: Content }[] {
   const given = listOf(tileset.value("grid"));
   const made: { readonly named: NamedGrid; readonly subset: Content }[] = [];
+  const remarks: string[] = [];
   for (const item of given) {
     const link = new ForeignObject("", isMap(item) ? item : { "#": item });
     const name = link.text("#") ?? "";
     const grid = mapCacheGrid(name, objects.grid.get(name));
     if (!grid.ok) {
-      tileset.differently("grid", `without ${name}: ${grid.error}`);
+      remarks.push(`without ${name}: ${grid.error}`);
       continue;
     }
     const { id, content, resolutions } = grid.value;
     if (made.some(({ subset }) => subset["gridSet"] === id)) {
-      tileset.differently("grid", `two of them are ${id}`);
+      remarks.push(`two of them are ${id}`);
       continue;
     }
     if (content !== undefined) gridSets.set(id, content);
@@ -204,6 +242,7 @@ function gridsOf(
       }),
     });
   }
+  if (remarks.length > 0) tileset.differently("grid", remarks.join("; "));
   return made;
 }
 

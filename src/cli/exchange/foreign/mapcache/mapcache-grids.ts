@@ -10,7 +10,7 @@ const halvings = (first: number, count: number): number[] => Array.from({ length
 const web = {
   srs: "epsg:3857",
   extent: [-HALF_WORLD, -HALF_WORLD, HALF_WORLD, HALF_WORLD],
-  resolutions: halvings(156543.033928041, 19),
+  resolutions: halvings(156543.033928041, 22),
 };
 /** MapCache's own grids. */
 const BUILT_IN: Readonly<Record<string, Content>> = {

@@ -1,21 +1,33 @@
 import type { Content } from "../../../../gwc/content.ts";
+import { formatOf } from "../../../../layer/format.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
+import { placed } from "../origins.ts";
 import { upstreamUrl } from "../upstream-url.ts";
+import { WrittenParameters } from "../written-parameters.ts";
 
 /** The parameters of a WMS request that have keys of their own. */
 const OWN_PARAMETERS = ["FORMAT", "LAYERS", "STYLES", "TRANSPARENT", "VERSION", "BGCOLOR"];
-/** The parameters that each request of a WMS source has. MapCache replaces them too. */
+/** The parameters that each request of a WMS source has. */
 const SET_PARAMETERS = ["SERVICE", "REQUEST", "SRS", "CRS", "BBOX", "WIDTH", "HEIGHT"];
+
+export interface MapCacheSource {
+  readonly content: Content;
+  readonly queryable: boolean;
+  /** The format that the upstream is asked for. */
+  readonly format: string;
+  /** The CRS that each request names instead of that of the grid; undefined: none. */
+  readonly srs: string | undefined;
+}
 
 /** Returns a source of MapCache, or why it cannot be used. */
 export function mapCacheSource(
   source: ForeignObject,
   name: string,
   variables: Set<string>,
-): Result<{ readonly content: Content; readonly queryable: boolean }, string> {
+): Result<MapCacheSource, string> {
   const type = source.text("@type") ?? "";
   if (type !== "wms") {
     source.kept("@type", "only sources of the type wms have an equal");
@@ -30,7 +42,9 @@ export function mapCacheSource(
   const vendor = Object.keys(parameters)
     .filter((key) => ![...OWN_PARAMETERS, ...SET_PARAMETERS].includes(key.toUpperCase()))
     .map((key): [string, string] => [key.toUpperCase(), source.text(["getmap", "params", key]) ?? ""]);
-  const upstream = upstreamUrl(source.text("http.url") ?? "", name, variables);
+  // MapCache sends the parameters of the address too: they count where the file names no others.
+  const address = new WrittenParameters(source.text("http.url") ?? "");
+  const upstream = upstreamUrl(address.url, name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");
   source.kept("http.headers", "requests have no headers of their own: use vendorParameters, or username and password");
   source.kept("http.connection_timeout", "timeoutSeconds is the limit of the whole request");
@@ -39,16 +53,19 @@ export function mapCacheSource(
   for (const key of Object.keys(parameters))
     if (SET_PARAMETERS.includes(key.toUpperCase()))
       source.kept(["getmap", "params", key], "each request has the value of its map");
-  const styles = parameter("STYLES")?.split(",");
+  const styles = parameter("STYLES")?.split(",") ?? address.list("STYLES");
+  const transparent = parameter("TRANSPARENT") ?? address.get("TRANSPARENT");
   return ok({
+    format: parameter("FORMAT") ?? "image/png",
+    srs: parameter("SRS")?.toUpperCase(),
     content: defined({
       type: "wms",
       ...upstream,
       version: parameter("VERSION") === "1.3.0" ? "1.3.0" : undefined,
-      layers: parameter("LAYERS")?.split(","),
+      layers: parameter("LAYERS")?.split(",") ?? address.list("LAYERS"),
       styles: styles?.some((style) => style !== "") === true ? styles : undefined,
-      transparent: parameter("TRANSPARENT")?.toLowerCase() === "true",
-      bgColor: parameter("BGCOLOR"),
+      transparent: transparent?.toLowerCase() === "true",
+      bgColor: parameter("BGCOLOR") ?? address.get("BGCOLOR"),
       timeoutSeconds: source.number("http.timeout"),
       vendorParameters: vendor.length === 0 ? undefined : Object.fromEntries(vendor),
     }),
@@ -64,17 +81,25 @@ export interface MapCacheFormat {
   readonly quality: number | undefined;
 }
 
+const JPEG_QUALITY = 90;
 const STANDARD: MapCacheFormat = { mimeType: "image/png", extension: "png", quality: undefined };
 const BUILT_IN: Readonly<Record<string, MapCacheFormat>> = {
   PNG: STANDARD,
   PNG8: { ...STANDARD, mimeType: "image/png8" },
-  JPEG: { mimeType: "image/jpeg", extension: "jpg", quality: undefined },
-  mixed: { mimeType: "image/vnd.jpeg-png", extension: "xxx", quality: undefined },
+  JPEG: { mimeType: "image/jpeg", extension: "jpg", quality: JPEG_QUALITY },
+  mixed: { mimeType: "image/vnd.jpeg-png", extension: "xxx", quality: JPEG_QUALITY },
 };
 
+/** Returns the format of a tileset that names none: MapCache stores what the source sends, in files called `.png`. */
+export function mapCacheSourceFormat(asked: string): MapCacheFormat {
+  const plain = asked.split(";")[0]?.trim().toLowerCase() ?? "";
+  const format = formatOf(plain === "image/jpg" ? "image/jpeg" : plain);
+  return format?.kind === "image" ? { ...STANDARD, mimeType: format.mimeType } : STANDARD;
+}
+
 /** Returns a format of MapCache. `own`: as the file has it; undefined: it is one of MapCache's own. */
-export function mapCacheFormat(name: string | undefined, own: ForeignObject | undefined): MapCacheFormat | undefined {
-  if (own === undefined) return name === undefined ? STANDARD : BUILT_IN[name];
+export function mapCacheFormat(name: string, own: ForeignObject | undefined): MapCacheFormat | undefined {
+  if (own === undefined) return BUILT_IN[name];
   switch (own.text("@type")) {
     case "PNG": {
       own.kept("compression", "pngCompression chooses between fast and small");
@@ -83,7 +108,7 @@ export function mapCacheFormat(name: string | undefined, own: ForeignObject | un
       return { ...STANDARD, mimeType: "image/png8" };
     }
     case "JPEG":
-      return { mimeType: "image/jpeg", extension: "jpg", quality: own.number("quality") };
+      return { mimeType: "image/jpeg", extension: "jpg", quality: own.number("quality") ?? JPEG_QUALITY };
     case "MIXED":
       own.differently("transparent", "PNG");
       own.differently("opaque", "JPEG");
@@ -93,19 +118,48 @@ export function mapCacheFormat(name: string | undefined, own: ForeignObject | un
   }
 }
 
-/** Returns the dimensions of a tileset as parameter filters. */
-export function dimensionFilters(tileset: ForeignObject): readonly Content[] {
+/** Returns the dimensions of a tileset as parameter filters. Adds to `leftOut` what has no equal. */
+export function dimensionFilters(tileset: ForeignObject, leftOut: string[]): readonly Content[] {
   const given = tileset.look("dimensions.dimension");
   const list: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given];
-  if (list.length > 0) tileset.differently("dimensions", "each is a parameter filter");
-  return list.flatMap((item): readonly Content[] => {
+  if (list.length > 0) tileset.differently("dimensions", "each is a parameter filter, without DIM_ before its name");
+  return list.flatMap((item, i): readonly Content[] => {
     if (!isMap(item)) return [];
-    const text = (key: string): string => String(item[key] ?? "");
+    const text = (key: string): string => (typeof item[key] === "string" ? item[key] : "");
     const key = text("@name").toUpperCase();
-    const values = text("#")
-      .split(",")
-      .map((value) => value.trim());
-    if (text("@type") === "regex") return [{ type: "regex", key, default: text("@default"), regex: text("#") }];
-    return [{ type: "string", key, default: text("@default"), values }];
+    const common = { key, default: text("@default") };
+    const type = text("@type");
+    switch (type) {
+      case "values":
+        return [{ type: "string", ...common, values: valuesOf(item) }];
+      case "regex": {
+        const expression = textsOf(item["regex"])[0] ?? text("#");
+        return [{ type: "regex", ...common, regex: wholeExpression(expression) }];
+      }
+      default: {
+        // Where the file has one dimension, it is no list.
+        const path = ["dimensions", "dimension", ...(Array.isArray(given) ? [String(i)] : [])];
+        leftOut.push(
+          `the dimension ${key} of the ${tileset.title}: the type ${type} has no equal, so all requests have its default${placed(tileset.where(path))}`,
+        );
+        return [{ type: "string", ...common, values: [] }];
+      }
+    }
   });
 }
+
+const textsOf = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((one: unknown) =>
+    typeof one === "string" && one !== "" ? [one] : [],
+  );
+
+/** Returns the values of a dimension. MapCache before 1.6 has them in one text. */
+function valuesOf(item: Readonly<Record<string, unknown>>): readonly string[] {
+  const values = textsOf(item["value"]);
+  if (values.length > 0) return values;
+  return textsOf(item["#"]).flatMap((text) => text.split(",").map((value) => value.trim()));
+}
+
+/** Returns an expression that matches a whole value where MapCache's expression is found in it. */
+const wholeExpression = (expression: string): string =>
+  /^\^[^|]*\$$/.test(expression) ? expression : `(?s:.*)(?:${expression})(?s:.*)`;

@@ -1,10 +1,12 @@
 import { join, resolve } from "node:path";
+import { canonicalSrs, type Extent, extentsOverlap } from "../../../../grid/grid-set.ts";
 import type { Content } from "../../../../gwc/content.ts";
 import { DISK_LAYOUTS } from "../../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
-import { ForeignObject } from "../foreign-object.ts";
-import { boxIn, type ForeignGrid } from "./mapproxy-grids.ts";
+import { crsNamesFor } from "../asked-crs.ts";
+import type { ForeignObject } from "../foreign-object.ts";
+import { coverageIn, type ForeignGrid, hasArea, srsCode } from "./mapproxy-grids.ts";
 import { joinedSources, type MapProxySources, type SourceContext, type TranslatedSource } from "./mapproxy-sources.ts";
 
 /** The keys of a layer that come from its cache. */
@@ -13,6 +15,28 @@ export interface TranslatedCache {
   readonly from: readonly string[];
   readonly queryable: boolean;
   readonly hasLegend: boolean;
+}
+
+/** A grid of a cache that can be served, and the area of its source in it; undefined: all of it. */
+interface UsedGrid {
+  readonly grid: ForeignGrid;
+  readonly extent: Extent | undefined;
+}
+
+const NO_AREA = "the coverage of the source has no area in it";
+
+/** Returns the area of a source in a grid, or why the grid cannot be served. */
+function areaIn(
+  grid: ForeignGrid,
+  { serves, coverage }: TranslatedSource,
+): Result<{ readonly extent?: Extent; readonly remark?: string }, string> {
+  if (!serves(grid)) return refuse("the source does not render in it");
+  if (coverage === undefined) return ok({});
+  const { box, srs } = coverage;
+  if (!hasArea(box)) return refuse(NO_AREA);
+  const area = coverageIn(box, srs, grid.srs);
+  if (!area.ok) return ok({ remark: `all of ${grid.id}, as of the coverage ${area.error}` });
+  return hasArea(area.value) && extentsOverlap(area.value, grid.extent) ? ok({ extent: area.value }) : refuse(NO_AREA);
 }
 
 const HOUR = 3600;
@@ -37,12 +61,10 @@ export class MapProxyCaches {
   readonly #sources: MapProxySources;
   readonly #context: SourceContext;
 
-  constructor(caches: Readonly<Record<string, unknown>>, sources: MapProxySources, context: SourceContext) {
+  constructor(caches: ReadonlyMap<string, ForeignObject>, sources: MapProxySources, context: SourceContext) {
     this.#sources = sources;
     this.#context = context;
-    this.#objects = new Map(
-      Object.entries(caches).map(([name, cache]) => [name, new ForeignObject(`cache ${name}`, cache)]),
-    );
+    this.#objects = caches;
   }
 
   get objects(): readonly ForeignObject[] {
@@ -58,10 +80,11 @@ export class MapProxyCaches {
     const cache = this.#objects.get(name);
     if (cache === undefined) return refuse(`there is no cache ${name}`);
     const grids: ForeignGrid[] = [];
+    const remarks: string[] = [];
     for (const gridName of cache.texts("grids") ?? ["GLOBAL_MERCATOR"]) {
       const grid = this.#context.grids.grid(gridName);
       if (grid.ok) grids.push(grid.value);
-      else cache.differently("grids", `without ${gridName}: ${grid.error}`);
+      else remarks.push(`without ${gridName}: ${grid.error}`);
     }
     const format = this.#format(cache);
     const source = this.#sourceOf(cache, name, format.request, []);
@@ -70,14 +93,22 @@ export class MapProxyCaches {
     const archive = this.#archive(cache, name);
     if (!source.ok && tiles.length === 0 && archive === undefined) return source;
     if (!source.ok) cache.kept("sources", `${source.error}; the layer has the stored tiles alone`);
-    const used = source.ok ? grids.filter((grid) => source.value.serves(grid)) : grids;
-    for (const grid of grids)
-      if (!used.includes(grid)) cache.differently("grids", `without ${grid.id}: the source does not render in it`);
-    if (used.length === 0) return refuse(`no grid of the cache ${name} can be served`);
+    const usedGrids: UsedGrid[] = [];
+    for (const grid of grids) {
+      const area: ReturnType<typeof areaIn> = source.ok ? areaIn(grid, source.value) : ok({});
+      if (!area.ok) remarks.push(`without ${grid.id}: ${area.error}`);
+      else {
+        usedGrids.push({ grid, extent: area.value.extent });
+        if (area.value.remark !== undefined) remarks.push(area.value.remark);
+      }
+    }
+    const used = usedGrids.map(({ grid }) => grid);
+    if (remarks.length > 0) cache.differently("grids", remarks.join("; "));
+    if (used.length === 0) return refuse([`no grid of the cache ${name} can be served`, ...remarks].join("; "));
     if (source.ok && archive !== undefined)
       cache.kept("cache.type", `once the server runs, \`nuthatch import ${archive} LAYER\` stores its tiles`);
     const content = source.ok
-      ? source.value.content
+      ? this.#asked(source.value, used)
       : archive === undefined
         ? { type: "none" }
         : { type: "mbtiles", file: archive };
@@ -86,7 +117,7 @@ export class MapProxyCaches {
         source: content,
         tilesOnDisk:
           tiles.length === 0 ? undefined : tiles.filter(({ gridSet }) => used.some(({ id }) => id === gridSet)),
-        gridSubsets: this.#subsets(cache, used, source.ok ? source.value.coverage : undefined),
+        gridSubsets: this.#subsets(cache, usedGrids),
         formats: [format.mimeType],
         ...this.#rendering(cache, format.mimeType, content["type"] === "wms" || content["type"] === "arcgis"),
         expireCacheSeconds: this.#expiry(cache),
@@ -155,7 +186,7 @@ export class MapProxyCaches {
       if (type !== "mbtiles") cache.kept("cache.type", `tiles in ${type} are not read: they are rendered again`);
       return [];
     }
-    if (cache.look("disable_storage") === true) return [];
+    if (cache.flag("disable_storage") === true) return [];
     const { directory, globals } = this.#context;
     const own = cache.text("cache.directory");
     const base = resolve(directory, own ?? cache.text("cache_dir") ?? globals.text("cache.base_dir") ?? "./cache_data");
@@ -191,22 +222,27 @@ export class MapProxyCaches {
     return resolve(directory, base, file);
   }
 
-  #subsets(
-    cache: ForeignObject,
-    grids: readonly ForeignGrid[],
-    coverage: TranslatedSource["coverage"],
-  ): readonly Content[] {
+  /** Returns a source with the names of CRSs that MapProxy asks for. */
+  #asked({ content, supportedSrs }: TranslatedSource, grids: readonly ForeignGrid[]): Content {
+    if (content["type"] !== "wms") return content;
+    const crsNames = crsNamesFor(grids, content["version"], ({ srs, srsName }) => {
+      const own = supportedSrs?.find((name) => canonicalSrs(srsCode(name) ?? 0) === canonicalSrs(srs));
+      return own ?? srsName;
+    });
+    return crsNames === undefined ? content : { ...content, crsNames };
+  }
+
+  #subsets(cache: ForeignObject, grids: readonly UsedGrid[]): readonly Content[] {
     const direct = cache.number("use_direct_from_level");
     if (direct !== undefined)
       cache.differently("use_direct_from_level", "tiles from this level on are rendered for each request");
     const first = new Map<string, Content>();
-    for (const grid of grids) {
+    for (const { grid, extent: area } of grids) {
       if (first.has(grid.id)) {
         cache.differently("grids", `two of them are ${grid.id}`);
         continue;
       }
-      const box = coverage === undefined ? undefined : boxIn(coverage.box, coverage.srs, grid.srs);
-      const extent = box?.ok === true ? [box.value.minX, box.value.minY, box.value.maxX, box.value.maxY] : undefined;
+      const extent = area === undefined ? undefined : [area.minX, area.minY, area.maxX, area.maxY];
       first.set(
         grid.id,
         defined({

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { reportText } from "../../../output/element-report.ts";
 import { problemsOfText } from "../../problems-of-text.ts";
 import { foreignYaml } from "../foreign-configuration.ts";
+import { withoutRefused } from "../without-refused.ts";
 import { mapProxyConfiguration } from "./mapproxy-configuration.ts";
 
 function fileWith(text: string, others: Readonly<Record<string, string>> = {}): string {
@@ -127,8 +128,8 @@ test("a realistic file becomes a configuration file that is valid", async () => 
     expect.stringContaining(
       "the layer mixed: the sources city_wms, tiles of the cache over_cache are drawn over each other",
     ),
-    "the layer direct: its sources have no cache",
-    "the cache over_cache, which no layer uses alone",
+    "the layer direct: its sources have no cache (mapproxy.yaml:15)",
+    "the cache over_cache, which no layer uses alone (mapproxy.yaml:28)",
   ]);
 });
 
@@ -201,4 +202,234 @@ sources:
   );
   expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ type: "none" }, { type: "arcgis" }]);
   expect(reportText(taken.reports)).toContain("image services have none");
+});
+
+/** A file with one layer for each cache; each source asks for the layer `a`. */
+const fileOf = (sections: string): string => fileWith(`services: { tms: }\n${sections}`);
+const UP = 'type: wms, req: { url: "http://127.0.0.1:9/wms", layers: a }';
+const layerIn = (taken: Awaited<ReturnType<typeof mapProxyConfiguration>>, name: string) =>
+  taken.layers.find(({ content }) => content["name"] === name)?.content;
+
+test.each([
+  // As MapProxy 1.15.1 has them.
+  ["EPSG:25832", "[5, 47, 16, 55]", [195914.757486, 5205922.313299, 1032085.492835, 6117225.183734]],
+  ["EPSG:2056", "[5.9, 45.8, 10.5, 47.9]", [2480365.00166, 1072112.855208, 2837983.265415, 1309971.646179]],
+  ["EPSG:3067", "[19, 59, 32, 70.5]", [41085.76799, 6541018.99799, 787090.182976, 7841236.598503]],
+  ["EPSG:3857", "[-180, -90, 180, 90]", [-20037508.342789, -20037508.342789, 20037508.342789, 20037508.342789]],
+])("a grid in %s whose box is in degrees has MapProxy's corners", async (srs, box, corners) => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers: [{ name: a, title: A, sources: [c] }]
+caches: { c: { grids: [g], sources: [up] } }
+grids: { g: { srs: "${srs}", bbox: ${box}, bbox_srs: "EPSG:4326", res: [1000, 500, 200] } }
+sources: { up: { ${UP} } }
+`),
+  );
+  // PROJ and proj4 differ by less than a millimetre, but in EPSG:2056 by half a metre, as of the datum.
+  const near = srs === "EPSG:2056" ? -1 : 2;
+  expect(taken.gridSets[0]?.["extent"]).toEqual(corners.map((corner) => expect.closeTo(corner, near)));
+});
+
+test("an upstream is asked for the code of web mercator that MapProxy asks for", async () => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers:
+  - { name: web, title: A, sources: [web] }
+  - { name: old, title: A, sources: [old] }
+  - { name: listed, title: A, sources: [listed] }
+  - { name: new, title: A, sources: [new] }
+  - { name: own, title: A, sources: [own] }
+caches:
+  web: { grids: [GLOBAL_WEBMERCATOR], sources: [up] }
+  old: { grids: [GLOBAL_MERCATOR], sources: [up] }
+  listed: { grids: [GLOBAL_MERCATOR], sources: [supporting] }
+  new: { grids: [GLOBAL_WEBMERCATOR], sources: [newer] }
+  own: { grids: [town], sources: [up] }
+grids: { town: { srs: "EPSG:3857", bbox: [0, 0, 256000, 256000], res: [1000] } }
+sources:
+  up: { ${UP} }
+  supporting: { ${UP}, supported_srs: ["EPSG:4326", "EPSG:102100", "EPSG:3857"] }
+  newer: { ${UP}, wms_opts: { version: 1.3.0 } }
+`),
+  );
+  const names = (name: string) =>
+    Object.entries(layerIn(taken, name)?.["source"] ?? {}).find(([key]) => key === "crsNames")?.[1];
+  expect(["web", "old", "listed", "new", "own"].map(names)).toEqual([
+    { "EPSG:900913": "EPSG:3857" },
+    undefined,
+    { "EPSG:900913": "EPSG:102100" },
+    undefined,
+    undefined,
+  ]);
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
+});
+
+test("values are read as YAML 1.1, and a flag that is neither true nor false leaves out its layer alone", async () => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers: [{ name: a, title: A, sources: [c] }, { name: b, title: B, sources: [d] }]
+caches:
+  c: { grids: [g], sources: [up], disable_storage: yes, cache: { type: file, use_grid_names: Yes } }
+  d: { grids: [g], sources: [doubtful] }
+grids: { g: { srs: "EPSG:25832", bbox: [300000, 5_000_000, 900000, 5600000], num_levels: 012 } }
+sources:
+  up: { ${UP}, image: { transparent: yes }, wms_opts: { featureinfo: on, legendgraphic: Yes } }
+  doubtful: { ${UP}, image: { transparent: perhaps } }
+`),
+  );
+  expect(taken.layers).toHaveLength(1);
+  expect(layerIn(taken, "a")).toMatchObject({
+    source: { transparent: true },
+    expireCacheSeconds: -1,
+    queryable: true,
+    legends: [{ style: "" }],
+  });
+  expect(taken.gridSets[0]).toMatchObject({ extent: [300000, 5e6, 900000, 5.6e6] });
+  expect(taken.gridSets[0]?.["resolutions"]).toHaveLength(10);
+  expect(taken.leftOut).toContain(
+    'the layer b: image.transparent of the source doubtful (mapproxy.yaml:10): expected true or false, got "perhaps"',
+  );
+});
+
+test.each(["wms:", "wms: {}", "wms: { md: { title: A } }"])(
+  "with the service %s maps of any box are served",
+  async (service) => {
+    const taken = await mapProxyConfiguration(
+      fileWith(`
+services:
+  tms:
+  ${service}
+layers: [{ name: a, title: A, sources: [c] }]
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up] } }
+sources: { up: { ${UP} } }
+`),
+    );
+    expect(layerIn(taken, "a")).toMatchObject({ fullWms: true });
+  },
+);
+
+test.each(["services: { tms: }", "services:", "globals:"])("with %s they are not", async (services) => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`
+${services}
+layers: [{ name: a, title: A, sources: [c] }]
+caches: { c: { grids: , sources: [up], cache: } }
+sources: { up: { ${UP}, image: , coverage: , http: } }
+`),
+  );
+  expect(layerIn(taken, "a")?.["fullWms"]).toBeUndefined();
+  expect(layerIn(taken, "a")).toMatchObject({ gridSubsets: [{ gridSet: "EPSG:900913" }] });
+});
+
+test("a key without a value has what its base has", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`base: common.yaml\nservices: { wms: }\n`, {
+      "common.yaml": `
+services: { wms: { md: { title: Base } } }
+layers: [{ name: a, title: A, sources: [c] }, { name: direct, title: B, sources: [up] }]
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up] } }
+sources: { up: { ${UP} } }
+`,
+    }),
+  );
+  expect(taken.serviceInformation).toMatchObject({ title: "Base" });
+  expect(taken.leftOut).toEqual(["the layer direct: its sources have no cache (common.yaml:3)"]);
+});
+
+test.each([
+  ["is a point", '{ bbox: [-0.00000898, -0.00000898, -0.00000898, -0.00000898], srs: "EPSG:4326" }'],
+  ["lies beyond the edge of the map", '{ bbox: [179, 89, 180, 89.9], srs: "EPSG:4326" }'],
+  ["is inside out", '{ bbox: [10, 50, 5, 40], srs: "EPSG:4326" }'],
+  ["lies outside of the grid", '{ bbox: [30000000, 0, 31000000, 1000000], srs: "EPSG:3857" }'],
+])("a layer whose coverage %s is left out alone", async (_, coverage) => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers:
+  - { name: a, title: A, sources: [c] }
+  - { name: empty, title: B, sources: [d] }
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up] }, d: { grids: [GLOBAL_MERCATOR], sources: [nowhere] } }
+sources:
+  up: { ${UP} }
+  nowhere: { ${UP}, coverage: ${coverage} }
+`),
+  );
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
+  expect(taken.layers.map(({ content }) => content["name"])).toEqual(["a"]);
+  expect(taken.leftOut[0]).toMatch(
+    /^the layer empty: .*the coverage of the source has no area in it \(mapproxy.yaml:5\)$/,
+  );
+});
+
+test("layers and styles that the address names are those of the source", async () => {
+  const source = async (req: string) => {
+    const taken = await mapProxyConfiguration(
+      fileOf(`
+layers: [{ name: ortho, title: A, sources: [c] }]
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up] } }
+sources: { up: { type: wms, req: { ${req} } } }
+`),
+    );
+    return layerIn(taken, "ortho")?.["source"];
+  };
+  expect(
+    await source('url: "http://127.0.0.1:9/wms?map=a%2Fb.map&Layers=half%20a,b&styles=x,y&TRANSPARENT=true"'),
+  ).toMatchObject({
+    url: "http://127.0.0.1:9/wms?map=a%2Fb.map",
+    layers: ["half a", "b"],
+    styles: ["x", "y"],
+    transparent: true,
+  });
+  expect(await source('url: "http://127.0.0.1:9/wms?layers=half", layers: whole')).toMatchObject({ layers: ["whole"] });
+});
+
+test("a layer or a grid that a server refuses is left out alone, with its line", async () => {
+  const taken = await withoutRefused(
+    "MapProxy",
+    await mapProxyConfiguration(
+      fileOf(`
+layers:
+  - { name: a, title: A, sources: [c] }
+  - { name: address, title: A, sources: [d] }
+  - { name: format, title: A, sources: [e] }
+  - { name: grids, title: A, sources: [f] }
+  - { name: "x/../y", title: A, sources: [c] }
+caches:
+  c: { grids: [GLOBAL_MERCATOR, wide], sources: [up] }
+  d: { grids: [GLOBAL_MERCATOR], sources: [down] }
+  e: { grids: [GLOBAL_MERCATOR], sources: [up], format: image/tiff }
+  f: { grids: [wide], sources: [up] }
+grids: { wide: { srs: "EPSG:25832", bbox: [0, 0, 1000, 1000], res: [10], tile_size: [9000, 9000] } }
+sources: { up: { ${UP} }, down: { type: wms, req: { url: "xxx", layers: a } } }
+`),
+    ),
+  );
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
+  expect(taken.layers.map(({ content }) => [content["name"], content["gridSubsets"]])).toEqual([
+    ["a", [{ gridSet: "EPSG:900913", zoomStop: 19 }]],
+  ]);
+  expect(taken.leftOut.map((line) => line.replace(/: .*(?= \()/, ""))).toEqual([
+    expect.stringMatching(/^the grid wide: tileSize/),
+    "the layer grids (mapproxy.yaml:7)",
+    "the layer address (mapproxy.yaml:5)",
+    "the layer format (mapproxy.yaml:6)",
+    "the layer x/../y (mapproxy.yaml:8)",
+  ]);
+});
+
+test.each([
+  ["%(tms_path)s.png", "GLOBAL_MERCATOR", "{z}/{x}/{-y}.png"],
+  ["%(tc_path)s.png", "GLOBAL_WEBMERCATOR", "{tc}.png"],
+  ["%(tc_path)s.png", "GLOBAL_MERCATOR", "{-tc}.png"],
+  ["%(arcgiscache_path)s.%(format)s", "GLOBAL_WEBMERCATOR", "{arcgis}.png"],
+  ["?BBOX=%(bbox)s&SRS=EPSG:3857", "GLOBAL_WEBMERCATOR", "?BBOX={bbox}&SRS=EPSG:3857"],
+])("the tile address %s of %s becomes %s", async (address, grid, expected) => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers: [{ name: a, title: A, sources: [c] }]
+caches: { c: { grids: [${grid}], sources: [up] } }
+sources: { up: { type: tile, grid: ${grid}, url: "http://127.0.0.1:9/${address}" } }
+`),
+  );
+  expect(layerIn(taken, "a")?.["source"]).toMatchObject({ type: "xyz", url: `http://127.0.0.1:9/${expected}` });
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
 });

@@ -2,8 +2,9 @@ import { dirname, resolve } from "node:path";
 import type { Content } from "../../../../gwc/content.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
-import type { ForeignConfiguration } from "../foreign-configuration.ts";
-import { ForeignObject } from "../foreign-object.ts";
+import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
+import { ForeignObject, type Place } from "../foreign-object.ts";
+import { Origins, placed } from "../origins.ts";
 import { MapProxyCaches } from "./mapproxy-caches.ts";
 import { readMapProxy } from "./mapproxy-file.ts";
 import { MapProxyGrids } from "./mapproxy-grids.ts";
@@ -11,34 +12,58 @@ import { MapProxySources, type SourceContext } from "./mapproxy-sources.ts";
 
 /** Translates a MapProxy configuration. @throws CommandFailure if it cannot be read */
 export async function mapProxyConfiguration(file: string): Promise<ForeignConfiguration> {
-  const document = await readMapProxy(file);
-  const globals = new ForeignObject("globals", document["globals"] ?? {});
-  const services = new ForeignObject("services", document["services"] ?? {});
+  const origins = new Origins();
+  const document = await readMapProxy(file, origins);
+  const single = (key: string) =>
+    new ForeignObject(key, document[key] ?? {}, { origins, origin: origins.at(document, [key]) });
+  const objectsOf = (key: string, kind: string) => {
+    const content = section(document, key);
+    return new Map(
+      Object.entries(content).map(([name, one]) => [
+        name,
+        new ForeignObject(`${kind} ${name}`, one, { origins, origin: origins.at(content, [name]) }),
+      ]),
+    );
+  };
+  const globals = single("globals");
+  const services = single("services");
   const variables = new Set<string>();
-  const grids = new MapProxyGrids(section(document, "grids"), globals);
+  const grids = new MapProxyGrids(objectsOf("grids", "grid"), globals);
   const context: SourceContext = { grids, globals, directory: dirname(resolve(file)), variables };
-  const sources = new MapProxySources(section(document, "sources"), context);
-  const caches = new MapProxyCaches(section(document, "caches"), sources, context);
+  const sources = new MapProxySources(objectsOf("sources", "source"), context);
+  const caches = new MapProxyCaches(objectsOf("caches", "cache"), sources, context);
   const serviceInformation = informationOf(services);
   const leftOut: string[] = [];
   const objects: ForeignObject[] = [];
-  const layers: ForeignConfiguration["layers"][number][] = [];
+  const layers: ForeignLayer[] = [];
   const names = new Set<string>();
-  for (const layer of layerObjects(document["layers"])) {
+  const faults = () =>
+    new Map(
+      [...sources.objects, ...caches.objects].map(({ title, faults: own }): [string, readonly string[]] => [
+        title,
+        own,
+      ]),
+    );
+  for (const layer of layerObjects(document["layers"], { origins, origin: origins.at(document, ["layers"]) })) {
     objects.push(layer);
     const name = layer.text("name");
     if (name === undefined) {
       layer.kept("title", "layers have no groups");
       continue;
     }
-    const made = layerOf(layer, name, caches, sources, services.look("wms") !== undefined);
-    if (typeof made === "string") leftOut.push(`the layer ${name}: ${made}`);
-    else if (names.has(name)) leftOut.push(`a second layer ${name}`);
+    const made = layerOf(layer, name, caches, sources, services.has("wms"));
+    const own = `layer ${name}`;
+    const line = placed(layer.where());
+    const fault = typeof made === "string" ? undefined : made.from.flatMap((title) => faults().get(title) ?? [])[0];
+    if (typeof made === "string") leftOut.push(`the ${own}: ${made}${line}`);
+    else if (fault !== undefined) leftOut.push(`the ${own}: ${fault}`);
+    else if (names.has(name)) leftOut.push(`a second ${own}${line}`);
     else layers.push(made);
     names.add(name);
   }
   const used = new Set(layers.flatMap(({ from }) => from));
-  for (const { title } of caches.objects) if (!used.has(title)) leftOut.push(`the ${title}, which no layer uses alone`);
+  for (const one of caches.objects)
+    if (!used.has(one.title)) leftOut.push(`the ${one.title}, which no layer uses alone${placed(one.where())}`);
   for (const service of ["wms", "wmts", "tms", "kml"]) {
     const options = services.look(service) ?? {};
     // Other options are reported one by one.
@@ -64,18 +89,26 @@ function section(document: Readonly<Record<string, unknown>>, key: string): Read
 }
 
 /** Returns the groups and the layers in them. Layers in a map have their names as keys. */
-function layerObjects(layers: unknown): readonly ForeignObject[] {
+function layerObjects(layers: unknown, { origins, origin }: Place): readonly ForeignObject[] {
   if (isMap(layers) && layers["layers"] === undefined && layers["sources"] === undefined)
-    return Object.entries(layers).flatMap(([name, layer]) =>
-      layerObjects([isMap(layer) ? { name, ...layer } : { name }]),
-    );
-  const list = Array.isArray(layers) ? layers : layers === undefined ? [] : [layers];
-  return list.flatMap((layer: unknown): readonly ForeignObject[] => {
+    return Object.entries(layers).flatMap(([name, layer]) => {
+      const named = isMap(layer) ? { name, ...layer } : { name };
+      if (isMap(layer)) origins.copy(named, layer);
+      return layerObjects([named], { origins, origin: origins.at(layers, [name]) });
+    });
+  const list: readonly unknown[] = Array.isArray(layers) ? layers : layers === undefined ? [] : [layers];
+  return list.flatMap((layer, i): readonly ForeignObject[] => {
     if (!isMap(layer)) return [];
     const { layers: inner, ...own } = layer;
+    origins.copy(own, layer);
     const { name, title } = own;
-    const named = new ForeignObject(name === undefined ? `group ${String(title)}` : `layer ${String(name)}`, own);
-    return [named, ...layerObjects(inner)];
+    const place = { origins, origin: (list === layers ? origins.at(layers, [String(i)]) : undefined) ?? origin };
+    const named = new ForeignObject(
+      name === undefined ? `group ${String(title)}` : `layer ${String(name)}`,
+      own,
+      place,
+    );
+    return [named, ...layerObjects(inner, place)];
   });
 }
 
@@ -86,7 +119,7 @@ function layerOf(
   caches: MapProxyCaches,
   sources: MapProxySources,
   hasWms: boolean,
-): ForeignConfiguration["layers"][number] | string {
+): ForeignLayer | string {
   const named = layer.texts("tile_sources") ?? layer.texts("sources") ?? [];
   if (layer.look("tile_sources") !== undefined) layer.kept("sources", "the tile_sources are used");
   const cached = named.filter((one) => caches.has(one));
@@ -104,6 +137,7 @@ function layerOf(
   if (legendUrl !== undefined && legend === undefined) layer.kept("legendurl", "only addresses with http are legends");
   const { source, ...rest } = content;
   return {
+    origin: layer.where(),
     from: [layer.title, ...from],
     content: defined({
       name,

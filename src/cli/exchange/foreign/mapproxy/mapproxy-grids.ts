@@ -27,6 +27,8 @@ const SQRT2 = Math.SQRT2;
 /** The number of levels of a grid that gives none, and that for steps of the square root of 2. */
 const LEVELS = 20;
 const LEVELS_SQRT2 = 40;
+/** The most levels of a grid set. */
+const MOST_LEVELS = 64;
 
 /** MapProxy's own grids. */
 const BUILT_IN: Readonly<Record<string, Content>> = {
@@ -41,11 +43,9 @@ export class MapProxyGrids {
   readonly #globals: ForeignObject;
   readonly #known = new Map<string, Result<ForeignGrid, string>>();
 
-  constructor(grids: Readonly<Record<string, unknown>>, globals: ForeignObject) {
+  constructor(grids: ReadonlyMap<string, ForeignObject>, globals: ForeignObject) {
     this.#globals = globals;
-    this.#objects = new Map(
-      Object.entries(grids).map(([name, grid]) => [name, new ForeignObject(`grid ${name}`, grid)]),
-    );
+    this.#objects = grids;
   }
 
   get objects(): readonly ForeignObject[] {
@@ -74,16 +74,18 @@ export class MapProxyGrids {
     const own = this.#objects.get(name);
     if (own === undefined && BUILT_IN[name] === undefined) return refuse(`there is no grid ${name}`);
     const options = this.#withBase(own, name, asked);
-    const srsName = (options.text("srs") ?? "EPSG:900913").toUpperCase();
-    const srs = srsName === "CRS:84" ? 4326 : Number(/^EPSG:(\d+)$/.exec(srsName)?.[1]);
-    if (!Number.isInteger(srs)) return refuse(`${srsName} is no EPSG code`);
+    const srsName = srsNameOf(options.text("srs") ?? "EPSG:900913");
+    const srs = srsCode(srsName);
+    if (srs === undefined) return refuse(`${srsName} is no EPSG code`);
     const extent = extentOf(options, srs);
     if (!extent.ok) return extent;
     const [width = 256, height = 256] = options.numbers("tile_size") ?? this.#globals.numbers("grid.tile_size") ?? [];
     const tileSize = [width, height] as const;
     const levels = this.#levels(options, extent.value, tileSize, asked);
     if (!levels.ok) return levels;
-    const rows = /^(ul|nw)$/i.test(options.text("origin") ?? "ll") ? "top" : "bottom";
+    const origin = (options.text("origin") ?? "ll").toLowerCase();
+    if (!["ll", "sw", "ul", "nw"].includes(origin)) return refuse(`the origin ${origin} is not known`);
+    const rows = origin === "ul" || origin === "nw" ? "top" : "bottom";
     const { resolutions, names } = levels.value;
     for (const key of ["stretch_factor", "max_shrink_factor", "threshold_res"])
       own?.kept(key, "tiles are served at their own resolutions, and maps are composed from the nearest level");
@@ -146,6 +148,8 @@ export class MapProxyGrids {
       Math.max((extent.maxX - extent.minX) / tileSize[0], (extent.maxY - extent.minY) / tileSize[1]);
     const last = options.number("max_res");
     const count = options.number("num_levels");
+    if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= MOST_LEVELS))
+      return refuse(`num_levels ${count} is no number of levels from 1 to ${MOST_LEVELS}`);
     const align = options.text("align_resolutions_with");
     if (align !== undefined) return this.#aligned(align, { first, last, count, factor, asked });
     if (last !== undefined && count !== undefined) {
@@ -153,7 +157,7 @@ export class MapProxyGrids {
       return ok({ resolutions: Array.from({ length: count }, (_, i) => 10 ** (Math.log10(first) - step * i)) });
     }
     const resolutions = [first];
-    const most = last === undefined ? (count ?? (factor === SQRT2 ? LEVELS_SQRT2 : LEVELS)) : 64;
+    const most = last === undefined ? (count ?? (factor === SQRT2 ? LEVELS_SQRT2 : LEVELS)) : MOST_LEVELS;
     for (let next = first / factor; resolutions.length < most && !(last !== undefined && last >= next); next /= factor)
       resolutions.push(next);
     return ok({ resolutions });
@@ -195,7 +199,7 @@ function listedLevels(
 
 function extentOf(options: Pick<ForeignObject, "numbers" | "text">, srs: number): Result<Extent, string> {
   const box = options.numbers("bbox");
-  if (box === undefined) {
+  if (box === undefined || box.length === 0) {
     if (srs === 4326) return ok({ minX: -180, minY: -90, maxX: 180, maxY: 90 });
     if (canonicalSrs(srs) === 3857)
       return ok({ minX: -HALF_WORLD, minY: -HALF_WORLD, maxX: HALF_WORLD, maxY: HALF_WORLD });
@@ -204,22 +208,59 @@ function extentOf(options: Pick<ForeignObject, "numbers" | "text">, srs: number)
   const [minX, minY, maxX, maxY] = box;
   if (minX === undefined || minY === undefined || maxX === undefined || maxY === undefined || box.length !== 4)
     return refuse("bbox has not four numbers");
-  const boxSrs = Number(/^EPSG:(\d+)$/i.exec(options.text("bbox_srs") ?? `EPSG:${srs}`)?.[1]);
-  return boxIn({ minX, minY, maxX, maxY }, boxSrs, srs);
+  const named = options.text("bbox_srs");
+  const boxSrs = named === undefined ? srs : srsCode(srsNameOf(named));
+  if (boxSrs === undefined) return refuse(`bbox_srs ${named} is no EPSG code`);
+  const extent = gridBox({ minX, minY, maxX, maxY }, boxSrs, srs);
+  return extent.ok && !hasArea(extent.value) ? refuse(`bbox has no area in EPSG:${srs}`) : extent;
 }
 
-/** The points of an edge that are converted with a box. */
-const POINTS = 16;
+/** Returns the name of a CRS as MapProxy spells it: a number is a code of EPSG. */
+export const srsNameOf = (given: string): string => (given.includes(":") ? given.toUpperCase() : `EPSG:${given}`);
 
-/** Returns the box around a box in another CRS. */
-export function boxIn(box: Extent, from: number, to: number): Result<Extent, string> {
+/** Returns the code of a CRS; undefined: it has none. */
+export function srsCode(name: string): number | undefined {
+  if (name === "CRS:84") return 4326;
+  const digits = /^EPSG:(\d+)$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export const hasArea = ({ minX, minY, maxX, maxY }: Extent): boolean => minX < maxX && minY < maxY;
+
+/** The steps along each edge of a box: those of coverages, and MapProxy's own for grids, which make 16 points. */
+const COVERAGE_STEPS = 16;
+const GRID_STEPS = 4;
+/** The latitude from which MapProxy takes the edge of the map of the web. */
+const EDGE_LATITUDE = 85.06;
+
+/** Returns the box around a coverage in the CRS of a grid. */
+export const coverageIn = (box: Extent, from: number, to: number): Result<Extent, string> =>
+  boxIn(box, from, to, COVERAGE_STEPS);
+
+/** Returns the box of a grid in its CRS, to the bit of MapProxy's arithmetic: tiles are counted from its corners. */
+function gridBox(box: Extent, from: number, to: number): Result<Extent, string> {
+  const found = boxIn(box, from, to, GRID_STEPS);
+  if (!found.ok || from !== 4326 || canonicalSrs(to) !== 3857) return found;
+  const { minX, minY, maxX, maxY } = box;
+  return ok({
+    minX: minX <= -180 ? -HALF_WORLD : found.value.minX,
+    minY: minY <= -EDGE_LATITUDE ? -HALF_WORLD : found.value.minY,
+    maxX: maxX >= 180 ? HALF_WORLD : found.value.maxX,
+    maxY: maxY >= EDGE_LATITUDE ? HALF_WORLD : found.value.maxY,
+  });
+}
+
+/** Returns the box around a box in another CRS. `steps`: the parts of each edge between the points that are converted. */
+function boxIn(box: Extent, from: number, to: number, steps: number): Result<Extent, string> {
   if (canonicalSrs(from) === canonicalSrs(to)) return ok(box);
   const transform = transformBetween(from, to);
   if (transform === undefined) return refuse(`EPSG:${from} cannot be converted to EPSG:${to} here`);
-  const points = Array.from({ length: POINTS + 1 }, (_, i) => i / POINTS).flatMap((part) => {
-    const x = box.minX + part * (box.maxX - box.minX);
-    const y = box.minY + part * (box.maxY - box.minY);
-    return [transform(x, box.minY), transform(x, box.maxY), transform(box.minX, y), transform(box.maxX, y)];
+  const [stepX, stepY] = [(box.maxX - box.minX) / steps, (box.maxY - box.minY) / steps];
+  const points = Array.from({ length: steps + 1 }, (_, i) => i).flatMap((i) => {
+    const [x, y] = [box.minX + i * stepX, box.minY + i * stepY];
+    const ofRows = [transform(x, box.minY), transform(x, box.maxY)];
+    // The rows have the corners.
+    return i === 0 || i === steps ? ofRows : [...ofRows, transform(box.minX, y), transform(box.maxX, y)];
   });
   if (!points.flat().every(Number.isFinite)) return refuse(`the box has no image in EPSG:${to}`);
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];

@@ -5,9 +5,10 @@ import type { Content } from "../../../../gwc/content.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
-import { ForeignObject } from "../foreign-object.ts";
+import type { ForeignObject } from "../foreign-object.ts";
 import { upstreamUrl } from "../upstream-url.ts";
-import type { ForeignGrid, MapProxyGrids } from "./mapproxy-grids.ts";
+import { WrittenParameters } from "../written-parameters.ts";
+import { type ForeignGrid, type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
 
 /** A source in the form of the configuration file, and the keys that belong to the layer instead. */
 export interface TranslatedSource {
@@ -16,6 +17,8 @@ export interface TranslatedSource {
   readonly from: readonly string[];
   readonly queryable: boolean;
   readonly hasLegend: boolean;
+  /** The CRSs of the upstream as the file spells them; undefined: it has all. */
+  readonly supportedSrs?: readonly string[];
   /** The area with data, in the CRS. */
   readonly coverage: { readonly box: Extent; readonly srs: number } | undefined;
   /** Returns whether the source renders in the grid. */
@@ -27,6 +30,9 @@ const WMS_KEYS = ["url", "layers", "styles", "transparent", "format", "bgcolor",
 /** The parameters that each request of a WMS source has: MapProxy sets the version by `wms_opts`. */
 const SET_KEYS = ["service", "request", "version", "crs"];
 const TIMEOUT_SECONDS = 60;
+
+const listOf = (texts: readonly string[] | undefined): readonly string[] | undefined =>
+  texts?.flatMap((list) => list.split(","));
 
 /** The parts of the file that the translation of a source needs. */
 export interface SourceContext {
@@ -42,11 +48,9 @@ export class MapProxySources {
   readonly #objects: ReadonlyMap<string, ForeignObject>;
   readonly #context: SourceContext;
 
-  constructor(sources: Readonly<Record<string, unknown>>, context: SourceContext) {
+  constructor(sources: ReadonlyMap<string, ForeignObject>, context: SourceContext) {
     this.#context = context;
-    this.#objects = new Map(
-      Object.entries(sources).map(([name, source]) => [name, new ForeignObject(`source ${name}`, source)]),
-    );
+    this.#objects = sources;
   }
 
   get objects(): readonly ForeignObject[] {
@@ -84,9 +88,7 @@ export class MapProxySources {
 
   #common(source: ForeignObject): Pick<TranslatedSource, "coverage"> {
     const box = source.numbers("coverage.bbox");
-    const srs = Number(
-      /^EPSG:(\d+)$/i.exec(source.text("coverage.srs") ?? source.text("coverage.bbox_srs") ?? "EPSG:4326")?.[1],
-    );
+    const srs = srsCode(srsNameOf(source.text("coverage.srs") ?? source.text("coverage.bbox_srs") ?? "EPSG:4326"));
     for (const key of [
       "polygons",
       "datasource",
@@ -98,7 +100,9 @@ export class MapProxySources {
     ])
       source.kept(["coverage", key], "only a bbox limits the area that a layer offers");
     const [minX = 0, minY = 0, maxX = 0, maxY = 0] = box ?? [];
-    return { coverage: box?.length === 4 ? { box: { minX, minY, maxX, maxY }, srs } : undefined };
+    if (box?.length === 4 && srs !== undefined) return { coverage: { box: { minX, minY, maxX, maxY }, srs } };
+    source.kept("coverage.bbox", "expected four numbers, and the code of a CRS of EPSG");
+    return { coverage: undefined };
   }
 
   /** The keys of each source over HTTP. */
@@ -126,8 +130,10 @@ export class MapProxySources {
     const version = source.text("wms_opts.version");
     if (version !== undefined && version !== "1.1.1" && version !== "1.3.0")
       source.differently("wms_opts.version", "requests are of version 1.1.1");
-    const layers = only?.split(",") ?? source.texts("req.layers")?.flatMap((list) => list.split(","));
-    const styles = source.texts("req.styles")?.flatMap((list) => list.split(","));
+    // MapProxy sends the parameters of the address too: they count where the file names no others.
+    const address = new WrittenParameters(source.text("req.url") ?? "");
+    const layers = only?.split(",") ?? listOf(source.texts("req.layers")) ?? address.list("LAYERS");
+    const styles = listOf(source.texts("req.styles")) ?? address.list("STYLES");
     const req = source.look("req");
     const keys = isMap(req) ? Object.keys(req).filter((key) => !WMS_KEYS.includes(key.toLowerCase())) : [];
     const others = keys.filter((key) => !SET_KEYS.includes(key.toLowerCase()));
@@ -137,14 +143,19 @@ export class MapProxySources {
       const value = source.text(["req", key]);
       return value === undefined ? [] : [[key.toUpperCase(), value]];
     });
-    const supported = source.texts("supported_srs")?.map((srs) => Number(/^EPSG:(\d+)$/i.exec(srs)?.[1] ?? 4326));
+    const supported = source.texts("supported_srs")?.map(srsNameOf);
+    const codes = supported?.map((name) => srsCode(name));
     const method = source.text("http.method");
-    const transparent = source.flag("image.transparent") ?? source.flag("req.transparent") ?? false;
-    const bgColor = source.text("req.bgcolor");
+    const transparent =
+      source.flag("image.transparent") ??
+      source.flag("transparent") ??
+      source.flag("req.transparent") ??
+      address.get("TRANSPARENT")?.toLowerCase() === "true";
+    const bgColor = source.text("req.bgcolor") ?? address.get("BGCOLOR");
     return {
       content: defined({
         type: "wms",
-        ...this.#upstream(source, source.text("req.url") ?? "", name),
+        ...this.#upstream(source, address.url, name),
         version: version === "1.3.0" ? version : undefined,
         layers: layers?.map((layer) => layer.trim()),
         styles: styles?.some((style) => style !== "") ? styles : undefined,
@@ -155,7 +166,11 @@ export class MapProxySources {
       }),
       queryable: source.flag("wms_opts.featureinfo") === true,
       hasLegend: source.flag("wms_opts.legendgraphic") === true,
-      serves: ({ srs }) => supported === undefined || supported.some((one) => canonicalSrs(one) === canonicalSrs(srs)),
+      ...(supported === undefined || supported.length === 0 ? {} : { supportedSrs: supported }),
+      serves: ({ srs }) =>
+        codes === undefined ||
+        codes.length === 0 ||
+        codes.some((one) => one !== undefined && canonicalSrs(one) === canonicalSrs(srs)),
     };
   }
 
@@ -167,7 +182,8 @@ export class MapProxySources {
     const grid = this.#context.grids.grid(source.text("grid") ?? "GLOBAL_MERCATOR");
     if (!grid.ok) return grid;
     const given = source.text("url") ?? "";
-    const row = grid.value.rows === "bottom" ? "{-y}" : "{y}";
+    const sign = grid.value.rows === "bottom" ? "-" : "";
+    const row = `{${sign}y}`;
     const path = (text: string): string =>
       text.replace(/%\((\w+)\)[sd]/g, (whole, key: string) => {
         const known: Readonly<Record<string, string>> = {
@@ -176,6 +192,9 @@ export class MapProxySources {
           z: "{z}",
           tms_path: `{z}/{x}/${row}`,
           quadkey: "{q}",
+          tc_path: `{${sign}tc}`,
+          arcgiscache_path: `{${sign}arcgis}`,
+          bbox: "{bbox}",
           format: /\/(\w+)/.exec(format)?.[1] ?? format,
         };
         return known[key] ?? whole;

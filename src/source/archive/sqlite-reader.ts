@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { isMap } from "../../lib/is-map.ts";
+
+/** The time limit of one query. An index answers in milliseconds; this is enough to read some gigabytes. */
+const LIMIT_MS = 15_000;
+/** A file whose query took too long is not asked again for this time: each attempt costs a process and the limit. */
+const REFUSE_MS = 60_000;
+/** The most bytes and rows of one answer of a cursor. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_ROWS = 1000;
+
+/**
+ * The program of the reader. libsql cannot interrupt a query, and a thread with one cannot be ended. So the queries of
+ * files from elsewhere run in a process. A thread in it kills the process when a query passes the limit, also when the
+ * parent has died meanwhile. Values that are texts are read as blobs by the queries: libsql ends the process when a text
+ * is not UTF-8.
+ */
+const CODE = `
+const { Worker } = require("node:worker_threads");
+const [libsql, limit, batchBytes, batchRows] = process.argv.slice(1);
+const Sqlite = require(libsql);
+const turns = new Int32Array(new SharedArrayBuffer(4));
+const watch = new Worker(\`
+  const { workerData: { turns, limit } } = require("node:worker_threads");
+  for (;;) {
+    const turn = Atomics.load(turns, 0);
+    if (turn % 2 === 0) Atomics.wait(turns, 0, turn);
+    else if (Atomics.wait(turns, 0, turn, limit) === "timed-out") process.kill(process.pid, "SIGKILL");
+  }
+\`, { eval: true, workerData: { turns, limit: Number(limit) } });
+watch.unref();
+const turn = () => { Atomics.add(turns, 0, 1); Atomics.notify(turns, 0); };
+const files = new Map();
+const opened = (key, url) => {
+  let file = files.get(key);
+  if (file === undefined) {
+    const db = new Sqlite(url);
+    file = { db, statements: new Map(), rows: undefined };
+    files.set(key, file);
+    // Views of a file from elsewhere shall call nothing.
+    db.exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -8192");
+  }
+  return file;
+};
+const prepared = (file, sql) => {
+  let statement = file.statements.get(sql);
+  if (statement === undefined) file.statements.set(sql, (statement = file.db.prepare(sql)));
+  return statement;
+};
+const nextRows = (file) => {
+  const list = [];
+  for (let bytes = 0; list.length < Number(batchRows) && bytes < Number(batchBytes); ) {
+    const { done, value } = file.rows.next();
+    if (done) { file.rows = undefined; return { list, done: true }; }
+    // libsql may use the memory of a row again.
+    const row = Object.fromEntries(Object.entries(value).map(([key, one]) =>
+      [key, one instanceof Uint8Array || one instanceof ArrayBuffer ? Uint8Array.from(new Uint8Array(one)) : one]));
+    for (const one of Object.values(row)) if (one instanceof Uint8Array) bytes += one.byteLength;
+    list.push(row);
+  }
+  return { list, done: false };
+};
+const work = ({ operation, key, url, sql, parameters }) => {
+  if (operation === "close") {
+    files.get(key)?.db.close();
+    files.delete(key);
+    return undefined;
+  }
+  const file = opened(key, url);
+  if (operation === "check") return void prepared(file, sql);
+  if (operation === "first") {
+    const row = prepared(file, sql).get(parameters);
+    return row === undefined ? undefined : { ...row };
+  }
+  if (operation === "rows") file.rows = file.db.prepare(sql).iterate([])[Symbol.iterator]();
+  return nextRows(file);
+};
+process.on("disconnect", () => process.exit());
+process.on("message", (message) => {
+  turn();
+  let answer;
+  try {
+    answer = { id: message.id, value: work(message) };
+  } catch (error) {
+    answer = { id: message.id, error: { code: String(error?.code ?? ""), message: String(error?.message ?? error) } };
+    if (files.get(message.key)?.statements.size === 0) { files.get(message.key).db.close(); files.delete(message.key); }
+  }
+  turn();
+  process.send(answer);
+});
+`;
+
+/** An error of SQLite, with its code such as `SQLITE_CORRUPT`. The message may have the path of the file. */
+export class SqliteReadError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = "SqliteReadError";
+    this.code = code;
+  }
+}
+
+/** The code of the error of a query that took too long, and of all queries of its file for a while after it. */
+export const TOO_LONG = "TOO_LONG";
+const tooLong = () => new SqliteReadError(TOO_LONG, `a query took longer than ${LIMIT_MS / 1000} seconds`);
+
+interface Request {
+  readonly operation: "check" | "first" | "rows" | "next" | "close";
+  readonly key: number;
+  readonly url: string;
+  readonly sql?: string;
+  readonly parameters?: readonly (number | string)[];
+}
+
+interface Pending {
+  readonly request: Request;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The process of all files, while it runs. */
+let reader: { readonly child: ChildProcess; readonly pending: Map<number, Pending> } | undefined;
+let requests = 0;
+let keys = 0;
+/** The files whose queries took too long, with the time until which they are refused, by the monotonic clock. */
+const refusedUntil = new Map<string, number>();
+
+function startReader(): NonNullable<typeof reader> {
+  const libsql = createRequire(import.meta.url).resolve("libsql");
+  const limits = [LIMIT_MS, BATCH_BYTES, BATCH_ROWS].map(String);
+  const child = spawn(process.execPath, ["--eval", CODE, libsql, ...limits], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    serialization: "advanced",
+    // No variable of the server, such as a secret, is for the reader.
+    env: {},
+  });
+  const pending = new Map<number, Pending>();
+  const started = { child, pending };
+  const ended = () => {
+    if (reader === started) reader = undefined;
+    const [culprit, ...others] = pending.values();
+    pending.clear();
+    if (culprit === undefined) return;
+    // The reader answers in turns, so that the first request is the one that it did not end.
+    refusedUntil.set(culprit.request.url, performance.now() + REFUSE_MS);
+    culprit.reject(tooLong());
+    for (const { request, resolve, reject } of others) {
+      // A cursor has died with the process.
+      if (request.operation === "next") reject(new SqliteReadError("", "the reader of the file has ended"));
+      else send(request).then(resolve, reject);
+    }
+  };
+  child.once("exit", ended);
+  child.once("error", ended);
+  child.on("message", (answer) => {
+    if (!isMap(answer)) return;
+    const { id, value, error } = answer;
+    const waiting = typeof id === "number" ? pending.get(id) : undefined;
+    if (waiting === undefined || typeof id !== "number") return;
+    pending.delete(id);
+    hold(started);
+    if (isMap(error)) waiting.reject(new SqliteReadError(String(error["code"]), String(error["message"])));
+    else waiting.resolve(value);
+  });
+  return started;
+}
+
+/** Lets the process of the program end while nothing is awaited. */
+function hold({ child, pending }: NonNullable<typeof reader>): void {
+  if (pending.size > 0) {
+    child.ref();
+    child.channel?.ref();
+  } else {
+    child.unref();
+    child.channel?.unref();
+  }
+}
+
+function send(request: Request): Promise<unknown> {
+  const until = refusedUntil.get(request.url);
+  if (until !== undefined && performance.now() < until) return Promise.reject(tooLong());
+  refusedUntil.delete(request.url);
+  reader ??= startReader();
+  const current = reader;
+  const id = requests++;
+  return new Promise((resolve, reject) => {
+    current.pending.set(id, { request, resolve, reject });
+    hold(current);
+    // A failure to send is followed by the end of the process, which rejects all requests.
+    current.child.send({ ...request, id }, () => {});
+  });
+}
+
+/**
+ * A database of SQLite from elsewhere, open for reading, whose queries have a time limit.
+ * @throws SqliteReadError from all methods
+ */
+export class SqliteReader implements AsyncDisposable {
+  readonly #file: { readonly key: number; readonly url: string };
+
+  private constructor(path: string) {
+    // libsql opens files read only by a URI alone, and would else create a missing file.
+    this.#file = { key: keys++, url: `${pathToFileURL(path).href}?mode=ro` };
+  }
+
+  /** Opens a file. `sql`: the query that has to be possible. */
+  static async open(path: string, sql: string): Promise<SqliteReader> {
+    const opened = new SqliteReader(path);
+    await send({ ...opened.#file, operation: "check", sql });
+    return opened;
+  }
+
+  /** Returns the first row of a query; undefined: there is none. */
+  first(sql: string, parameters: readonly (number | string)[] = []): Promise<unknown> {
+    return send({ ...this.#file, operation: "first", sql, parameters });
+  }
+
+  /** Returns the rows of a query. Only one such query of a file runs at a time. */
+  async *rows(sql: string): AsyncGenerator<unknown> {
+    for (let operation: "rows" | "next" = "rows"; ; operation = "next") {
+      const batch = await send({ ...this.#file, operation, sql });
+      if (!isMap(batch) || !Array.isArray(batch["list"])) return;
+      yield* batch["list"];
+      if (batch["done"] === true) return;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // A reader that does not run has no file open.
+    if (reader !== undefined) await send({ ...this.#file, operation: "close" }).catch(() => undefined);
+  }
+}
