@@ -18,7 +18,7 @@ import {
 import type { DiskTier } from "./disk-tier.ts";
 import { etagOf } from "./etag.ts";
 import type { MemoryTier } from "./memory-tier.ts";
-import { failureOf, NOT_CACHED, STORE_AWAY } from "./tile-failure.ts";
+import { failureOf, NOT_CACHED, outcomeOf, STORE_AWAY } from "./tile-failure.ts";
 import {
   type Requester,
   type RequesterOf,
@@ -148,7 +148,7 @@ export class TileCache implements TileReader {
     if (inMemory !== undefined && isFresh(inMemory, oldest, expiredBefore)) {
       const hit = (): TileOutcome => {
         counts.memoryHits++;
-        return { kind: "tile", tile: inMemory };
+        return outcomeOf(inMemory);
       };
       if (!this.#parts.shared()) return hit();
       return whenKnown(this.#isStored(tileSet, index, inMemory), (isStored) =>
@@ -179,12 +179,12 @@ export class TileCache implements TileReader {
     if (stored === "away") return { kind: "failure", failure: STORE_AWAY };
     if (stored !== undefined && isFresh(stored, oldest, expiredBefore)) {
       counts.storeHits++;
-      return { kind: "tile", tile: stored };
+      return outcomeOf(stored);
     }
     if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       counts.staleServed++;
       if (requester().onlyIfCached !== true) this.#revalidate(request, tileSet, key, stored, requester);
-      return { kind: "tile", tile: stored };
+      return outcomeOf(stored);
     }
     const user = requester();
     if (user.onlyIfCached === true) return notCached(counts);
@@ -327,13 +327,13 @@ export class TileCache implements TileReader {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
         const isKept = rendered.isStale !== true && storesLevel(layer, request.subset, index.z);
         if (isKept) this.#parts.memory.set(key, tile, epoch);
-        return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
+        return outcomeOf({ ...tile, cacheResult: "MISS", forwarded });
       }
     }
     if (rendered.kind === "rendered" || rendered.kind === "stored") {
       const stored = await this.#readStore(tileSet, index, key);
       if (stored === "away") return { kind: "failure", failure: STORE_AWAY };
-      if (stored !== undefined) return { kind: "tile", tile: { ...stored, cacheResult: "MISS", forwarded } };
+      if (stored !== undefined) return outcomeOf({ ...stored, cacheResult: "MISS", forwarded });
       // The tile was stored, and truncated or evicted since.
       return this.#miss(request, tileSet, key, expired, requester);
     }
@@ -344,7 +344,7 @@ export class TileCache implements TileReader {
     if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isRequested = rendered.kind !== "refused" && !isRemembered;
-      return { kind: "tile", tile: isRequested ? { ...expired, forwarded } : expired };
+      return outcomeOf(isRequested ? { ...expired, forwarded } : expired);
     }
     return { kind: "failure", failure: failureOf(rendered) };
   }

@@ -1,8 +1,10 @@
+import { isNoTileMark } from "../layer/no-tile-mark.ts";
 import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { RenderFailure } from "../render/render-order.ts";
 import type { PermitRefusal } from "../render/upstream-limit.ts";
 import type { UserRender } from "../render/user-renders.ts";
-import type { TileFailure } from "./tile-reader.ts";
+import { UPSTREAM_HAS_NONE } from "../source/source.ts";
+import type { ServedTile, TileFailure, TileOutcome } from "./tile-reader.ts";
 
 const REFUSED: Readonly<Record<PermitRefusal["why"], string>> = {
   down: "The map server is down.",
@@ -14,6 +16,14 @@ export const NOT_CACHED: TileFailure = {
   code: "not_cached",
   message: "No fresh tile is stored, and the request wants nothing else (Cache-Control: only-if-cached).",
 };
+
+/** Returns the answer of a stored tile. A mark answers that the upstream has no tile. */
+export const outcomeOf = (tile: ServedTile): TileOutcome =>
+  isNoTileMark(tile.bytes)
+    ? { kind: "failure", failure: noTile(UPSTREAM_HAS_NONE), mark: tile }
+    : { kind: "tile", tile };
+
+const noTile = (why: string): TileFailure => ({ code: "no_tile", message: `There is no tile here: ${why}` });
 
 export const STORE_AWAY: TileFailure = {
   code: "store_unavailable",
@@ -50,7 +60,7 @@ export function failureOf(
 function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure): TileFailure {
   if (failure === "timeout")
     return { code: "upstream_timeout", message: `The map server did not answer in time: ${message}` };
-  if (failure === "no_tile") return { code: "no_tile", message: `There is no tile here: ${message}` };
+  if (failure === "no_tile") return noTile(message);
   if (failure === "busy") {
     return {
       code: "upstream_busy",

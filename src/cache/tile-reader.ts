@@ -62,7 +62,12 @@ export type TileOutcome =
   | { readonly kind: "tile"; readonly tile: ServedTile }
   /** A request filter has refused the tile. A map has a hole there. */
   | { readonly kind: "filtered"; readonly filter: string; readonly debug: boolean }
-  | { readonly kind: "failure"; readonly failure: TileFailure };
+  | {
+      readonly kind: "failure";
+      readonly failure: TileFailure;
+      /** The stored mark that answers `no_tile`. It has the headers of a tile. */
+      readonly mark?: ServedTile;
+    };
 
 /** The user who sent a request. */
 export interface Requester {

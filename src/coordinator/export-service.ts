@@ -1,6 +1,7 @@
 import type { TileIndex, TileRect } from "../grid/grid-set.ts";
 import { indexInSteps } from "../grid/selection.ts";
 import { isSelected, type TileSelection } from "../grid/tile-selection.ts";
+import { isNoTileMark } from "../layer/no-tile-mark.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -114,6 +115,7 @@ class Page {
   readonly #tiles: ExportedTile[] = [];
   #bytes = 0;
   #missing = 0;
+  #marks = 0;
 
   constructor(limits: Pick<ExportPageRequest, "mostTiles" | "mostBytes">) {
     this.#limits = limits;
@@ -124,12 +126,20 @@ class Page {
   }
 
   get isFull(): boolean {
-    return this.#tiles.length + this.#missing >= this.#limits.mostTiles || this.#bytes >= this.#limits.mostBytes;
+    return (
+      this.#tiles.length + this.#missing + this.#marks >= this.#limits.mostTiles ||
+      this.#bytes >= this.#limits.mostBytes
+    );
   }
 
   add(at: TileIndex, bytes: Uint8Array | undefined): void {
     if (bytes === undefined) {
       this.#missing++;
+      return;
+    }
+    // Where the upstream has no tile, there is none to export.
+    if (isNoTileMark(bytes)) {
+      this.#marks++;
       return;
     }
     this.#tiles.push({ ...at, bytes });

@@ -54,6 +54,11 @@ export interface UpstreamOptions extends ConnectionOptions {
   readonly url: string | readonly string[];
   /** The time limit of one attempt, from the first byte sent to the last byte received. */
   readonly timeoutMs: number;
+  /**
+   * Statuses that say that there is no tile, beside those of the kind of source. Empty: no answer says so. Absent: only
+   * those of the kind.
+   */
+  readonly missing?: readonly number[];
   /** Parameters that are sent unchanged with every request. */
   readonly vendorParameters: Readonly<Record<string, string>>;
   readonly username?: string;

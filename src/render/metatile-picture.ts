@@ -8,7 +8,13 @@ import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { encodingOf, modifierOf } from "../layer/format-modifier.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
 import { defaultValues } from "../layer/parameter-filter.ts";
-import { type FailureClass, type RenderedImage, type RenderRequest, SourceError } from "../source/source.ts";
+import {
+  type FailureClass,
+  type RenderedImage,
+  type RenderRequest,
+  SourceError,
+  UPSTREAM_HAS_NONE,
+} from "../source/source.ts";
 
 /** The layer, grid subset and format of which tiles are rendered. */
 export interface PictureParts {
@@ -89,6 +95,7 @@ export async function tilesOf(
   decode: (bytes: Uint8Array) => Promise<Raster>,
   inHaste: boolean,
 ): Promise<readonly Uint8Array[]> {
+  if (image.kind === "none") throw new SourceError("no_tile", UPSTREAM_HAS_NONE);
   if (format.kind === "data") {
     if (image.kind !== "data" || cuts.length > 1)
       throw new SourceError("wrong_type", `the upstream renders pictures, not ${format.mimeType}`);

@@ -1,5 +1,6 @@
 import type { Raster } from "../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../layer/format.ts";
+import { noTileMark } from "../layer/no-tile-mark.ts";
 import { withTrace } from "../lib/trace-context.ts";
 import type { Source } from "../source/source.ts";
 import type { TileStore } from "../store/tile-store.ts";
@@ -27,6 +28,8 @@ export interface RenderParts extends PictureParts {
 export interface RenderedMetatile extends StoredTiles {
   /** How long the source took. */
   readonly upstreamMs: number;
+  /** The upstream has answered that there is no tile, so marks were stored for all tiles. */
+  readonly hasNoTile?: true;
 }
 
 type Position = Omit<PositionedTile, "bytes">;
@@ -51,7 +54,10 @@ export async function renderMetatile(
     found !== undefined && areAllFound(found, rect)
       ? undefined
       : await withTrace(order.trace, () => source.render(picture, signal));
-  const upstreamMs = performance.now() - beganMs;
+  const facts = {
+    upstreamMs: performance.now() - beganMs,
+    ...(image?.kind === "none" && (found?.size ?? 0) === 0 ? ({ hasNoTile: true } as const) : {}),
+  };
   const user = parts.user();
   const positions: Position[] = [];
   for (let y = rect.minY; y <= rect.maxY; y++) {
@@ -65,7 +71,12 @@ export async function renderMetatile(
   const encode = async (some: readonly Position[], as: TileFormat, inHaste: boolean) => {
     const isFound = (at: Position): boolean => found?.has(positionKey(at)) === true;
     const cuts = some.filter((at) => !isFound(at)).map(({ x, y }) => cutOf(subset, rect, frame, x, y));
-    const cutTiles = image === undefined ? [] : await tilesOf(image, cuts, as, parts, frame, decode, inHaste);
+    const cutTiles =
+      image === undefined
+        ? []
+        : image.kind === "none"
+          ? cuts.map(() => noTileMark(as))
+          : await tilesOf(image, cuts, as, parts, frame, decode, inHaste);
     if (found === undefined || found.size === 0) return cutTiles;
     const rest = cutTiles.values();
     return Promise.all(
@@ -83,22 +94,22 @@ export async function renderMetatile(
     const encodeOne = async (position: Position, inHaste: boolean) =>
       (await encode([position], format, inHaste))[0] ?? new Uint8Array(0);
     const stored = await keepMissedFirst(order, positions, encodeOne, user, parts, signal);
-    if (beside.length === 0) return { ...stored, upstreamMs };
+    if (beside.length === 0) return { ...stored, ...facts };
     const others = await Promise.all(beside.map(tilesAs));
     const answer = await mayStoreAll(order, [[], ...others], parts, signal);
-    if (answer !== "store") return { ...stored, ...notStored(answer), upstreamMs };
-    return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts))), upstreamMs };
+    if (answer !== "store") return { ...stored, ...notStored(answer), ...facts };
+    return { ...(await whileStoring(parts, () => keepBeside(stored, order, beside, others, parts))), ...facts };
   }
   const tiles = await tilesAs(format);
   const tilesBeside: PositionedTile[][] = [];
   for (const as of beside) tilesBeside.push(await tilesAs(as));
   const answer = await mayStoreAll(order, [tiles, ...tilesBeside], parts, signal);
-  if (answer !== "store") return { ...notStored(answer), upstreamMs };
+  if (answer !== "store") return { ...notStored(answer), ...facts };
   const stored = await whileStoring(parts, async () => {
     const own = await keepTiles(order, tiles, parts);
     return beside.length === 0 ? own : await keepBeside(own, order, beside, tilesBeside, parts);
   });
-  return { ...stored, upstreamMs };
+  return { ...stored, ...facts };
 }
 
 async function whileStoring<T>({ storing }: Pick<RenderParts, "storing">, keep: () => Promise<T>): Promise<T> {

@@ -82,6 +82,7 @@ export type RenderOutcome =
   /**
    * `bytes` is the size of the written tiles. `upstreamMs` is the time that the upstream took for the picture.
    * `unchanged` lists the tiles that the store already held unchanged. `written` is present if the order was watched.
+   * `hasNoTile`: the upstream has answered that there is no tile, and the store holds that answer.
    */
   | {
       readonly kind: "stored";
@@ -89,6 +90,7 @@ export type RenderOutcome =
       readonly upstreamMs: number;
       readonly unchanged: readonly { readonly x: number; readonly y: number }[];
       readonly written?: readonly WrittenTile[];
+      readonly hasNoTile?: true;
     }
   /** The layer was truncated during the render, so the tiles were not stored. */
   | { readonly kind: "stale" }

@@ -70,6 +70,7 @@ export function toOutcome(
         upstreamMs: result.upstreamMs,
         unchanged: written.flatMap(({ unchanged, x, y }) => (unchanged === undefined ? [] : [{ x, y }])),
         ...(watched === true ? { written } : {}),
+        ...(result.hasNoTile === true ? { hasNoTile: true } : {}),
       };
     }
     case "failed":

@@ -74,7 +74,7 @@ export async function failureOf(source: Source, request = TILE, signal = never()
 
 async function rasterOf(source: Source, request: RenderRequest): Promise<Raster> {
   const image = await source.render(request, never());
-  if (image.kind === "data") throw new Error("the source rendered data instead of a picture");
+  if (image.kind === "data" || image.kind === "none") throw new Error(`the source rendered ${image.kind}, no picture`);
   return image.kind === "raster" ? image.raster : await decodePicture(image.bytes, request);
 }
 
@@ -131,13 +131,26 @@ export function describeHttpSource(kind: string, create: (origins: readonly stri
     });
 
     test.each([
-      [404, "http_status"],
-      [204, "empty"],
+      [403, "http_status"],
       [500, "server_error"],
       [429, "busy"],
     ])("status %i is %s", async (status, failure) => {
       const origin = await serve((_, response) => void response.writeHead(status).end());
       expect((await failureOf(sourceAt(origin))).failure).toBe(failure);
+    });
+
+    test.each([
+      [204, "none"],
+      [404, kind === "wms" ? "http_status" : "none"],
+    ])("status %i says whether there is a tile", async (status, expected) => {
+      const origin = await serve((_, response) => void response.writeHead(status).end());
+      const rendered = await sourceAt(origin)
+        .render(TILE, never())
+        .then(
+          ({ kind: image }) => image,
+          (error: unknown) => (error instanceof SourceError ? error.failure : error),
+        );
+      expect(rendered).toBe(expected);
     });
 
     test.each([
@@ -178,6 +191,13 @@ export function describeVectorTiles(kind: string, create: (origins: readonly str
       if (tile.kind !== "data") throw new Error(tile.kind);
       expect(VECTOR.equals(tile.bytes)).toBe(true);
       expect(accepted).toEqual(["application/vnd.mapbox-vector-tile, */*;q=0.1"]);
+    });
+
+    test("takes a vector tile without bytes for no tile, also behind gzip", async () => {
+      for (const body of [Buffer.alloc(0), gzipSync("")]) {
+        const origin = await serve((_, response) => void response.end(body));
+        expect(await closedAtEnd(create([origin])).render(request, never())).toEqual({ kind: "none" });
+      }
     });
 
     test("does not take a document for a vector tile", async () => {

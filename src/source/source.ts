@@ -23,9 +23,10 @@ export interface RenderRequest {
 
 /**
  * The result of a render: pixels rendered here, an encoded image that has still to be checked by decoding it, or, for
- * formats that are no images, a tile to store unchanged.
+ * formats that are no images, a tile to store unchanged. `none`: the upstream has answered that it has no tile there.
  */
 export type RenderedImage =
+  | { readonly kind: "none" }
   | { readonly kind: "data"; readonly bytes: Uint8Array }
   | { readonly kind: "raster"; readonly raster: Raster }
   | { readonly kind: "encoded"; readonly bytes: Uint8Array };
@@ -89,6 +90,9 @@ export interface RenderWatch {
   answered(status: number, contentType: string, bytes: number): void;
 }
 
+/** The message of `no_tile` for an answer of an upstream. */
+export const UPSTREAM_HAS_NONE = "the map server has none";
+
 /** Classes of failure, as counted in `errors` of a job. */
 export type FailureClass =
   | "refused" // no connection
@@ -100,7 +104,7 @@ export type FailureClass =
   | "busy" // 429, or 503 with Retry-After
   | "exception" // 200 with an XML or HTML document: the upstream's own words are in the message
   | "empty"
-  | "no_tile" // the source knows that there is none here: nothing is wrong
+  | "no_tile" // a file has none here, or a tile past the cache has none: nothing is wrong
   | "truncated"
   | "wrong_size"
   | "wrong_type"

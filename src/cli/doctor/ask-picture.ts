@@ -3,7 +3,7 @@ import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../layer/layer.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
-import { type FailureClass, SourceError } from "../../source/source.ts";
+import { type FailureClass, type RenderWatch, SourceError } from "../../source/source.ts";
 import { crsName } from "../../source/wms/wms-request.ts";
 import { adviceOn } from "./advice.ts";
 
@@ -26,14 +26,15 @@ export async function pictureFault(layer: Layer, subset: GridSubset, bounds: Bou
   const metatile = wholeMetatile(layer, subset);
   if (metatile === undefined || format === undefined) return undefined;
   const { width, height } = metatileFrame({ layer, subset, format }, metatile);
-  const ofMetatile = await renderFault({ layer, subset, format }, metatile, bounds);
+  const ofMetatile = await metatileFault({ layer, subset, format }, metatile, bounds);
   if (ofMetatile === undefined) return undefined;
   const isTile = width === gridSet.tileWidth && height === gridSet.tileHeight;
   const mayBeSize = !isTile && !UNANSWERED.has(ofMetatile.failure);
   const { z, minX: x, minY: y } = metatile;
   const tile = { z, minX: x, minY: y, maxX: x, maxY: y };
   const set = { layer: { ...layer, gutter: 0 }, subset, format };
-  const fault = mayBeSize ? await renderFault(set, tile, bounds) : ofMetatile;
+  const ofTile = mayBeSize ? await renderFault(set, tile, bounds) : ofMetatile;
+  const fault = ofTile === "missing" ? undefined : ofTile;
   if (fault !== undefined) return `a tile of ${gridSet.id}: ${adviceOn(fault)}${crsAdvice(layer, subset, fault)}`;
   const size = `a metatile of ${gridSet.id} with its gutter, ${width} x ${height} pixels`;
   return `${size}: ${ofMetatile.message}; a single tile can be rendered: use a smaller metatile, or raise the picture limit of the map server`;
@@ -45,6 +46,14 @@ function crsAdvice({ source }: Layer, { gridSet }: GridSubset, { message }: Sour
   return isOld && /\b[SC]RS\b/.test(message)
     ? "; or set source.version: 1.3.0, whose requests name EPSG:3857 in place of EPSG:900913, or else source.crsNames: { EPSG:900913: EPSG:3857 }"
     : "";
+}
+
+/** Returns the metatile in the middle of the first level. */
+function firstMetatile({ metatile }: Layer, subset: GridSubset): TileRect | undefined {
+  const coverage = coverageAt(subset, subset.zoomStart);
+  if (coverage === undefined) return undefined;
+  const { minX, minY, maxX, maxY } = coverage;
+  return metatileOf(Math.floor((minX + maxX) / 2), Math.floor((minY + maxY) / 2), metatile, coverage);
 }
 
 /** Returns the metatile in the middle of the first level that has room for a whole one with its gutter. */
@@ -64,18 +73,41 @@ function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
 const metatileFrame = ({ layer, subset, format }: PictureParts, rect: TileRect) =>
   frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
 
-/** Renders tiles as one picture. Returns the failure; undefined: the upstream has rendered the picture. */
+/**
+ * Renders a metatile. A tile server need not have each tile, but it has one at the first level: where that one is
+ * missing too, the address is wrong.
+ */
+async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds): Promise<SourceError | undefined> {
+  const fault = await renderFault(set, rect, bounds);
+  if (fault !== "missing") return fault;
+  const first = firstMetatile(set.layer, set.subset);
+  const ofFirst = first === undefined ? fault : await renderFault(set, first, bounds);
+  return ofFirst === "missing" ? new SourceError("http_status", "status 404") : ofFirst;
+}
+
+/**
+ * Renders tiles as one picture. Returns the failure, or that the answer was a 404 that says that there is no tile;
+ * undefined: the upstream has answered as it should.
+ */
 async function renderFault(
   set: PictureParts,
   rect: TileRect,
   { requestMs, signal }: Bounds,
-): Promise<SourceError | undefined> {
+): Promise<SourceError | "missing" | undefined> {
   const frame = metatileFrame(set, rect);
   const { source } = set.layer;
   const timed = "timeoutMs" in source ? { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) } : source;
   try {
     await using created = await createSource(timed, () => undefined);
-    const image = await created.render(pictureRequest(set, frame, rect, {}), signal);
+    let answered = 0;
+    const watch: RenderWatch = {
+      requested() {},
+      answered(status) {
+        answered = status;
+      },
+    };
+    const image = await created.render(pictureRequest(set, frame, rect, {}), signal, watch);
+    if (image.kind === "none" && answered === 404) return "missing";
     if (image.kind === "encoded") await asDecoded(image.bytes, frame);
     return undefined;
   } catch (error) {

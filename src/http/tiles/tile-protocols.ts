@@ -26,6 +26,7 @@ import {
   sendInfo,
   sendMap,
   sendMethodNotAllowed,
+  sendNoContent,
   sendPacked,
   sendPreflight,
   sendTile,
@@ -75,13 +76,18 @@ function wantsExplanation(query: string): boolean {
   return parsed.ok && parsed.value.has("EXPLAIN");
 }
 
-/** A tile that a filter refuses is answered without the upstream, as a hit is. */
-const resultOf = (outcome: TileOutcome): "failed" | "hit" | "miss" =>
-  outcome.kind === "failure"
-    ? "failed"
-    : outcome.kind === "tile" && outcome.tile.cacheResult === "MISS"
-      ? "miss"
-      : "hit";
+/** A tile that a filter refuses is answered without the upstream, as a hit is. That there is no tile is no failure. */
+function resultOf(outcome: TileOutcome): "failed" | "hit" | "miss" {
+  switch (outcome.kind) {
+    case "failure":
+      if (outcome.failure.code !== "no_tile") return "failed";
+      return outcome.mark?.cacheResult === "HIT" ? "hit" : "miss";
+    case "tile":
+      return outcome.tile.cacheResult === "MISS" ? "miss" : "hit";
+    case "filtered":
+      return "hit";
+  }
+}
 
 /** The tile protocols, with the prepared tiles and documents of the present catalogue. */
 export class TileProtocols {
@@ -155,7 +161,14 @@ export class TileProtocols {
   }
 
   #send(prepared: PreparedTile, outcome: TileOutcome, response: ServerResponse): Promise<void> | void {
-    if (outcome.kind === "failure") return sendError(response, failureError(outcome.failure), prepared.dialect);
+    if (outcome.kind === "failure") {
+      const { failure, mark } = outcome;
+      const { format } = prepared.request;
+      // A vector tile without features is a tile without bytes, and clients expect it so.
+      if (failure.code === "no_tile" && format.kind === "data" && format.content === "protobuf")
+        return sendNoContent(prepared, mark, response);
+      return sendError(response, failureError(failure), prepared.dialect);
+    }
     if (outcome.kind === "filtered") return sendFiltered(prepared, outcome, response);
     if (prepared.request.format.kind === "image") return sendTile(prepared, outcome.tile, response, this.#now());
     return sendData(prepared, outcome.tile, response, this.#now(), this.#packed);

@@ -200,6 +200,18 @@ export function sendTile(
   else endInParts(response, tile.bytes);
 }
 
+/**
+ * Sends that there is no tile. Caches may keep the answer as long as a tile if the store does.
+ * @param mark the stored mark; undefined: the answer is not stored
+ */
+export function sendNoContent({ fixed }: PreparedTile, mark: ServedTile | undefined, response: ServerResponse): void {
+  const headers =
+    mark === undefined
+      ? [...OPEN, "Cache-Control", "no-store"]
+      : [...fixed, "geowebcache-cache-result", mark.cacheResult, "Cache-Status", cacheStatus(mark)];
+  response.writeHead(204, headers).end();
+}
+
 /** Sends a data tile as 200 or 304, in the coding that the client prefers. */
 export const sendData = (
   prepared: PreparedTile,

@@ -112,7 +112,8 @@ export class MetatileAttempts {
         outage.rendered(job, metatile.n);
         storeWait.stored(job);
         results.stored(job, task, { metatile, wanted }, outcome);
-        guards.check(job, layer, outcome.written ?? []);
+        // The marks of missing tiles are all alike, which is no sign of a broken upstream.
+        if (outcome.hasNoTile !== true) guards.check(job, layer, outcome.written ?? []);
         return "finished";
       case "layer_removed":
         // The order to abort the job may arrive later. A task that continued would count the metatile as done.

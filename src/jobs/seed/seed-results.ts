@@ -25,8 +25,16 @@ export class SeedResults {
     this.#parts = parts;
   }
 
-  /** Counts a metatile as stored: its wanted tiles as stored or unchanged, all other counted tiles as skipped. */
-  stored(job: ActiveJob, task: Task, { metatile, wanted }: WantedMetatile, { unchanged: same, bytes }: Stored): void {
+  /**
+   * Counts a metatile as stored: its wanted tiles as stored or unchanged, all other counted tiles as skipped. Where the
+   * upstream has no tile, all are skipped.
+   */
+  stored(job: ActiveJob, task: Task, { metatile, wanted }: WantedMetatile, outcome: Stored): void {
+    if (outcome.hasNoTile === true) {
+      this.skipped(job, task, metatile);
+      return;
+    }
+    const { unchanged: same, bytes } = outcome;
     const { all, worked } = countTiles(metatile, wanted);
     // Only a reseed counts unchanged tiles. A seed renders missing and expired tiles, and an expired tile is renewed
     // even if its picture is the same.

@@ -186,6 +186,17 @@ const answers: readonly (readonly [what: string, bytes: string, read: string])[]
     `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`,
     "200 ok",
   ],
+  [
+    "several interim answers before it, a 100 that nobody asked for among them",
+    `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.0 100\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`,
+    "200 ok",
+  ],
+  ["nothing after a 100", "HTTP/1.1 100 Continue\r\n\r\n", "BrokenAnswer undefined ECONNRESET"],
+  [
+    "a 100 in its body",
+    `${OK}Content-Length: 25\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n`,
+    "200 HTTP/1.1 100 Continue\r\n\r\n",
+  ],
   ["half a head", `${OK}Content-Le`, "BrokenAnswer undefined ECONNRESET"],
   ["nothing", "", "BrokenAnswer undefined ECONNRESET"],
   ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n\r\n", "MalformedAnswer"],
@@ -230,6 +241,18 @@ test.each(answers)(
     }
   },
 );
+
+test("each answer of a persistent connection may begin with a 100", async () => {
+  const sockets = new Set<unknown>();
+  const url = await serve((request, response) => {
+    sockets.add(request.socket);
+    response.writeContinue();
+    response.end("x");
+  });
+  await using client = clientOf(1);
+  for (let n = 0; n < 3; n++) expect(await text(client, url, question, never)).toBe("x");
+  expect(sockets.size).toBe(1);
+});
 
 test("no more connections are opened than allowed when each one is closed after its answer, or fails", async () => {
   let inFlight = 0;

@@ -6,6 +6,7 @@ import Pool from "undici/lib/dispatcher/pool.js";
 import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 import type { HttpExchange, PersistentConnection } from "./http-exchange.ts";
 import { UncheckedHost } from "./http-failure.ts";
+import { InterimAnswers } from "./interim-answers.ts";
 import { lookupPublic } from "./private-address.ts";
 import { proxiesOfEnvironment } from "./proxies.ts";
 
@@ -47,15 +48,18 @@ export type ExchangeOptions = Dispatcher.DispatchOptions & { readonly origin: st
 /** A connection that counts its answers and makes itself known to the exchange. */
 class CountingClient extends Client implements PersistentConnection {
   answers = 0;
+  readonly #interim: InterimAnswers;
 
-  constructor(...parameters: ConstructorParameters<typeof Client>) {
-    super(...parameters);
+  constructor(server: string | URL, options: Pool.Options, interim = new InterimAnswers()) {
+    super(server, { ...options, connect: interim.around(options.connect) });
+    this.#interim = interim;
     this.on("connect", () => {
       this.answers = 0;
     });
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    this.#interim.expect();
     if ("exchange" in options) (options as ExchangeOptions).exchange.connection = this;
     return super.dispatch(options, handler);
   }

@@ -21,12 +21,14 @@ export function createArchiveSource(options: ArchiveSourceOptions): Source {
 
   async function render(request: RenderRequest): Promise<RenderedImage> {
     const at = tileOf(request);
-    const bytes = await (await opened()).tile(at);
-    // Many archives have no tiles of the sea, so this is no fault.
-    if (bytes === undefined || bytes.byteLength === 0)
-      throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
     const { format } = request;
-    return format.kind === "data" ? { kind: "data", bytes: tileData(bytes, format) } : { kind: "encoded", bytes };
+    const stored = await (await opened()).tile(at);
+    const isThere = stored !== undefined && stored.byteLength > 0;
+    const bytes = isThere && format.kind === "data" ? tileData(stored, format) : stored;
+    // Many archives have no tiles of the sea, or tiles without features, so this is no fault.
+    if (!isThere || bytes === undefined)
+      throw new SourceError("no_tile", `the archive has no tile ${at.z}/${at.x}/${at.fromTop}`);
+    return format.kind === "data" ? { kind: "data", bytes } : { kind: "encoded", bytes };
   }
 
   return {

@@ -9,6 +9,7 @@ import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/trace-context.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { SourceError } from "../source.ts";
+import { decodedBody } from "./content-coding.ts";
 import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
 import { failureOf, type UpstreamAnswer } from "./image-response.ts";
 import type { FormRequest } from "./query.ts";
@@ -136,7 +137,8 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
       if (location === undefined) {
         const contentType = headerOf(answer, "content-type") ?? "";
-        return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body };
+        const decoded = await decodedBody(body, headerOf(answer, "content-encoding") ?? "", BODY_LIMIT);
+        return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body: decoded };
       }
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
       const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
@@ -175,8 +177,7 @@ interface RequestHeaders {
 function headersFor({ username, password }: Omit<UpstreamOptions, "url">): RequestHeaders {
   const plain = {
     "user-agent": `Nuthatch/${ownVersion()}`,
-    // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already, and
-    // nothing is inflated whose size is not limited.
+    // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already.
     "accept-encoding": "identity",
   };
   const basic = username === undefined ? undefined : Buffer.from(`${username}:${password ?? ""}`).toString("base64");

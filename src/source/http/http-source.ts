@@ -1,9 +1,17 @@
-import { type Question, type RenderRequest, type Source, SourceError, type UpstreamDocument } from "../source.ts";
-import { dataOf } from "../tiles/tile-data.ts";
+import {
+  type Question,
+  type RenderedImage,
+  type RenderRequest,
+  type Source,
+  SourceError,
+  type UpstreamDocument,
+} from "../source.ts";
+import { dataOf, EMPTY } from "../tiles/tile-data.ts";
 import { Failover } from "./failover.ts";
 import { shownRequest } from "./hide-secrets.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { infoOf, legendOf, maskOf, pictureOf, type UpstreamAnswer } from "./image-response.ts";
+import { missingTilesOf } from "./missing-tile.ts";
 import { asForm, type FormRequest } from "./query.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
@@ -55,6 +63,7 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
   const requestTo = (url: URL, address: string): FormRequest =>
     addresses.areForms === true ? asForm(url, address) : { url, form: undefined };
   const { question: questionAddress } = addresses;
+  const missing = missingTilesOf(options);
   return {
     async render(request, signal, watch) {
       const { format } = request;
@@ -67,10 +76,16 @@ export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddr
         watch?.answered(answer.status, answer.contentType, answer.body.byteLength);
         return answer;
       };
-      if (format.kind === "image")
-        return { kind: "encoded", bytes: await tryAddresses(url, signal, (answer) => pictureOf(seen(answer))) };
-      const accept = `${format.contentType}, */*;q=0.1`;
-      return { kind: "data", bytes: await tryAddresses(url, signal, (answer) => dataOf(seen(answer), format), accept) };
+      const understand = (answer: UpstreamAnswer): RenderedImage => {
+        if (missing.isSaidBy(seen(answer))) return { kind: "none" };
+        if (format.kind === "image") return { kind: "encoded", bytes: pictureOf(answer) };
+        const bytes = dataOf(answer, format);
+        if (bytes !== undefined) return { kind: "data", bytes };
+        if (missing.areEmptyTiles) return { kind: "none" };
+        throw new SourceError("empty", EMPTY);
+      };
+      const accept = format.kind === "image" ? undefined : `${format.contentType}, */*;q=0.1`;
+      return tryAddresses(url, signal, understand, accept);
     },
     ...(questionAddress === undefined
       ? {}

@@ -29,7 +29,12 @@ export interface UpstreamAnswer {
 /** The statuses of requests that would fail again: the credentials or the address are wrong. */
 const PERMANENT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** @throws SourceError for every status but 200 and 204 */
+/**
+ * The statuses of an answer: 200, and 203 of a proxy that has changed the answer (RFC 9110, 15.3.4). 204 has no body.
+ */
+const GOOD_STATUSES: ReadonlySet<number> = new Set([200, 203, 204]);
+
+/** @throws SourceError for every status but 200, 203 and 204 */
 export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
   const said = (prefix: string): string => {
     const words = isPicture(body) ? "" : ownWords(body);
@@ -39,7 +44,7 @@ export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void 
     const wait = retryAfterMs(retryAfter, Date.now());
     throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
   }
-  if (status === 200 || status === 204) return;
+  if (GOOD_STATUSES.has(status)) return;
   const words = said(`status ${status}`);
   // Some servers send the exception of a wrong request with the status of a fault of their own.
   if (isPermanentException(body)) throw new SourceError("exception", words, { isPermanent: true });

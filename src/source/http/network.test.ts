@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTHORITY, CLIENT_CERTIFICATE, SERVER_CERTIFICATE } from "../../../test/support/certificates.ts";
 import { type ForwardProxy, startForwardProxy } from "../../../test/support/forward-proxy.ts";
@@ -53,6 +54,12 @@ async function read(url: URL, options: Partial<UpstreamOptions> = {}): Promise<s
     ({ status, body }) => `${status} ${Buffer.from(body)}`,
   );
 }
+
+test("a body that is compressed unasked is unpacked", async () => {
+  const packed = gzipSync("<p>größer</p>");
+  const url = await serve((_, response) => void response.writeHead(200, { "Content-Encoding": "gzip" }).end(packed));
+  expect(await read(url)).toBe("200 <p>größer</p>");
+});
 
 async function failureOf(url: URL, options: Partial<UpstreamOptions> = {}): Promise<SourceError> {
   const failure: unknown = await read(url, options).catch((error: unknown) => error);

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decimal, setParameters, withQuery } from "./query.ts";
+import { asForm, decimal, setParameters, withQuery } from "./query.ts";
 
 test("later parameters replace earlier ones and the address's, whatever the case", () => {
   const url = withQuery("http://u/?Layers=a&map=/x", { LAYERS: "b", key: "1" }, { layers: "c" });
-  expect(url.search).toBe("?map=%2Fx&key=1&layers=c");
+  expect(url.search).toBe("?map=/x&key=1&layers=c");
 });
 
 test("an address is left as it is written when nothing is set", () => {
@@ -24,4 +24,14 @@ test("numbers have no exponent and lose nothing that a map could show", () => {
       expect(Math.abs(Number(decimal(value)) - value)).toBeLessThanOrEqual(1e-20);
     }),
   );
+});
+
+test("escapes of the configured address that are no UTF-8 stay as they are written", () => {
+  const address = "http://host/wms?map=/data/stra%DFe.map&a=%7e+b%20c&LAYERS=old";
+  const url = withQuery(address, { layers: "ä b" }, { key: "1" });
+  expect(url.search).toBe("?map=/data/stra%DFe.map&a=%7e+b%20c&layers=%C3%A4+b&key=1");
+  expect(asForm(url, address)).toEqual({
+    url: new URL("http://host/wms?map=/data/stra%DFe.map&a=%7e+b%20c"),
+    form: "layers=%C3%A4+b&key=1",
+  });
 });

@@ -1,16 +1,23 @@
 import { trimEndOf } from "../../lib/trim-end.ts";
 
+/** The parts of a query between `&`, as written: their escapes may stand for bytes that are no UTF-8. */
+const partsOf = ({ search }: URL): readonly string[] => (search === "" ? [] : search.slice(1).split("&"));
+
+const nameOf = (part: string): string => [...new URLSearchParams(part)][0]?.[0] ?? "";
+
 /**
  * Returns an address with parameters set. A later parameter replaces an earlier one, or one of the address, whose name
- * differs at most in case: OGC services ignore the case of names (OGC 06-042, 6.8.1). Leaves the query untouched if
- * there is nothing to set, as writing it again would change its escapes.
+ * differs at most in case: OGC services ignore the case of names (OGC 06-042, 6.8.1). Leaves the rest of the query as
+ * it is written, as writing it again would change its escapes.
  */
 export function withQuery(address: URL | string, ...wanted: readonly Readonly<Record<string, string>>[]): URL {
   const url = new URL(address);
   for (const parameters of wanted) {
+    const added = new URLSearchParams(parameters).toString();
+    if (added === "") continue;
     const names = new Set(Object.keys(parameters).map((key) => key.toUpperCase()));
-    for (const key of [...url.searchParams.keys()]) if (names.has(key.toUpperCase())) url.searchParams.delete(key);
-    for (const [key, value] of Object.entries(parameters)) url.searchParams.set(key, value);
+    const left = partsOf(url).filter((part) => part !== "" && !names.has(nameOf(part).toUpperCase()));
+    url.search = [...left, added].join("&");
   }
   return url;
 }
@@ -27,12 +34,14 @@ export interface FormRequest {
  * by them.
  */
 export function asForm(url: URL, address: string): FormRequest {
-  const configured = new URL(address).searchParams;
+  const configured = new Set(partsOf(new URL(address)));
   const form = new URLSearchParams();
   const posted = new URL(url);
-  posted.search = "";
-  for (const [key, value] of url.searchParams)
-    (configured.getAll(key).includes(value) ? posted.searchParams : form).append(key, value);
+  posted.search = partsOf(url)
+    .filter((part) => configured.has(part))
+    .join("&");
+  for (const part of partsOf(url))
+    if (!configured.has(part)) for (const [key, value] of new URLSearchParams(part)) form.append(key, value);
   return { url: posted, form: form.toString() };
 }
 

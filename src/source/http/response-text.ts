@@ -34,6 +34,9 @@ export function ownWords(body: Uint8Array): string {
   return plainWords(said) || codes.join(" ") || plainWords(all);
 }
 
+/** Returns the codes of an exception document. */
+export const exceptionCodes = (body: Uint8Array): readonly string[] => readExceptions(body).codes;
+
 /** Returns whether a body is an exception document whose code says that the request would fail again. */
 export const isPermanentException = (body: Uint8Array): boolean =>
   readExceptions(body).codes.some((code) => PERMANENT_CODES.has(code));

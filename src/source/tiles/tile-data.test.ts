@@ -32,13 +32,18 @@ test("a tile is stored byte by byte", () => {
 });
 
 test("a tile that arrives compressed with gzip is stored uncompressed", () => {
-  expect(Buffer.from(tileData(gzipSync(TILE), vector)).equals(TILE)).toBe(true);
+  expect(tileData(gzipSync(TILE), vector)).toEqual(TILE);
+});
+
+test("a vector tile without bytes is no tile, and JSON without bytes is a failure", () => {
+  for (const bytes of [Buffer.alloc(0), gzipSync("")]) {
+    expect(tileData(bytes, vector)).toBeUndefined();
+    expect(failure(bytes, geojson)).toBe("empty: the tile is empty");
+  }
 });
 
 describe("an answer that is not a tile is never stored", () => {
   test.each([
-    ["nothing", Buffer.alloc(0), "empty: the tile is empty"],
-    ["nothing in gzip", gzipSync(""), "empty: the tile is empty"],
     [
       "an exception document",
       Buffer.from("<?xml version='1.0'?><ServiceExceptionReport><ServiceException>no layer</ServiceException>"),
@@ -79,5 +84,5 @@ test("an answer counts by its status first, and a page is a page whatever its by
   expect(answer(404, "text/plain", Buffer.from("no such tile"))).toThrow("status 404: no such tile");
   expect(answer(503, "text/plain", Buffer.alloc(0))).toThrow("status 503");
   expect(answer(200, "text/html; charset=utf-8", TILE)).toThrow(SourceError);
-  expect(answer(204, "", Buffer.alloc(0))).toThrow("the tile is empty");
+  expect(answer(204, "", Buffer.alloc(0))()).toBeUndefined();
 });

@@ -8,8 +8,10 @@ import { SourceError } from "../source.ts";
 /** Clients cannot use tiles of a hundredth of this size. A tile that unpacks to more is taken for an attack. */
 export const DATA_LIMIT = 32 * 1024 * 1024;
 
-/** Returns the tile in an answer. @throws SourceError */
-export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
+export const EMPTY = "the tile is empty";
+
+/** Returns the tile in an answer; undefined: it is a vector tile without layers. @throws SourceError */
+export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array | undefined {
   checkStatus(answer);
   if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)
     throw new SourceError("exception", ownWords(answer.body) || "a page without words");
@@ -17,11 +19,12 @@ export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array {
 }
 
 /**
- * Returns a tile that is not a picture as it is stored: unpacked if it was gzipped, else unchanged. Does not decode the
- * tile, but examines it, so that no exception document and no HTML page is stored as a tile.
+ * Returns a tile that is not a picture as it is stored: unpacked if it was gzipped, else unchanged. Undefined: it has 0
+ * bytes, and is a vector tile: a message without layers. Does not decode a vector tile, but examines it, so that no
+ * exception document and no HTML page is stored as a tile.
  * @throws SourceError
  */
-export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
+export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array | undefined {
   // Upstreams send vector tiles as their archives hold them, even if gzip was not requested.
   const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
   const bytes = isGzip
@@ -29,7 +32,10 @@ export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array {
     : isZlib(packed)
       ? unzipped(packed, inflateSync, "zlib")
       : packed;
-  if (bytes.byteLength === 0) throw new SourceError("empty", "the tile is empty");
+  if (bytes.byteLength === 0) {
+    if (format.content === "protobuf") return undefined;
+    throw new SourceError("empty", EMPTY);
+  }
   if (bytes.byteLength > DATA_LIMIT) throw tooLarge();
   if (isPicture(bytes)) throw new SourceError("wrong_type", `a picture, not ${format.mimeType}`);
   const first = Buffer.from(bytes.subarray(0, 256)).toString("utf8").trimStart()[0];

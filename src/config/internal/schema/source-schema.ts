@@ -46,6 +46,9 @@ const upstream = {
   ),
   timeoutSeconds: number({ above: 0, most: 3600 }).default(30).describe("The time for one request."),
   ...connectionLimits,
+  missing: optional(list(whole(201, 599))).describe(
+    "Further statuses of an answer that say that there is no tile, such as [403]. Empty: none says so, 204 and 404 neither.",
+  ),
   vendorParameters: z
     .record(z.string(), vendorParameter, "a map")
     .default({})

@@ -3,18 +3,20 @@ import { PictureError } from "../../../image/picture-error.ts";
 import { holdsAt, pictureKind } from "../../../image/picture-kind.ts";
 import { isPng, pngParts } from "../../../image/png-decode.ts";
 import type { ImageFormat, TileFormat } from "../../../layer/format.ts";
+import { noTileMark } from "../../../layer/no-tile-mark.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { SourceError } from "../../../source/source.ts";
 import { tileData } from "../../../source/tiles/tile-data.ts";
 
 /**
  * Checks the bytes of a tile that did not come from an upstream, and returns them as they are stored. Of a picture it
- * checks the kind, and the size and the structure of a PNG; the pixels are not decoded. Refuses with the reason.
+ * checks the kind, and the size and the structure of a PNG; the pixels are not decoded. A vector tile of 0 bytes is
+ * stored as a mark. Refuses with the reason.
  */
 export function receivedTile(bytes: Uint8Array, format: TileFormat, grid: GridSet): Result<Uint8Array, string> {
-  if (bytes.byteLength === 0) return refuse("the tile is empty");
   try {
-    if (format.kind === "data") return ok(tileData(bytes, format));
+    if (format.kind === "data") return ok(tileData(bytes, format) ?? noTileMark(format));
+    if (bytes.byteLength === 0) return refuse("the tile is empty");
     const why = pictureFault(bytes, format, grid);
     return why === undefined ? ok(bytes) : refuse(why);
   } catch (error) {

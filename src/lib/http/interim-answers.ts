@@ -1,0 +1,73 @@
+import type { Socket } from "node:net";
+import type { buildConnector, Pool } from "undici";
+
+/** The longest head of an interim answer, in bytes. */
+const LONGEST = 64 * 1024;
+/** The beginning of an interim answer. 101 is none: it changes the protocol. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+const SHORTEST = "HTTP/1.1 100".length;
+const END = "\r\n\r\n";
+
+/**
+ * Skips the interim answers (1xx) in front of an answer, which a client must read although it did not ask for them
+ * (RFC 9110, 15.2). undici ends the connection at a 100. Each connection has one request at a time, so the first bytes
+ * after a request are the beginning of its answer.
+ */
+export class InterimAnswers {
+  #isAtStart = false;
+  #held: Buffer = Buffer.alloc(0);
+
+  /** A request is about to be sent. */
+  expect(): void {
+    this.#isAtStart = true;
+  }
+
+  /** Returns a connector whose sockets yield no interim answers. */
+  around(connect: Pool.Options["connect"]): buildConnector.connector {
+    if (typeof connect !== "function") throw new TypeError("the pool has not made a connector");
+    return (options, callback) =>
+      connect(options, (...outcome) => {
+        const [error, socket] = outcome;
+        // undici leaves the socket out beside an error.
+        if (error === null) this.#filter(socket);
+        callback(...outcome);
+      });
+  }
+
+  #filter(socket: Socket): void {
+    this.#held = Buffer.alloc(0);
+    const read = socket.read.bind(socket);
+    socket.read = (size?: number): unknown => {
+      for (;;) {
+        const chunk: unknown = read(size);
+        if (!this.#isAtStart) return chunk;
+        if (!Buffer.isBuffer(chunk)) return chunk;
+        const rest = this.#withoutInterim(Buffer.concat([this.#held, chunk]));
+        if (rest !== undefined) return rest;
+      }
+    };
+  }
+
+  /** Returns what follows the interim answers; undefined: the end of one has not arrived. */
+  #withoutInterim(bytes: Buffer): Buffer | undefined {
+    let left = bytes;
+    for (;;) {
+      const head = left.subarray(0, SHORTEST).toString("latin1");
+      if (head.length < SHORTEST && INTERIM.test(head + "HTTP/1.1 100".slice(head.length))) return this.#hold(left);
+      if (!INTERIM.test(head)) return this.#pass(left);
+      const end = left.indexOf(END);
+      if (end < 0) return left.byteLength > LONGEST ? this.#pass(left) : this.#hold(left);
+      left = left.subarray(end + END.length);
+    }
+  }
+
+  #hold(bytes: Buffer): undefined {
+    this.#held = bytes;
+  }
+
+  #pass(bytes: Buffer): Buffer {
+    this.#isAtStart = false;
+    this.#held = Buffer.alloc(0);
+    return bytes;
+  }
+}
