@@ -13,7 +13,7 @@ import {
 } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
-import type { Parameters } from "../../../layer/parameter-filter.ts";
+import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
@@ -167,7 +167,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
     j: j.value,
     infoFormat: infoFormat.value,
     featureCount: featureCount(query),
-    parameters: parameters.value.values,
+    parameters: allValues(layer.value.parameterFilters, parameters.value.values),
   };
   return ok({ kind: "info", query: { layer: layer.value, request } });
 }
