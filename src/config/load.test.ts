@@ -310,7 +310,7 @@ test("a layer that is right in shape is looked at in its sense, beside others th
     "4:46: layers[2].source.url: expected no credentials in the address",
     '5:13: layers[3].name: "a b" and "a_b" would share the directory a_b of the store',
     "5:79: layers[3].source.vendorParameters.bbox: is set by the source itself",
-    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/jpeg, image/gif, image/webp, image/avif, image/vnd.jpeg-png, image/vnd.jpeg-png8, application/vnd.mapbox-vector-tile, application/json;type=geojson, application/json;type=topojson, application/json;type=utfgrid, got "image/pgn"',
+    '5:102: layers[3].formats[0]: expected one of image/png, image/png8, image/png24, image/png; mode=24bit, image/jpeg, image/gif, image/webp, image/avif, image/vnd.jpeg-png, image/vnd.jpeg-png8, application/vnd.mapbox-vector-tile, application/json;type=geojson, application/json;type=topojson, application/json;type=utfgrid, got "image/pgn"',
     '9:20: layers[4].gridSubsets[0].gridSet: unknown grid set "EPSG:9009113"; did you mean EPSG:900913? (known: EPSG:4326,',
     "10:42: layers[4].gridSubsets[1].zoomStart: expected at most zoomStop (4), got 5",
     "11:41: layers[4].gridSubsets[2].extent: -8000000000, 0, -7000000000, 1 does not overlap EPSG:900913",
