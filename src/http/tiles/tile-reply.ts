@@ -11,13 +11,18 @@ import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
 import { type ProtocolError, plainError } from "../errors.ts";
 import { endInParts } from "../slow-readers.ts";
-import { isNotModified } from "./conditional.ts";
+import { hasResult } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
 import { filteredTile } from "./filtered-tile.ts";
 import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
-const ALLOWED = "GET, HEAD, OPTIONS";
+/** The methods of an address. `form`: its query may come as the body of a POST. */
+export type AllowedReads = "read" | "form";
+const ALLOWED: Readonly<Record<AllowedReads, string>> = {
+  read: "GET, HEAD, OPTIONS",
+  form: "GET, HEAD, POST, OPTIONS",
+};
 
 const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
@@ -63,7 +68,7 @@ function sendCoded(
   const coding = codingFor(headers["accept-encoding"], bytes.byteLength);
   if (coding === "identity") return send({ etag, bytes, coding });
   const own = packedTag(etag, coding);
-  if (isNotModified(headers, own, modifiedMs)) return send({ etag: own, bytes: NOTHING, coding });
+  if (hasResult(response.req, own, modifiedMs)) return send({ etag: own, bytes: NOTHING, coding });
   const body = packed.get(bytes, etag, coding);
   if (!(body instanceof Promise)) return send({ etag: own, bytes: body, coding });
   return body.then((ready) => {
@@ -190,7 +195,7 @@ export function sendTile(
   coding: Coding = "identity",
 ): void {
   const built = headersOf(prepared, tile, coding);
-  const unchanged = isNotModified(response.req.headers, tile.etag, tile.modifiedMs);
+  const unchanged = hasResult(response.req, tile.etag, tile.modifiedMs);
   const block = unchanged ? built.notModified : built.whole;
   if (prepared.maxAgeSeconds > 0) {
     block[block.length - 1] = httpDate(Math.floor(nowMs / 1000) + prepared.maxAgeSeconds);
@@ -239,7 +244,7 @@ function sendTagged(
   describing: readonly string[],
   lasting: readonly string[],
 ): void {
-  if (isNotModified(response.req.headers, etag, undefined)) {
+  if (hasResult(response.req, etag, undefined)) {
     response.writeHead(304, [...OPEN, ...lasting]).end();
     return;
   }
@@ -309,19 +314,20 @@ export function sendUnauthorized(response: ServerResponse, what = "This layer"):
   sendError(response, plainError("unauthorized", text, [...challenge, "Cache-Control", "no-store"]), "plain");
 }
 
-export function sendMethodNotAllowed(response: ServerResponse, method: string): void {
-  const text = `Method ${method} is not allowed here; allowed are ${ALLOWED}`;
-  sendError(response, plainError("method_not_allowed", text, ["Allow", ALLOWED]), "plain");
+export function sendMethodNotAllowed(response: ServerResponse, method: string, reads: AllowedReads): void {
+  const allowed = ALLOWED[reads];
+  const text = `Method ${method} is not allowed here; allowed are ${allowed}`;
+  sendError(response, plainError("method_not_allowed", text, ["Allow", allowed]), "plain");
 }
 
 /** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
-export function sendPreflight(response: ServerResponse): void {
+export function sendPreflight(response: ServerResponse, reads: AllowedReads): void {
   response.writeHead(200, [
     ...OPEN,
     "Allow",
-    ALLOWED,
+    ALLOWED[reads],
     "Access-Control-Allow-Methods",
-    ALLOWED,
+    ALLOWED[reads],
     "Access-Control-Allow-Headers",
     "Authorization, Cache-Control, If-Modified-Since, If-None-Match, X-Requested-With",
     "Access-Control-Max-Age",
