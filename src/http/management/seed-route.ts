@@ -122,7 +122,8 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
+/** The headers of a page. */
+export const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
 
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
 async function formAnswer(
