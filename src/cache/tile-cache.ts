@@ -176,7 +176,7 @@ export class TileCache implements TileReader {
     if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       counts.staleServed++;
       if (requester().onlyIfCached !== true) this.#revalidate(request, tileSet, key, stored, requester);
-      return { kind: "tile", tile: stored };
+      return { kind: "tile", tile: { ...stored, isStale: true } };
     }
     if (stored === undefined) counts.absent++;
     else counts.expired++;
@@ -319,7 +319,8 @@ export class TileCache implements TileReader {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
         const isKept = rendered.isStale !== true && storesLevel(layer, request.subset, index.z);
         if (isKept) this.#parts.memory.set(key, tile, epoch);
-        return { kind: "tile", tile: { ...tile, cacheResult: "MISS", forwarded } };
+        const stale = rendered.isStale === true ? { isStale: true as const } : {};
+        return { kind: "tile", tile: { ...tile, ...stale, cacheResult: "MISS", forwarded } };
       }
     }
     if (rendered.kind === "rendered" || rendered.kind === "stored") {
@@ -336,7 +337,8 @@ export class TileCache implements TileReader {
     if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isRequested = rendered.kind !== "refused" && !isRemembered;
-      return { kind: "tile", tile: isRequested ? { ...expired, forwarded } : expired };
+      const stale = { ...expired, isStale: true } as const;
+      return { kind: "tile", tile: isRequested ? { ...stale, forwarded } : stale };
     }
     return { kind: "failure", failure: failureOf(rendered) };
   }

@@ -203,15 +203,15 @@ export class TileProtocols {
     if (response.destroyed) return;
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return sendError(response, failureError(outcome.failure), dialect);
-    const picture = outcome.kind === "tile" ? outcome.tile.bytes : undefined;
-    sendPacked(response, request, contentType, pack(picture, baseUrl));
+    const tile = outcome.kind === "tile" ? outcome.tile : undefined;
+    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#now());
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, map, outcome);
+    if (outcome.kind === "map") sendMap(response, map, outcome, this.#now());
     else sendError(response, failureError(outcome.failure), dialect);
   }
 
