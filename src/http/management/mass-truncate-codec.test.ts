@@ -38,6 +38,7 @@ describe("what clients send", () => {
     ["white space and a declaration", '<?xml version="1.0"?>\n<truncateAll>\n </truncateAll>\n', false],
     ["GeoWebCache's form", "%3CtruncateAll%3E=%3C%2FtruncateAll%3E", true],
     ["the same, not encoded", "<truncateAll>=</truncateAll>", true],
+    ["the same, its value encoded", "<truncateAll>=%3C%2FtruncateAll%3E", true],
     ["a field without a value", "truncateAll=", true],
   ])("truncateAll: %s", (_, body, isForm) => {
     expect(decoded(body)).toEqual({ type: "truncateAll", isForm });

@@ -18,8 +18,9 @@ const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> =
   truncateAll: [],
 };
 
-/** The field of a form that means the same as an empty `<truncateAll/>`. */
-const ALL_FIELD = "truncateAll=";
+/** Forms that mean the same as an empty `<truncateAll/>`. The second is GeoWebCache's as curl encodes it. */
+const ALL_FORMS: ReadonlySet<string> = new Set(["truncateAll=", "<truncateAll>=%3C%2FtruncateAll%3E"]);
+const MOST_OF_ALL = 64;
 
 const isType = (name: string): name is MassTruncateRequest["type"] => Object.hasOwn(FIELDS, name);
 
@@ -29,7 +30,7 @@ const isType = (name: string): name is MassTruncateRequest["type"] => Object.has
  * clients send the document as a form key without a value, perhaps followed by `=`.
  */
 export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest, Refusal> {
-  if (Buffer.from(body.subarray(0, 64)).toString("latin1").trim() === ALL_FIELD)
+  if (body.byteLength < MOST_OF_ALL && ALL_FORMS.has(Buffer.from(body).toString("latin1").trim()))
     return ok({ type: "truncateAll", isForm: true });
   const bytes = sniffFormat(body) === undefined ? formDecoded(body) : body;
   const roots = Object.keys(FIELDS);

@@ -4,7 +4,8 @@ import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cach
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { badField, refusalMessage } from "../../lib/refusal.ts";
+import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { refusedAccept } from "../configuration/document-form.ts";
 import { failureError, refusalError, STATUS } from "../errors.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
@@ -15,7 +16,7 @@ import { type Explanation, explainOutside } from "./explanation.ts";
 import { withForm } from "./form-query.ts";
 import { isLong, longDocumentTag, sendLongDocument } from "./long-document.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import type { PackedTile, ProtocolRefusal } from "./tile-parts.ts";
+import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -74,6 +75,20 @@ function wantsExplanation(query: string): boolean {
   if (query === "" || !/explain/i.test(query)) return false;
   const parsed = parseQuery(query);
   return parsed.ok && parsed.value.has("EXPLAIN");
+}
+
+/**
+ * Returns why the Accept header of a request cannot get a document of RESTful WMTS; undefined: it can. GeoWebCache and
+ * the conformance tests of WMTS want 406 there; XML is XML under both its types.
+ */
+function acceptRefusal(
+  { protocol }: TileRoute,
+  { contentType }: RequestedDocument,
+  accept: string | undefined,
+): Refusal | undefined {
+  if (protocol !== "wmts-rest") return undefined;
+  const type = contentType.split(";")[0] ?? "";
+  return refusedAccept(accept, type === "text/xml" ? [type, "application/xml"] : [type]);
 }
 
 /** A tile that a filter refuses is answered without the upstream, as a hit is. */
@@ -275,6 +290,8 @@ export class TileProtocols {
     const selected = requested.value;
     switch (selected.kind) {
       case "document": {
+        const refused = acceptRefusal(route, selected, response.req.headers.accept);
+        if (refused !== undefined) return sendError(response, refusalError(refused, "plain"), "plain");
         const { catalogue } = this.#memo;
         const baseUrl = address.baseUrl();
         if (!("parts" in selected) || !isLong(catalogue))

@@ -94,6 +94,16 @@ test("pixels beside the tile have the standard's code (OGC 07-057r7, table 36)",
   }
   const badFormat = await protocols.request(`${KVP.replace("text/plain", "a%0d%0aX:%20y/b")}&I=0&J=0`);
   expect(badFormat.body).toContain('exceptionCode="InvalidParameterValue" locator="INFOFORMAT"');
+  for (const none of ["text/none", "plain", "application/nothing", "a/b/c"]) {
+    const kvp = await protocols.request(`${KVP.replace("text/plain", none)}&I=0&J=0`);
+    expect([none, kvp.status, kvp.body]).toEqual([none, 400, expect.stringContaining('locator="INFOFORMAT"')]);
+    const rest = await protocols.request(`/service/wmts/rest/full/EPSG:4326/1/0/1/7/9?format=${none}`);
+    expect([none, rest.status]).toEqual([none, 400]);
+    const wms = await protocols.request(`${WMS.replace("application/json", none)}&X=1&Y=1`);
+    expect([none, wms.status, wms.body]).toEqual([none, 400, expect.stringContaining('code="InvalidFormat"')]);
+  }
+  for (const type of ["text/xml;%20subtype=gml/3.1.1", "application/geo%2Bjson", "application/vnd.esri.wms_raw_xml"])
+    expect((await protocols.request(`${KVP.replace("text/plain", type)}&I=0&J=0`)).status).toBe(200);
   const beside = await protocols.request(`${WMS}&X=400&Y=0`);
   expect([beside.status, beside.body]).toEqual([400, expect.stringContaining('code="InvalidPoint"')]);
 });

@@ -1,19 +1,24 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
 import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { type GridSubset, type Layer, type MetadataUrl, subsetExtent } from "../../../layer/layer.ts";
+import { PNG } from "../../../layer/format.ts";
+import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
+import { type CrsBox, crsBoxes } from "../crs-boxes.ts";
 import { geographicBox, WORLD } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
+import { LAYER_LIMIT, MAX_SIDE } from "./map-limits.ts";
 
-const formatsOf = (layers: readonly Layer[]): readonly string[] => [
-  ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
-];
+/** Returns the formats of maps. The schemas need one, also of a server without layers. */
+function formatsOf(layers: readonly Layer[]): readonly string[] {
+  const formats = new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType)));
+  return formats.size === 0 ? [PNG.mimeType] : [...formats];
+}
 
 /** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
 const codesOf = (grid: GridSet): readonly number[] =>
@@ -33,13 +38,12 @@ const stylesOf = (layer: Layer): readonly string[] => {
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
-/** Returns each code once, with the first grid subset that has it. */
-function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
-  const found = new Map<number, GridSubset>();
-  for (const subset of layer.gridSubsets) {
-    for (const code of codesOf(subset.gridSet)) if (!found.has(code)) found.set(code, subset);
-  }
-  return found;
+const boxesOf = (layer: Layer): readonly CrsBox[] => crsBoxes(layer, codesOf);
+
+/** Returns the codes that every layer has: the layers inherit those of the layer around them. */
+function commonCodes(layers: readonly Layer[]): readonly number[] {
+  const [first = [], ...others] = layers.map((layer) => boxesOf(layer).map(({ code }) => code));
+  return first.filter((code) => others.every((codes) => codes.includes(code)));
 }
 
 /**
@@ -97,7 +101,11 @@ interface Version {
   readonly exceptions: string;
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
-  readonly box: (subset: GridSubset) => Extent;
+  readonly box: (box: CrsBox) => Extent;
+  /** The elements of the CRS that all layers have. Version 1.1.1 has an empty one where there is none (7.1.4.5.5). */
+  readonly common: (codes: readonly number[]) => readonly string[];
+  /** The elements of `Service` that only one version has. */
+  readonly limits: readonly string[];
   /**
    * Whether GetLegendGraphic is listed as an operation. Not in 1.3.0: there it belongs to another standard, and the
    * addresses of the legends are enough.
@@ -111,7 +119,9 @@ const V111: Version = {
   exceptions: "application/vnd.ogc.se_xml",
   crs: "SRS",
   geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
-  box: subsetExtent,
+  box: ({ extent }) => extent,
+  common: (codes) => (codes.length === 0 ? ["<SRS></SRS>"] : codes.map((code) => `<SRS>EPSG:${code}</SRS>`)),
+  limits: [],
   hasLegends: true,
 };
 
@@ -123,6 +133,12 @@ const V130: Version = {
   geographic: ({ minX, minY, maxX, maxY }) =>
     `<EX_GeographicBoundingBox><westBoundLongitude>${minX}</westBoundLongitude><eastBoundLongitude>${maxX}</eastBoundLongitude><southBoundLatitude>${minY}</southBoundLatitude><northBoundLatitude>${maxY}</northBoundLatitude></EX_GeographicBoundingBox>`,
   box: inAxisOrder,
+  common: (codes) => codes.map((code) => `<CRS>EPSG:${code}</CRS>`),
+  limits: [
+    `<LayerLimit>${LAYER_LIMIT}</LayerLimit>`,
+    `<MaxWidth>${MAX_SIDE}</MaxWidth>`,
+    `<MaxHeight>${MAX_SIDE}</MaxHeight>`,
+  ],
   hasLegends: false,
 };
 
@@ -145,7 +161,7 @@ function* serviceAndLayers(
   ];
   yield `  <Service>
     <Name>${version.name}</Name>
-    ${wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base))}
+    ${[wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base)), ...version.limits].join("\n    ")}
   </Service>
   <Capability>
     <Request>
@@ -162,7 +178,7 @@ ${operations.join("\n")}
   yield `
     <Layer>
       <Title>${escapeXml(catalogue.service.information.title || "Nuthatch")}</Title>
-      ${version.geographic(WORLD)}
+      ${[...version.common(commonCodes(layers)), version.geographic(WORLD)].join("\n      ")}
 `;
   for (const layer of layers) yield `${layerElement(layer, baseUrl, version)}\n`;
   yield "    </Layer>\n  </Capability>";
@@ -177,9 +193,9 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
     `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
     `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
     ...(keywords === "" ? [] : [`        ${keywords}`]),
-    ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
+    ...boxes.map(({ code }) => `        <${crs}>EPSG:${code}</${crs}>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
-    ...boxes.map(([code, subset]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(subset))}/>`),
+    ...boxes.map((one) => `        <BoundingBox ${crs}="EPSG:${one.code}" ${attributes(box(one))}/>`),
     ...layer.metadataUrls.map(metadataElement),
     ...styleElements(layer, baseUrl),
     "      </Layer>",
@@ -189,10 +205,9 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
 const metadataElement = ({ type, format, url }: MetadataUrl): string =>
   `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/></MetadataURL>`;
 
-/** Returns the box of a subset in the axis order of its CRS. */
-function inAxisOrder(subset: GridSubset): Extent {
-  const e = subsetExtent(subset);
-  return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
+/** Returns a box in the axis order of its CRS. */
+function inAxisOrder({ gridSet, extent: e }: CrsBox): Extent {
+  return isYFirst(gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
 }
 
 const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >

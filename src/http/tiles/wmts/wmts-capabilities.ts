@@ -7,10 +7,11 @@ import {
   topLeftCorner,
 } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
+import { type CrsBox, crsBoxes } from "../crs-boxes.ts";
 import { geographicBox } from "../geographic-box.ts";
 import { keywordElements, owsService } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";
@@ -83,7 +84,7 @@ function layerElement(layer: Layer, base: string, baseUrl: string): string {
     keywords === "" ? undefined : `    ${keywords}`,
     box === undefined ? undefined : boxElement(box),
     `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
-    ...layer.gridSubsets.map(crsBoxElement),
+    ...crsBoxes(layer, ({ srs }) => [srs]).map(crsBoxElement),
     ...layer.metadataUrls.map(
       ({ url, type }) =>
         `    <ows:Metadata xlink:type="simple" xlink:href="${escapeXml(url)}" about="${escapeXml(type)}"/>`,
@@ -106,13 +107,12 @@ const boxElement = (box: Extent): string => `    <ows:WGS84BoundingBox>
       <ows:UpperCorner>${box.maxX} ${box.maxY}</ows:UpperCorner>
     </ows:WGS84BoundingBox>`;
 
-/** Returns the box of a subset in its CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
-function crsBoxElement(subset: GridSubset): string {
-  const { minX, minY, maxX, maxY } = subsetExtent(subset);
-  const [lower, upper] = isYFirst(subset.gridSet)
+/** Returns the box of a layer in a CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
+function crsBoxElement({ code, gridSet, extent: { minX, minY, maxX, maxY } }: CrsBox): string {
+  const [lower, upper] = isYFirst(gridSet)
     ? [`${minY} ${minX}`, `${maxY} ${maxX}`]
     : [`${minX} ${minY}`, `${maxX} ${maxY}`];
-  return `    <ows:BoundingBox crs="urn:ogc:def:crs:EPSG::${subset.gridSet.srs}">
+  return `    <ows:BoundingBox crs="urn:ogc:def:crs:EPSG::${code}">
       <ows:LowerCorner>${lower}</ows:LowerCorner>
       <ows:UpperCorner>${upper}</ows:UpperCorner>
     </ows:BoundingBox>`;
