@@ -1,13 +1,13 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
-import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
+import { WORLD } from "../../../grid/geographic-extent.ts";
+import { canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { PNG } from "../../../layer/format.ts";
 import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
-import { type CrsBox, crsBoxes } from "../crs-boxes.ts";
-import { geographicBox, WORLD } from "../geographic-box.ts";
+import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
@@ -21,8 +21,8 @@ function formatsOf(layers: readonly Layer[]): readonly string[] {
 }
 
 /** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
-const codesOf = (grid: GridSet): readonly number[] =>
-  canonicalSrs(grid.srs) === 3857 ? [...new Set([grid.srs, 3857, 900913])] : [grid.srs];
+const codesOf = ({ gridSet }: GridSubset): readonly number[] =>
+  canonicalSrs(gridSet.srs) === 3857 ? [...new Set([gridSet.srs, 3857, 900913])] : [gridSet.srs];
 
 const attributes = (e: Extent): string => `minx="${e.minX}" miny="${e.minY}" maxx="${e.maxX}" maxy="${e.maxY}"`;
 const online = (base: string): string =>
@@ -38,11 +38,9 @@ const stylesOf = (layer: Layer): readonly string[] => {
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
 
-const boxesOf = (layer: Layer): readonly CrsBox[] => crsBoxes(layer, codesOf);
-
 /** Returns the codes that every layer has: the layers inherit those of the layer around them. */
 function commonCodes(layers: readonly Layer[]): readonly number[] {
-  const [first = [], ...others] = layers.map((layer) => boxesOf(layer).map(({ code }) => code));
+  const [first = [], ...others] = layers.map((layer) => [...crsBoxes(layer, codesOf).keys()]);
   return first.filter((code) => others.every((codes) => codes.includes(code)));
 }
 
@@ -119,7 +117,7 @@ const V111: Version = {
   exceptions: "application/vnd.ogc.se_xml",
   crs: "SRS",
   geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
-  box: ({ extent }) => extent,
+  box: ({ box }) => box,
   common: (codes) => (codes.length === 0 ? ["<SRS></SRS>"] : codes.map((code) => `<SRS>EPSG:${code}</SRS>`)),
   limits: [],
   hasLegends: true,
@@ -185,7 +183,7 @@ ${operations.join("\n")}
 }
 
 function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: Version): string {
-  const boxes = [...boxesOf(layer)];
+  const boxes = [...crsBoxes(layer, codesOf)];
   const keywords = keywordElements("KeywordList", "Keyword", layer.keywords);
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
@@ -193,9 +191,9 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
     `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
     `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
     ...(keywords === "" ? [] : [`        ${keywords}`]),
-    ...boxes.map(({ code }) => `        <${crs}>EPSG:${code}</${crs}>`),
+    ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
-    ...boxes.map((one) => `        <BoundingBox ${crs}="EPSG:${one.code}" ${attributes(box(one))}/>`),
+    ...boxes.map(([code, found]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(found))}/>`),
     ...layer.metadataUrls.map(metadataElement),
     ...styleElements(layer, baseUrl),
     "      </Layer>",
@@ -206,8 +204,8 @@ const metadataElement = ({ type, format, url }: MetadataUrl): string =>
   `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/></MetadataURL>`;
 
 /** Returns a box in the axis order of its CRS. */
-function inAxisOrder({ gridSet, extent: e }: CrsBox): Extent {
-  return isYFirst(gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
+function inAxisOrder({ subset, box: e }: CrsBox): Extent {
+  return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
 }
 
 const TILE_SET_DTD = `<!ELEMENT VendorSpecificCapabilities (TileSet*) >

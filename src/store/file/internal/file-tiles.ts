@@ -1,25 +1,28 @@
 import {
   chmodSync,
   closeSync,
-  fstatSync,
+  constants,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   unlinkSync,
   utimesSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
-import { checkWritable, diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
+import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
+import { openRegular, regularAt } from "../../internal/regular-file.ts";
 import type { LocalStore } from "../../store.ts";
 import { deleteEach, type StoredTile, type TileStore } from "../../tile-store.ts";
-import { type FilePaths, isTile, tileAt } from "./file-paths.ts";
+import type { FilePaths } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
 export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
@@ -36,10 +39,10 @@ function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | 
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
-    get: (at) => readTile(paths.tile(at)),
+    get: (at) => readTile(paths.tile(at), paths.layerPath(at.tileSet.layer)),
 
     stat(at) {
-      const found = tileAt(paths.tile(at));
+      const found = tileAt(paths.tile(at), paths.layerPath(at.tileSet.layer));
       if (found === undefined) return undefined;
       // The file system's own time of the last change of a file or of its attributes.
       return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
@@ -56,27 +59,29 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
   return {
     delete(at) {
       const path = paths.tile(at);
-      const found = statOf(path, "a tile cannot be removed");
+      const found = entryAt(path);
       if (found === undefined) {
         paths.expectPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
         return undefined;
       }
-      if (!found.isFile()) return undefined;
+      if (!found.isFile() && !found.isSymbolicLink()) return undefined;
+      const tile = tileAt(path, paths.layerPath(at.tileSet.layer));
       try {
         unlinkSync(path);
       } catch (error) {
         if (isAbsent(error)) return undefined;
         throw storeError(error, "a tile cannot be removed");
       }
-      return found.size === 0 ? undefined : found.size;
+      return tile?.size;
     },
 
     confirm(at, bytes, time, guard) {
       try {
         const path = paths.tile(at);
-        const before = guard() ? tileAt(path) : undefined;
+        const directory = paths.layerPath(at.tileSet.layer);
+        const before = guard() ? tileAt(path, directory) : undefined;
         if (before === undefined || before.size !== bytes.byteLength) return false;
-        const stored = readTile(path);
+        const stored = readTile(path, directory);
         if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
         if (time === "renew") {
           const now = new Date();
@@ -109,7 +114,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         write(temporary, bytes, paths, () => paths.describeRows(at.tileSet));
         isWritten = true;
         if (modifiedMs !== undefined) utimesSync(temporary, modifiedMs / 1000, modifiedMs / 1000);
-        const before = tileAt(target);
+        const before = tileAt(target, paths.layerPath(at.tileSet.layer));
         if (!guard()) {
           rmSync(temporary, { force: true });
           return { stored: false };
@@ -131,14 +136,37 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
   };
 }
 
-/** Returns the tile in a file; undefined: there is none. @throws StoreError */
-function readTile(path: string): StoredTile | undefined {
+/**
+ * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file.
+ * @param directory of the layer
+ * @throws StoreError
+ */
+function tileAt(path: string, directory: string): Stats | undefined {
+  const found = regularAt(path, "a tile cannot be read", directory);
+  return found === undefined || found.size === 0 ? undefined : found;
+}
+
+/** Returns the status of a path, of a link its own; undefined: nothing is there. @throws StoreError */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, "a tile cannot be removed");
+  }
+}
+
+/**
+ * Returns the tile in a file; undefined: there is none.
+ * @param directory of the layer
+ * @throws StoreError
+ */
+function readTile(path: string, directory: string): StoredTile | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, "r");
-    const found = fstatSync(file);
-    if (!isTile(found)) return undefined;
-    const { size, mtimeMs } = found;
+    const opened = openRegular(path, constants.O_RDONLY, directory);
+    file = opened?.file;
+    if (file === undefined || opened === undefined || opened.status.size === 0) return undefined;
+    const { size, mtimeMs } = opened.status;
     const bytes = Buffer.allocUnsafeSlow(size);
     let read = 0;
     while (read < size) {
@@ -148,7 +176,6 @@ function readTile(path: string): StoredTile | undefined {
     }
     return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
     throw storeError(error, "a tile cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
