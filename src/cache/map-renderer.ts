@@ -4,7 +4,7 @@ import type { Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
 import { etagOf } from "./etag.ts";
-import type { Requester, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
+import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
 /** A map of any extent and size, to be made of the tiles of one level. */
 export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
@@ -20,10 +20,24 @@ export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
 }
 
 export type MapOutcome =
-  | { readonly kind: "map"; readonly bytes: Uint8Array; readonly etag: string }
+  | {
+      readonly kind: "map";
+      readonly bytes: Uint8Array;
+      readonly etag: string;
+      /** The oldest of the tiles, stale if one of them is; undefined: the map has none. */
+      readonly oldest: Pick<ServedTile, "modifiedMs" | "isStale" | "detail"> | undefined;
+    }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
-type MapTile = Composition["tiles"][number] & { readonly index: TileIndex };
+type MapTile = Composition["tiles"][number] & { readonly index: TileIndex; readonly tile: ServedTile };
+
+function oldestOf(tiles: readonly MapTile[]): Extract<MapOutcome, { readonly kind: "map" }>["oldest"] {
+  const [first] = tiles;
+  if (first === undefined) return undefined;
+  const modifiedMs = tiles.reduce((least, { tile }) => Math.min(least, tile.modifiedMs), first.tile.modifiedMs);
+  const isStale = tiles.some(({ tile }) => tile.isStale === true || tile.detail === "cut-off");
+  return { modifiedMs, ...(isStale ? { isStale: true } : {}) };
+}
 
 export interface MapRendererParts {
   readonly tiles: TileReader;
@@ -75,7 +89,7 @@ export class MapRenderer {
           Promise.resolve(this.#parts.tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
             (outcome) =>
               outcome.kind === "tile"
-                ? { left, top, bytes: outcome.tile.bytes, index }
+                ? { left, top, bytes: outcome.tile.bytes, index, tile: outcome.tile }
                 : outcome.kind === "failure"
                   ? outcome.failure
                   : undefined,
@@ -91,7 +105,7 @@ export class MapRenderer {
     }
     if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
     const composition: Composition = {
-      tiles,
+      tiles: tiles.map(({ left, top, bytes }) => ({ left, top, bytes })),
       tileWidth: gridSet.tileWidth,
       tileHeight: gridSet.tileHeight,
       windowWidth: window.width,
@@ -117,7 +131,7 @@ export class MapRenderer {
       return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
     }
     const { bytes } = composed;
-    return { kind: "map", bytes, etag: etagOf(bytes) };
+    return { kind: "map", bytes, etag: etagOf(bytes), oldest: oldestOf(tiles) };
   }
 }
 

@@ -184,7 +184,7 @@ export class TileCache implements TileReader {
     if (stored !== undefined && stored.modifiedMs >= oldest - layer.staleWhileRevalidateSeconds * 1000) {
       counts.staleServed++;
       if (requester().onlyIfCached !== true) this.#revalidate(request, tileSet, key, stored, requester);
-      return outcomeOf(stored);
+      return outcomeOf({ ...stored, isStale: true });
     }
     const user = requester();
     if (user.onlyIfCached === true) return notCached(counts);
@@ -327,7 +327,8 @@ export class TileCache implements TileReader {
         const tile = served({ bytes: mine.bytes, modifiedMs: this.#parts.now() });
         const isKept = rendered.isStale !== true && storesLevel(layer, request.subset, index.z);
         if (isKept) this.#parts.memory.set(key, tile, epoch);
-        return outcomeOf({ ...tile, cacheResult: "MISS", forwarded });
+        const stale = rendered.isStale === true ? { isStale: true as const } : {};
+        return outcomeOf({ ...tile, ...stale, cacheResult: "MISS", forwarded });
       }
     }
     if (rendered.kind === "rendered" || rendered.kind === "stored") {
@@ -344,7 +345,8 @@ export class TileCache implements TileReader {
     if (expired !== undefined && rendered.kind !== "layer_removed") {
       // RFC 9211, 2.2: `fwd` is set only if the request was forwarded to the upstream.
       const isRequested = rendered.kind !== "refused" && !isRemembered;
-      return outcomeOf(isRequested ? { ...expired, forwarded } : expired);
+      const stale = { ...expired, isStale: true } as const;
+      return outcomeOf(isRequested ? { ...stale, forwarded } : stale);
     }
     return { kind: "failure", failure: failureOf(rendered) };
   }

@@ -33,6 +33,8 @@ export interface ServedTile {
   readonly cacheResult: "HIT" | "MISS";
   /** Why the request waited for the source (RFC 9211, 2.2); undefined: it did not. */
   readonly forwarded: "miss" | "stale" | "bypass" | undefined;
+  /** True: the tile has expired, or was truncated softly, and is served until it has been rendered again. */
+  readonly isStale?: true;
   /** `cut-off`: a node serves the tile that does not reach its lead, so it may have been truncated. */
   readonly detail?: "cut-off";
 }

@@ -1,5 +1,5 @@
 import { doubtfulUnit, geoWebCacheUnitOf, unitOf } from "../grid/units.ts";
-import { formatNames, formatOf } from "../layer/format.ts";
+import { formatNames, formatOf, type TileFormat } from "../layer/format.ts";
 import { type Content, isMapNode, numberField, texts, withoutUndefined } from "./content.ts";
 import {
   type DocumentNode,
@@ -92,15 +92,19 @@ const KML_FORMATS: ReadonlySet<string> = new Set([
 const isKml = (format: string): boolean => KML_FORMATS.has(format.toLowerCase());
 
 /**
- * Returns the formats of a layer's tiles. A layer of a file stays in use without the formats that have no equal, such as
- * TIFF, if it has others.
+ * Returns the formats of a layer's tiles, each once: two names may be of one. A layer of a file stays in use without
+ * the formats that have no equal, such as TIFF, if it has others.
  */
 function formatsOf(node: MapNode): readonly string[] {
   const ofTiles = itemsOf(node, "mimeFormats")
     .map(String)
     .filter((format) => !isKml(format));
-  const known = ofTiles.filter((format) => formatOf(format) !== undefined);
-  return known.length > 0 ? known : ofTiles;
+  const known = new Map<TileFormat, string>();
+  for (const name of ofTiles) {
+    const format = formatOf(name);
+    if (format !== undefined && !known.has(format)) known.set(format, name);
+  }
+  return known.size > 0 ? [...known.values()] : ofTiles;
 }
 
 /** Returns the formats of a layer of a file that its tiles are not offered in. */
@@ -109,8 +113,8 @@ export function formatsLeftOut({ root, node }: RootedDocument): readonly string[
   const given = itemsOf(node, "mimeFormats").map(String);
   // As in almost every layer of thousands.
   if (given.every((format) => formatOf(format) !== undefined || isKml(format))) return [];
-  const offered = new Set(formatsOf(node));
-  return given.filter((format) => !offered.has(format) && !isKml(format));
+  const isOffered = formatsOf(node).some((format) => formatOf(format) !== undefined);
+  return isOffered ? given.filter((format) => formatOf(format) === undefined && !isKml(format)) : [];
 }
 
 function metatile(node: MapNode): readonly number[] {

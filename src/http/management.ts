@@ -6,6 +6,7 @@ import { refuse } from "../lib/result.ts";
 import { callerOf, isStillPermitted } from "./auth/caller.ts";
 import { challengeOf } from "./auth/challenge.ts";
 import { type Caller, forbiddenTo } from "./auth/rights.ts";
+import { inCharset } from "./body/charset.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { POLICY } from "./console/policy.ts";
 import { crossSiteRefusal } from "./cross-site.ts";
@@ -133,7 +134,9 @@ export function createManagement(options: ManagementOptions): (requested: Manage
       isStillPermitted: () => isStillPermitted(caller.value, handler.need, options.authenticator),
       async body(decode, limit) {
         const bytes = await readBody(request, limit);
-        return bytes.ok ? decode(bytes.value) : bytes;
+        if (!bytes.ok) return bytes;
+        const text = inCharset(bytes.value, request.headers["content-type"]);
+        return text.ok ? decode(text.value) : text;
       },
     };
     return run(handler, exchange, faults, refused);

@@ -28,6 +28,7 @@ test("extensions are GWC's, so that its tiles are found", () => {
     "image/png": "png",
     "image/png8": "png8",
     "image/png24": "png24",
+    "image/png; mode=24bit": "png_24",
     "image/jpeg": "jpeg",
     "image/gif": "gif",
     "image/webp": "webp",
@@ -39,6 +40,28 @@ test("extensions are GWC's, so that its tiles are found", () => {
     "application/json;type=topojson": "topojson",
     "application/json;type=utfgrid": "utfgrid",
   });
+});
+
+test("a suffix of a picture's type that names no format is cut off, as in GWC", () => {
+  for (const name of [
+    "image/png; mode=24bit",
+    "image/png;mode=24bit",
+    "IMAGE/PNG ; MODE=24bit",
+    "image/png;%20mode=24bit",
+  ])
+    expect(formatOf(name)).toBe(format("image/png; mode=24bit"));
+  for (const [name, cut] of [
+    ["image/png; mode=8bit", "image/png"],
+    ["image/png8;x", "image/png8"],
+    ["image/png24; mode=24bit", "image/png24"],
+    ["image/jpeg;quality=80", "image/jpeg"],
+    ["image/jpg; quality=80; progressive", "image/jpeg"],
+    ["image/gif;", "image/gif"],
+    ["image/vnd.jpeg-png;v=1", "image/vnd.jpeg-png"],
+  ] as const)
+    expect(formatOf(name)).toBe(format(cut));
+  for (const none of ["image/tiff; mode=24bit", "application/json;type=none", "application/vnd.mapbox-vector-tile;v=2"])
+    expect(formatOf(none)).toBeUndefined();
 });
 
 test("a hybrid's Content-Type is read from the tile, any other format's is fixed", () => {

@@ -55,11 +55,14 @@ const json = (extension: "geojson" | "topojson" | "utfgrid"): DataFormat => {
 const VECTOR_TILE = "application/vnd.mapbox-vector-tile";
 
 export const PNG: ImageFormat = plain("png");
+const PNG_24 = "image/png; mode=24bit";
 
 const FORMATS: readonly TileFormat[] = [
   PNG,
   fromPng({ mimeType: "image/png8", extension: "png8", contentType: "image/png", encoding: "png8" }),
   fromPng({ mimeType: "image/png24", extension: "png24", contentType: "image/png", encoding: "png" }),
+  // MapServer's name of a picture without palette. GWC keeps these tiles apart from those of image/png24.
+  { ...PNG, mimeType: PNG_24, extension: "png_24", upstreamType: PNG_24 },
   plain("jpeg"),
   plain("gif"),
   plain("webp"),
@@ -82,7 +85,8 @@ const FORMATS: readonly TileFormat[] = [
 /** Other names of formats: for vector tiles GWC's older name, and the name that many servers use. */
 const TYPE_ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
-  ["image/png;mode=24bit", "image/png24"],
+  ["image/png;mode=24bit", PNG_24],
+  ["image/png;%20mode=24bit", PNG_24],
   ["application/x-protobuf;type=mapbox-vector", VECTOR_TILE],
   ["application/x-protobuf", VECTOR_TILE],
 ]);
@@ -109,16 +113,18 @@ export const formatNames: readonly string[] = FORMATS.map((f) => f.mimeType);
  */
 const LONGEST_TYPE = 200;
 
-/** Finds a format by its MIME type or another name of it; case and spaces around `;` do not matter. */
+/**
+ * Finds a format by its MIME type or another name of it; case and spaces around `;` do not matter. Of a picture's type
+ * all from the first `;` on is cut off, as in GWC, unless the whole names a format: `image/png; mode=8bit` is PNG.
+ */
 export function formatOf(mimeType: string): TileFormat | undefined {
   if (mimeType.length > LONGEST_TYPE) return undefined;
-  const name = mimeType
-    .split(";")
-    .map((part) => part.trim())
-    .join(";")
-    .toLowerCase();
-  return byMimeType.get(TYPE_ALIASES.get(name) ?? name);
+  const parts = mimeType.split(";").map((part) => part.trim().toLowerCase());
+  const [type = ""] = parts;
+  return formatNamed(parts.join(";")) ?? (type.startsWith("image/") ? formatNamed(type) : undefined);
 }
+
+const formatNamed = (name: string): TileFormat | undefined => byMimeType.get(TYPE_ALIASES.get(name) ?? name);
 
 /** Finds a format by the extension in an address; `jpg` and `mvt` are aliases of `jpeg` and `pbf`. */
 export function formatOfExtension(extension: string): TileFormat | undefined {

@@ -353,6 +353,10 @@ export interface Layer extends EncodingOptions {
   readonly fullWms: boolean;
   /** The max-age for clients; 0: no header. */
   readonly expireClientSeconds: ByZoom<number | "no-cache">;
+  /** The longest max-age of a stale tile; 0: `no-cache`. */
+  readonly staleClientSeconds: number;
+  /** The max-age for the shared caches of a CDN (`CDN-Cache-Control`, RFC 9213). Absent: no header. */
+  readonly expireCdnSeconds?: number;
   /** Whether tiles of this layer need credentials too. */
   readonly secured: boolean;
 }

@@ -58,6 +58,12 @@ export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilt
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));
 
+/** Returns the values of all filters for a request to the upstream: those of a combination, or the defaults. */
+export const allValues = (
+  filters: readonly ParameterFilter[],
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => (filters.length === 0 ? values : { ...defaultValues(filters), ...values });
+
 /**
  * Returns GWC's id of a combination of values: SHA-1 of `?K1=V1&K2=V2`, keys sorted, nothing escaped
  * (`docs/explanation/geowebcache.md`, Parameter filters), so that existing caches fit.

@@ -56,6 +56,8 @@ export interface SeedRequest extends DecodedFields {
 
 /** A mass truncate request as decoded (`docs/reference/wire-format.md`, Mass truncate). */
 export type MassTruncateRequest =
+  /** Every layer. `isForm`: GeoWebCache's HTML form was sent, and a browser shows the answer. */
+  | { readonly type: "truncateAll"; readonly isForm: boolean }
   | { readonly type: "truncateLayer"; readonly layer: string }
   | { readonly type: "truncateOrphans"; readonly layer: string }
   | { readonly type: "truncateParameters"; readonly layer: string; readonly parameters: ReadonlyMap<string, string> }

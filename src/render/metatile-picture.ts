@@ -7,7 +7,7 @@ import type { Cut, Raster } from "../image/raster.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../layer/format.ts";
 import { encodingOf, modifierOf } from "../layer/format-modifier.ts";
 import { coverageAt, type GridSubset, type Layer } from "../layer/layer.ts";
-import { defaultValues } from "../layer/parameter-filter.ts";
+import { allValues } from "../layer/parameter-filter.ts";
 import {
   type FailureClass,
   type RenderedImage,
@@ -80,8 +80,7 @@ export function pictureRequest(
     tile: isOneTile(subset, frame) ? { x: rect.minX, y: rect.minY, z: rect.z } : undefined,
     format: requested,
     modifier: modifierOf(layer, requested),
-    parameters:
-      layer.parameterFilters.length === 0 ? parameters : { ...defaultValues(layer.parameterFilters), ...parameters },
+    parameters: allValues(layer.parameterFilters, parameters),
   };
 }
 

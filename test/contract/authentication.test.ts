@@ -189,6 +189,10 @@ describe("roles", () => {
       ["POST /rest/masstruncate?requestType=truncateLayer&layer=a", "text/plain", 403, 200, 200],
       ["POST /rest/reload", "text/plain", 403, 403, 200],
     ];
+  transcript(
+    "truncateAll needs the role admin, although an operator truncates a layer",
+    `\n> POST /rest/masstruncate\n> ${OPERATOR}\n> Content-Type: text/xml\n>\n> <truncateAll/>\n< 403 text/plain\n<\n< {any}`,
+  );
   const users = [
     ["viewer", VIEWER],
     ["operator", OPERATOR],

@@ -50,6 +50,51 @@ describe("which parser", () => {
   );
 });
 
+describe("the charset of Content-Type", () => {
+  const named = (name: string): string => `<seedRequest><name>${name}</name>${FIELDS}</seedRequest>`;
+  const inJson = STRICT.replace('{"grid', `{"name":"p{byte:e4}f","grid`);
+  read("XML in ISO-8859-1", XML, ["Content-Type: text/xml; charset=ISO-8859-1"], named("p{byte:e4}f"));
+  read(
+    "quoted, behind another parameter",
+    XML,
+    ['Content-Type: text/xml; a=b; Charset="iso-8859-1"'],
+    named("{byte:e4}"),
+  );
+  read("JSON in ISO-8859-1", JSON_PATH, ["Content-Type: application/json;charset=iso-8859-1"], inJson);
+  read(
+    "it goes before the declaration",
+    XML,
+    ["Content-Type: application/xml; charset=utf-8"],
+    `<?xml version="1.0" encoding="ISO-8859-1"?>${named("p{byte:c3}{byte:a4}f")}`,
+  );
+  read(
+    "a byte order mark goes before it",
+    XML,
+    ["Content-Type: text/xml; charset=ISO-8859-1"],
+    `{byte:ef}{byte:bb}{byte:bf}${named("p{byte:c3}{byte:a4}f")}`,
+  );
+  transcript(
+    "bytes that are not in the charset are refused",
+    `\n> POST ${XML}\n> Content-Type: text/xml; charset=utf-8\n>\n> <?xml version="1.0" encoding="ISO-8859-1"?>${named("p{byte:e4}f")}\n< 400 text/plain\n<\n< {any}bytes that are not UTF-8{any}`,
+  );
+  for (const [path, method] of [
+    [XML, "POST"],
+    ["/rest/masstruncate", "POST"],
+    ["/rest/layers/ws:roads.xml", "PUT"],
+    ["/rest/gridsets/my.xml", "PUT"],
+    ["/rest/blobstores/my.xml", "PUT"],
+    ["/rest/diskquota.xml", "PUT"],
+  ])
+    transcript(
+      `a charset that is not known is 415: ${method} ${path}`,
+      `\n> ${method} ${path}\n> Content-Type: text/xml; charset=klingon\n>\n> <a/>\n< 415 text/plain\n<\n< Content-Type: expected the charset UTF-8, UTF-16, US-ASCII or ISO-8859-1, got "klingon"`,
+    );
+  transcript(
+    "the same under /api/v1",
+    `\n> POST /api/v1/jobs\n> Content-Type: application/json; charset=klingon\n>\n> {}\n< 415 application/problem+json\n<\n< {any}klingon{any}`,
+  );
+});
+
 describe("XML", () => {
   read(
     "a declaration, comments, white space",

@@ -10,7 +10,7 @@ const { transcript, at } = contractServer({
   before: KILL_ALL,
 });
 
-const TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans", "truncateExtent"]
+const TYPES = ["truncateLayer", "truncateParameters", "truncateOrphans", "truncateExtent", "truncateAll"]
   .map((type) => `<requestType>${type}</requestType>`)
   .join("");
 const listed = (sentence: string, path: string, headers: string, href: string): void =>
@@ -180,7 +180,41 @@ refused(
   "<truncateFoo><layerName>ws:roads</layerName></truncateFoo>",
   "{line}truncateLayer{any}truncateFoo{any}",
 );
-refused("truncateAll would clear everything", "<truncateAll></truncateAll>", "{line}truncateLayer{any}");
+const ofEach = (body: string, answer: string): string => `
+  > POST /rest/masstruncate
+  > Content-Type: text/xml
+  >
+  > ${body}
+  ${answer}
+  > GET /api/v1/truncations?layer=ws:roads&limit=1
+  < 200 application/json
+  <
+  < {any}"layer":"ws:roads","type":"truncateLayer","mode":"hard"{any}
+  > GET /api/v1/truncations?layer=x%2Fy&limit=1
+  < 200 application/json
+  <
+  < {any}"layer":"x/y","type":"truncateLayer","mode":"hard"{any}
+`;
+transcript(
+  "truncateAll truncates every layer, each as a truncation of its own",
+  ofEach(
+    "<truncateAll> </truncateAll>",
+    '< 200 text/plain\n  < Link: <http://localhost/api/v1/truncations>; rel="monitor"',
+  ),
+);
+transcript(
+  "truncateAll as GeoWebCache's form is answered with a page",
+  ofEach(
+    "%3CtruncateAll%3E=%3C%2FtruncateAll%3E",
+    "< 200 text/html; charset=utf-8\n  <\n  < {any}Truncated Layers:ws:roads,{any}",
+  ),
+);
+refused("truncateAll as JSON", '{"truncateAll":{}}', "truncateAll: expected <truncateAll/>{line}got JSON{line}");
+refused(
+  "truncateAll with a layer",
+  "<truncateAll><layerName>ws:roads</layerName></truncateAll>",
+  "truncateAll: {line}",
+);
 refused("truncateOrphans without a layer", "<truncateOrphans/>", "layerName: {any}");
 refused(
   "truncateParameters without parameters",

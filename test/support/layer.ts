@@ -57,6 +57,7 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   negativeCacheSeconds: 0,
   ...DEFAULT_ENCODING,
   expireClientSeconds: atEveryZoom(0),
+  staleClientSeconds: 15,
   secured: false,
   jobs: STANDARD_LAYER_JOBS,
   ...more,

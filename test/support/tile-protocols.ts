@@ -161,7 +161,7 @@ export interface ProtocolServer extends AsyncDisposable {
   readonly baseUrl: string;
   request(
     target: string,
-    options?: { readonly method?: string; readonly headers?: Record<string, string> },
+    options?: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string },
   ): Promise<Reply>;
 }
 
@@ -249,7 +249,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
           },
         );
         call.on("error", reject);
-        call.end();
+        call.end(options.body);
       }),
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

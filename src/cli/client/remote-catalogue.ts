@@ -66,6 +66,7 @@ export function remoteCatalogue({ layers, gridSets = [] }: CatalogueAnswer): Cat
         fullWms: false,
         formatsTogether: false,
         expireClientSeconds: atEveryZoom(0),
+        staleClientSeconds: 0,
         secured: false,
         jobs: STANDARD_LAYER_JOBS,
       };

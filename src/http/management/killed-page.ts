@@ -30,6 +30,12 @@ export function seedSubmittedPage(layer: string, taskIds: readonly number[], hom
   return page("Task submitted", `<p>Tasks of layer ${escapeHtml(layer)}:</p><ul>${items}</ul>${wayBack(home)}`);
 }
 
+/** Returns the answer to GeoWebCache's form that truncates all layers, with its sentence. */
+export function truncatedPage(layers: readonly string[], home: string): string {
+  const words = layers.length === 0 ? "No Layers were truncated" : `Truncated Layers:${layers.join(",")}`;
+  return page("Layers truncated", `<p>${escapeHtml(words)}</p>${wayBack(home)}`);
+}
+
 /**
  * Returns the body of the 405 for a browser that opens `/rest/seed[/<layer>]`, where GWC had its form.
  * @param home the path of the server's page

@@ -32,10 +32,36 @@ describe("what clients send", () => {
     });
   });
 
-  test("C55, truncateAll names no layer", () => {
-    expect(decoded("<truncateAll></truncateAll>")).toBe(
-      'Expected a mass truncate request as XML, whose root is truncateLayer or truncateParameters or truncateOrphans or truncateExtent, got the root "truncateAll" (line 1, column 1)',
-    );
+  test.each([
+    ["an empty element", "<truncateAll/>", false],
+    ["C55, a pair of tags", "<truncateAll></truncateAll>", false],
+    ["white space and a declaration", '<?xml version="1.0"?>\n<truncateAll>\n </truncateAll>\n', false],
+    ["GeoWebCache's form", "%3CtruncateAll%3E=%3C%2FtruncateAll%3E", true],
+    ["the same, not encoded", "<truncateAll>=</truncateAll>", true],
+    ["the same, its value encoded", "<truncateAll>=%3C%2FtruncateAll%3E", true],
+    ["a field without a value", "truncateAll=", true],
+  ])("truncateAll: %s", (_, body, isForm) => {
+    expect(decoded(body)).toEqual({ type: "truncateAll", isForm });
+  });
+
+  test.each([
+    ['{"truncateAll":{}}', "JSON"],
+    ['{"truncateAll":""}', "JSON"],
+    ["<truncateAll><layerName>a</layerName></truncateAll>", "layerName"],
+    ["<truncateAll>a</truncateAll>", '"a"'],
+  ])("truncateAll is nothing else: %s", (body, got) => {
+    expect(decoded(body)).toContain(`truncateAll: expected <truncateAll/>, an empty element of XML, got ${got}`);
+  });
+
+  test.each([
+    "truncateAll",
+    "truncateAll=true",
+    "truncateAll=&layerName=a",
+    "truncateall=",
+    '{"truncateAll":true}',
+    "",
+  ])("%j truncates nothing", (body) => {
+    expect(typeof decoded(body)).toBe("string");
   });
 });
 
@@ -111,7 +137,7 @@ test.each([
 
 test("the list is one line of ASCII, truncateLayer first", () => {
   expect(encodeMassTruncateList('http://h/geo&"é/rest/masstruncate', "xml")).toBe(
-    '<massTruncateRequests href="http://h/geo&amp;&quot;&#233;/rest/masstruncate"><requestType>truncateLayer</requestType><requestType>truncateParameters</requestType><requestType>truncateOrphans</requestType><requestType>truncateExtent</requestType></massTruncateRequests>',
+    '<massTruncateRequests href="http://h/geo&amp;&quot;&#233;/rest/masstruncate"><requestType>truncateLayer</requestType><requestType>truncateParameters</requestType><requestType>truncateOrphans</requestType><requestType>truncateExtent</requestType><requestType>truncateAll</requestType></massTruncateRequests>',
   );
 });
 
@@ -138,7 +164,7 @@ test("the list in JSON has the attribute and the types of the one in XML", () =>
   expect(JSON.parse(encodeMassTruncateList('http://h/"é/rest/masstruncate', "json"))).toEqual({
     massTruncateRequests: {
       "@href": 'http://h/"é/rest/masstruncate',
-      requestType: ["truncateLayer", "truncateParameters", "truncateOrphans", "truncateExtent"],
+      requestType: ["truncateLayer", "truncateParameters", "truncateOrphans", "truncateExtent", "truncateAll"],
     },
   });
 });

@@ -1,9 +1,11 @@
 import { defined } from "../../lib/defined.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
-import type { Refusal } from "../../lib/refusal.ts";
-import { type Result, refuse } from "../../lib/result.ts";
+import { type Refusal, shown } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { MassTruncateRequest } from "../../plan/seed-request.ts";
+import { placeOf } from "../body/body-text.ts";
 import { type DocumentFormat, readDocument, sniffFormat } from "../body/document.ts";
+import type { Field } from "../body/field.ts";
 import { Fields, Problems } from "../body/fields.ts";
 import { readBounds, readParameters } from "./bounds-and-parameters.ts";
 
@@ -13,7 +15,12 @@ const FIELDS: Readonly<Record<MassTruncateRequest["type"], readonly string[]>> =
   truncateParameters: ["layerName", "parameters"],
   truncateOrphans: ["layerName"],
   truncateExtent: ["layerName", "gridSetId", "bounds"],
+  truncateAll: [],
 };
+
+/** Forms that mean the same as an empty `<truncateAll/>`. The second is GeoWebCache's as curl encodes it. */
+const ALL_FORMS: ReadonlySet<string> = new Set(["truncateAll=", "<truncateAll>=%3C%2FtruncateAll%3E"]);
+const MOST_OF_ALL = 64;
 
 const isType = (name: string): name is MassTruncateRequest["type"] => Object.hasOwn(FIELDS, name);
 
@@ -23,6 +30,8 @@ const isType = (name: string): name is MassTruncateRequest["type"] => Object.has
  * clients send the document as a form key without a value, perhaps followed by `=`.
  */
 export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest, Refusal> {
+  if (body.byteLength < MOST_OF_ALL && ALL_FORMS.has(Buffer.from(body).toString("latin1").trim()))
+    return ok({ type: "truncateAll", isForm: true });
   const bytes = sniffFormat(body) === undefined ? formDecoded(body) : body;
   const roots = Object.keys(FIELDS);
   const root = readDocument(bytes, sniffFormat(bytes) ?? "xml", "a mass truncate request", roots);
@@ -30,6 +39,7 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
   const type = root.value.name;
   if (!isType(type)) return refuse({ code: "malformed", message: `Expected a mass truncate request` });
 
+  if (type === "truncateAll") return allLayers(root.value, sniffFormat(bytes));
   const fields = new Fields(root.value, "", FIELDS[type], new Problems());
   const layer = fields.text("layerName");
   // A missing name must never truncate all layers.
@@ -37,7 +47,26 @@ export function decodeMassTruncate(body: Uint8Array): Result<MassTruncateRequest
   return fields.problems.result(requestOf(type, layer ?? "", fields));
 }
 
-function requestOf(type: MassTruncateRequest["type"], layer: string, fields: Fields): MassTruncateRequest {
+/**
+ * Reads the request that truncates every layer: an empty element of XML, so that no other request is taken for it by
+ * accident. GeoWebCache's form has `<truncateAll>` as a field with the value `</truncateAll>`: an `=` is between them.
+ */
+function allLayers(root: Field, format: DocumentFormat | undefined): Result<MassTruncateRequest, Refusal> {
+  const text = root.text.trim();
+  const isEmptyElement = format === "xml" && root.children.length === 0 && (text === "" || text === "=");
+  if (isEmptyElement) return ok({ type: "truncateAll", isForm: text !== "" });
+  const got = format === "json" ? "JSON" : (root.children[0]?.name ?? shown(text));
+  return refuse({
+    code: "malformed",
+    message: `truncateAll: expected <truncateAll/>, an empty element of XML, got ${got}${placeOf(root)}`,
+  });
+}
+
+function requestOf(
+  type: Exclude<MassTruncateRequest["type"], "truncateAll">,
+  layer: string,
+  fields: Fields,
+): MassTruncateRequest {
   switch (type) {
     case "truncateLayer":
     case "truncateOrphans":

@@ -2,10 +2,12 @@ import { unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
-import type { Answer } from "../reply.ts";
+import { forbiddenTo } from "../auth/rights.ts";
+import { type Answer, HTML_TYPE } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
+import { truncatedPage } from "./killed-page.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
-import { madeJob } from "./seed-route.ts";
+import { madeJob, POLICY_HEADER } from "./seed-route.ts";
 
 type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
 
@@ -46,6 +48,7 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
   );
   if (!decoded.ok) return decoded;
   const request = decoded.value;
+  if (request.type === "truncateAll") return truncateAllAnswer(operations, exchange, request.isForm);
   const layer = exchange.catalogue.layers.get(request.layer);
   if (layer === undefined)
     return refuse({ ...unknownLayer(request.layer), details: [`Could not find layer ${request.layer}`] });
@@ -68,4 +71,37 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
       return { ...done, ...madeJob(exchange, submitted.value.jobId) };
     }
   }
+}
+
+/**
+ * Truncates every layer, each as a truncation of its own: it is listed and undone by itself. A layer that cannot be
+ * truncated now, as its store is away, does not hold up the others.
+ */
+async function truncateAllAnswer(
+  operations: TruncateParts["operations"],
+  { base, by, caller, catalogue, target }: Exchange,
+  isForm: boolean,
+): Promise<Reply> {
+  const forbidden = forbiddenTo(caller, "administer");
+  if (forbidden !== undefined) return refuse(forbidden);
+  const faults: unknown[] = [];
+  const truncated: string[] = [];
+  for (const layer of catalogue.layers.keys()) {
+    try {
+      await operations.truncate({ type: "truncateLayer", mode: "hard", layer }, by);
+      truncated.push(layer);
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  const [fault] = faults;
+  if (fault !== undefined) throw fault;
+  const monitor = { Link: `<${base}/api/v1/truncations>; rel="monitor"` };
+  if (!isForm) return { status: 200, type: "text/plain", body: "", headers: monitor };
+  return {
+    status: 200,
+    type: HTML_TYPE,
+    body: truncatedPage(truncated, `${target.mount}/`),
+    headers: { ...monitor, ...POLICY_HEADER },
+  };
 }

@@ -77,7 +77,7 @@ function postOf(
     const body = await exchange.body(ok);
     if (!body.ok) return body;
     if (layer === undefined || !isSeedRequest(exchange, body.value))
-      return formAnswer(parts, exchange, layer, Buffer.from(body.value).toString("utf8"));
+      return formAnswer(parts, exchange, layer, new TextDecoder().decode(body.value));
     const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
     if (!made.ok) return made;
     return { status: 200, type: "text/plain", body: "", ...madeJob(exchange, made.value.jobId) };
@@ -122,7 +122,8 @@ const WORDS: Readonly<Record<KillScope, string>> = {
   pending: "Requested to terminate pending tasks.",
 };
 
-const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
+/** The headers of a page. */
+export const POLICY_HEADER = { "Content-Security-Policy": POLICY } as const;
 
 /** Answers `kill_all`, `kill_thread` and, on a layer, the fields of the seed form. */
 async function formAnswer(

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+
 /** The three forms of an HTTP-date (RFC 9110, 5.6.7). */
 const IMF = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 const RFC850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
@@ -38,6 +40,13 @@ export function isNotModified(
   const date = parseHttpDate(since);
   return date !== undefined && modifiedMs <= date;
 }
+
+/** Returns whether the client of a read has its result already. A form is answered in full: a condition is for GET. */
+export const hasResult = (
+  { method, headers }: IncomingMessage,
+  etag: string,
+  modifiedMs: number | undefined,
+): boolean => method !== "POST" && isNotModified(headers, etag, modifiedMs);
 
 /** Returns whether a request wants a stored response or none (RFC 9111, 5.2.1.7). */
 export const wantsStoredOnly = (cacheControl: string | undefined): boolean =>

@@ -1,5 +1,6 @@
 import { geographicExtent } from "../../grid/geographic-extent.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { canonicalSrs } from "../../grid/grid-set.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 
 /** Boxes by grid subset, or by grid set if the subset has no extent: each takes about a hundred conversions. */
@@ -37,9 +38,11 @@ export function crsBoxes(
   const found = new Map<number, CrsBox>();
   for (const subset of gridSubsets)
     for (const code of codesOf(subset)) {
-      const before = found.get(code);
-      const box = subsetExtent(subset);
-      found.set(code, before === undefined ? { subset, box } : { ...before, box: union(before.box, box) });
+      if (found.has(code)) continue;
+      // Names of one CRS have the same box, as a client may take either for the other.
+      const srs = canonicalSrs(subset.gridSet.srs);
+      const same = gridSubsets.filter(({ gridSet }) => canonicalSrs(gridSet.srs) === srs);
+      found.set(code, { subset, box: same.map(subsetExtent).reduce(union) });
     }
   return found;
 }

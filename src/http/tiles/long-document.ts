@@ -8,7 +8,7 @@ import { etagOf } from "../../lib/etag.ts";
 import { onceEach } from "../../lib/once-each.ts";
 import { Slices } from "../../lib/slices.ts";
 import { ownVersion } from "../../lib/version.ts";
-import { isNotModified } from "./conditional.ts";
+import { hasResult } from "./conditional.ts";
 import { BROTLI_QUALITY, type Coding, codingFor, packedTag } from "./content-coding.ts";
 import type { CatalogueDocument } from "./tile-parts.ts";
 import { disposition, OPEN, VARYING } from "./tile-reply.ts";
@@ -72,7 +72,7 @@ export async function sendLongDocument(
   const coding = codingFor(headers["accept-encoding"], Number.POSITIVE_INFINITY);
   const own = etag === undefined ? undefined : packedTag(etag, coding);
   const lasting = [...(own === undefined ? [] : ["ETag", own]), "Cache-Control", "no-cache", ...VARYING];
-  if (own !== undefined && isNotModified(headers, own, undefined)) {
+  if (own !== undefined && hasResult(response.req, own, undefined)) {
     response.writeHead(304, [...OPEN, ...lasting]).end();
     return;
   }

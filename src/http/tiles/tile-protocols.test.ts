@@ -257,7 +257,7 @@ describe("a document", () => {
       ["/service/wms?request=GetCapabilities&version=1.3.0", "text/xml;charset=UTF-8"],
     ];
     for (const [target, type] of targets) {
-      const first = await protocols.request(target, { headers: { accept: "image/png" } });
+      const first = await protocols.request(target, { headers: { accept: "text/xml" } });
       expect([first.status, first.headers["content-type"]], target).toEqual([200, type]);
       expect(first.body).toContain(protocols.baseUrl);
       const etag = first.headers.etag ?? "";

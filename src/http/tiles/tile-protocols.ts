@@ -4,17 +4,19 @@ import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cach
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { badField, refusalMessage } from "../../lib/refusal.ts";
-import { failureError, refusalError } from "../errors.ts";
+import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { refusedAccept } from "../configuration/document-form.ts";
+import { failureError, refusalError, STATUS } from "../errors.ts";
 import { goneSignal } from "../gone.ts";
 import { parseQuery } from "../query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
 import { wantsStoredOnly } from "./conditional.ts";
 import { PackedBodies } from "./content-coding.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
+import { withForm } from "./form-query.ts";
 import { isLong, longDocumentTag, sendLongDocument } from "./long-document.ts";
 import type { Dialect } from "./ogc-exception.ts";
-import type { PackedTile, ProtocolRefusal } from "./tile-parts.ts";
+import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -32,7 +34,7 @@ import {
   sendTile,
   sendUnauthorized,
 } from "./tile-reply.ts";
-import { parseRequested, routeOf, type TileRoute } from "./tile-route.ts";
+import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";
 
@@ -74,6 +76,20 @@ function wantsExplanation(query: string): boolean {
   if (query === "" || !/explain/i.test(query)) return false;
   const parsed = parseQuery(query);
   return parsed.ok && parsed.value.has("EXPLAIN");
+}
+
+/**
+ * Returns why the Accept header of a request cannot get a document of RESTful WMTS; undefined: it can. GeoWebCache and
+ * the conformance tests of WMTS want 406 there; XML is XML under both its types.
+ */
+function acceptRefusal(
+  { protocol }: TileRoute,
+  { contentType }: RequestedDocument,
+  accept: string | undefined,
+): Refusal | undefined {
+  if (protocol !== "wmts-rest") return undefined;
+  const type = contentType.split(";")[0] ?? "";
+  return refusedAccept(accept, type === "text/xml" ? [type, "application/xml"] : [type]);
 }
 
 /** A tile that a filter refuses is answered without the upstream, as a hit is. That there is no tile is no failure. */
@@ -220,15 +236,15 @@ export class TileProtocols {
     if (response.destroyed) return;
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return sendError(response, failureError(outcome.failure), dialect);
-    const picture = outcome.kind === "tile" ? outcome.tile.bytes : undefined;
-    sendPacked(response, request, contentType, pack(picture, baseUrl));
+    const tile = outcome.kind === "tile" ? outcome.tile : undefined;
+    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#now());
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, map, outcome);
+    if (outcome.kind === "map") sendMap(response, map, outcome, this.#now());
     else sendError(response, failureError(outcome.failure), dialect);
   }
 
@@ -261,14 +277,39 @@ export class TileProtocols {
     const { method = "" } = response.req;
     const route = routeOf(address.path);
     if (!route.ok) return sendError(response, refusalError(route.error, "plain"), "plain");
-    if (method === "OPTIONS") return sendPreflight(response);
-    if (method !== "GET" && method !== "HEAD") return sendMethodNotAllowed(response, method);
-    if (wantsExplanation(address.query)) return this.#serveExplanation(route.value, address, response);
-    const { dialect, requested } = parseRequested(this.#memo.catalogue, route.value, address.query);
+    const reads = takesForm(route.value) ? "form" : "read";
+    if (method === "OPTIONS") return sendPreflight(response, reads);
+    if (method === "POST" && reads === "form") return this.#readForm(route.value, address, response);
+    if (method !== "GET" && method !== "HEAD") return sendMethodNotAllowed(response, method, reads);
+    return this.#answerQuery(route.value, address, response, key);
+  }
+
+  /** Answers a POST: its form has the fields of the query. It changes nothing, as a GET, so any site may send it. */
+  async #readForm(route: TileRoute, address: TileAddress, response: ServerResponse): Promise<void> {
+    const query = await withForm(address.query, response.req);
+    if (response.destroyed) return;
+    if (!query.ok) {
+      const dialect = dialectOfPath(route, address.query);
+      // The rest of a body that is too large is not read.
+      if (!response.req.complete) response.setHeader("Connection", "close");
+      const error = refusalError(query.error, dialect);
+      return sendError(response, { ...error, status: STATUS[query.error.code] }, dialect);
+    }
+    // A reload may have brought another catalogue meanwhile.
+    const catalogue = this.#options.catalogue();
+    if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
+    await this.#answerQuery(route, { ...address, query: query.value }, response, `${address.path}?${query.value}`);
+  }
+
+  #answerQuery(route: TileRoute, address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
+    if (wantsExplanation(address.query)) return this.#serveExplanation(route, address, response);
+    const { dialect, requested } = parseRequested(this.#memo.catalogue, route, address.query);
     if (!requested.ok) return sendError(response, refusalError(requested.error, dialect), dialect);
     const selected = requested.value;
     switch (selected.kind) {
       case "document": {
+        const refused = acceptRefusal(route, selected, response.req.headers.accept);
+        if (refused !== undefined) return sendError(response, refusalError(refused, "plain"), "plain");
         const { catalogue } = this.#memo;
         const baseUrl = address.baseUrl();
         if (!("parts" in selected) || !isLong(catalogue))

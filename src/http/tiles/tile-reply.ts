@@ -3,7 +3,6 @@ import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { ServedTile, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { extentText, tileExtent } from "../../grid/grid-set.ts";
-import { valueAt } from "../../layer/by-zoom.ts";
 import { contentTypeOf } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { jsonText } from "../../lib/json-text.ts";
@@ -11,13 +10,19 @@ import type { UpstreamDocument } from "../../source/source.ts";
 import { challengeOf } from "../auth/challenge.ts";
 import { type ProtocolError, plainError } from "../errors.ts";
 import { endInParts } from "../slow-readers.ts";
-import { isNotModified } from "./conditional.ts";
+import { hasResult } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import type { Explanation } from "./explanation.ts";
 import { filteredTile } from "./filtered-tile.ts";
+import { type Aging, cacheHeaders, cdnLifetime, clientLifetime, type Lifetime } from "./lifetimes.ts";
 import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
-const ALLOWED = "GET, HEAD, OPTIONS";
+/** The methods of an address. `form`: its query may come as the body of a POST. */
+export type AllowedReads = "read" | "form";
+const ALLOWED: Readonly<Record<AllowedReads, string>> = {
+  read: "GET, HEAD, OPTIONS",
+  form: "GET, HEAD, POST, OPTIONS",
+};
 
 const EXPOSED =
   "ETag, Last-Modified, Expires, Retry-After, Cache-Status, geowebcache-cache-result, geowebcache-tile-index, geowebcache-tile-bounds, geowebcache-gridset, geowebcache-crs, geowebcache-layer";
@@ -63,7 +68,7 @@ function sendCoded(
   const coding = codingFor(headers["accept-encoding"], bytes.byteLength);
   if (coding === "identity") return send({ etag, bytes, coding });
   const own = packedTag(etag, coding);
-  if (isNotModified(headers, own, modifiedMs)) return send({ etag: own, bytes: NOTHING, coding });
+  if (hasResult(response.req, own, modifiedMs)) return send({ etag: own, bytes: NOTHING, coding });
   const body = packed.get(bytes, etag, coding);
   if (!(body instanceof Promise)) return send({ etag: own, bytes: body, coding });
   return body.then((ready) => {
@@ -76,8 +81,6 @@ export interface PreparedTile {
   readonly request: TileRequest;
   readonly dialect: Dialect;
   readonly fixed: readonly string[];
-  /** The max-age; 0 if there is none. */
-  readonly maxAgeSeconds: number;
   /** Header blocks of the tile that was sent last. They do not reference its bytes. */
   built: BuiltHeaders | undefined;
 }
@@ -89,6 +92,8 @@ interface BuiltHeaders {
   readonly cacheResult: ServedTile["cacheResult"];
   readonly forwarded: ServedTile["forwarded"];
   readonly detail: ServedTile["detail"] | undefined;
+  readonly client: Lifetime;
+  readonly cdn: Lifetime;
   /** The headers of a 200. With a max-age, both lists end in the value of Expires, which each answer sets anew. */
   readonly whole: string[];
   readonly notModified: string[];
@@ -97,21 +102,14 @@ interface BuiltHeaders {
 /** Returns the value of a header. Percent-encodes a text that is not printable ASCII. */
 const headerText = (text: string): string => (/^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text));
 
-/** Returns the Cache-Control of a layer at a zoom; none if it has no directives. */
-function cacheControl({ expireClientSeconds, secured }: Layer, z: number): readonly string[] {
-  const expiry = valueAt(expireClientSeconds, z);
-  const directives = [
-    ...(expiry === "no-cache" ? [expiry] : expiry > 0 ? [`max-age=${expiry}`, "must-revalidate"] : []),
-    ...(secured ? ["private"] : []),
-  ];
-  return directives.length === 0 ? [] : ["Cache-Control", directives.join(", ")];
+/** Returns the headers of the lifetimes of something made of tiles at a zoom. Undefined `tile`: of nothing stored. */
+function lifetimesOf(layer: Layer, z: number, tile: Aging | undefined, nowMs: number): readonly string[] {
+  return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
 
 export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
-  const expiry = valueAt(layer.expireClientSeconds, index.z);
-  const maxAgeSeconds = expiry === "no-cache" ? 0 : expiry;
   const fixed = [
     ...OPEN,
     "geowebcache-layer",
@@ -124,14 +122,16 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     `[${index.x}, ${index.y}, ${index.z}]`,
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
-    ...cacheControl(layer, index.z),
     ...(request.format.kind === "data" ? VARYING : []),
   ];
-  return { request, dialect, fixed, maxAgeSeconds, built: undefined };
+  return { request, dialect, fixed, built: undefined };
 }
 
-function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): BuiltHeaders {
+function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding, nowMs: number): BuiltHeaders {
   const before = prepared.built;
+  const { layer, index } = prepared.request;
+  const client = clientLifetime(layer, index.z, tile, nowMs);
+  const cdn = cdnLifetime(layer, index.z, tile, nowMs);
   const bytes = tile.bytes.byteLength;
   if (
     before !== undefined &&
@@ -140,12 +140,15 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     before.bytes === bytes &&
     before.cacheResult === tile.cacheResult &&
     before.forwarded === tile.forwarded &&
-    before.detail === tile.detail
+    before.detail === tile.detail &&
+    before.client === client &&
+    before.cdn === cdn
   ) {
     return before;
   }
   const lasting = [
     ...prepared.fixed,
+    ...cacheHeaders(client, cdn, layer.secured),
     "geowebcache-cache-result",
     tile.cacheResult,
     "Cache-Status",
@@ -159,7 +162,7 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     ...describe(contentTypeOf(prepared.request.format, tile.bytes), tile.bytes),
     ...(coding === "identity" ? [] : ["Content-Encoding", coding]),
   ];
-  const expires = prepared.maxAgeSeconds > 0 ? ["Expires", ""] : [];
+  const expires = typeof client === "number" ? ["Expires", ""] : [];
   const built = {
     etag: tile.etag,
     modifiedMs: tile.modifiedMs,
@@ -167,6 +170,8 @@ function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding): Bu
     cacheResult: tile.cacheResult,
     forwarded: tile.forwarded,
     detail: tile.detail,
+    client,
+    cdn,
     whole: [...lasting, ...body, ...expires],
     notModified: [...lasting, ...expires],
   };
@@ -189,11 +194,11 @@ export function sendTile(
   nowMs: number,
   coding: Coding = "identity",
 ): void {
-  const built = headersOf(prepared, tile, coding);
-  const unchanged = isNotModified(response.req.headers, tile.etag, tile.modifiedMs);
+  const built = headersOf(prepared, tile, coding, nowMs);
+  const unchanged = hasResult(response.req, tile.etag, tile.modifiedMs);
   const block = unchanged ? built.notModified : built.whole;
-  if (prepared.maxAgeSeconds > 0) {
-    block[block.length - 1] = httpDate(Math.floor(nowMs / 1000) + prepared.maxAgeSeconds);
+  if (typeof built.client === "number") {
+    block[block.length - 1] = httpDate(Math.floor(nowMs / 1000) + built.client);
   }
   response.writeHead(unchanged ? 304 : 200, block);
   if (unchanged) response.end();
@@ -230,7 +235,9 @@ export const sendPacked = (
   { layer, index }: PreparedTile["request"],
   contentType: string,
   bytes: Uint8Array,
-): void => send(response, 200, contentType, bytes, cacheControl(layer, index.z));
+  tile: ServedTile | undefined,
+  nowMs: number,
+): void => send(response, 200, contentType, bytes, lifetimesOf(layer, index.z, tile, nowMs));
 
 /** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may serve the tile later. */
 export function sendFiltered(
@@ -251,7 +258,7 @@ function sendTagged(
   describing: readonly string[],
   lasting: readonly string[],
 ): void {
-  if (isNotModified(response.req.headers, etag, undefined)) {
+  if (hasResult(response.req, etag, undefined)) {
     response.writeHead(304, [...OPEN, ...lasting]).end();
     return;
   }
@@ -270,9 +277,11 @@ const describe = (contentType: string, { byteLength }: Uint8Array): readonly str
 export function sendMap(
   response: ServerResponse,
   { layer, format, z }: MapRequest,
-  map: Pick<ServedTile, "bytes" | "etag">,
+  map: Pick<ServedTile, "bytes" | "etag"> & { readonly oldest: Aging | undefined },
+  nowMs: number,
 ): void {
-  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...cacheControl(layer, z)];
+  const lifetimes = lifetimesOf(layer, z, map.oldest, nowMs);
+  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...lifetimes];
   sendTagged(response, map, describe(contentTypeOf(format, map.bytes), map.bytes), lasting);
 }
 
@@ -286,7 +295,8 @@ export function sendInfo(
   { layer, request }: UpstreamQuestion,
 ): void {
   // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so it is not cached.
-  const lasting = request.kind === "legend" ? cacheControl(layer, 0) : [];
+  const lasting =
+    request.kind === "legend" ? cacheHeaders(clientLifetime(layer, 0, undefined, 0), undefined, layer.secured) : [];
   const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting;
   send(response, 200, contentType, bytes, [...caching, "Content-Security-Policy", "sandbox"]);
 }
@@ -321,19 +331,20 @@ export function sendUnauthorized(response: ServerResponse, what = "This layer"):
   sendError(response, plainError("unauthorized", text, [...challenge, "Cache-Control", "no-store"]), "plain");
 }
 
-export function sendMethodNotAllowed(response: ServerResponse, method: string): void {
-  const text = `Method ${method} is not allowed here; allowed are ${ALLOWED}`;
-  sendError(response, plainError("method_not_allowed", text, ["Allow", ALLOWED]), "plain");
+export function sendMethodNotAllowed(response: ServerResponse, method: string, reads: AllowedReads): void {
+  const allowed = ALLOWED[reads];
+  const text = `Method ${method} is not allowed here; allowed are ${allowed}`;
+  sendError(response, plainError("method_not_allowed", text, ["Allow", allowed]), "plain");
 }
 
 /** Answers OPTIONS, the CORS preflight. It needs no credentials, because browsers send none with it. */
-export function sendPreflight(response: ServerResponse): void {
+export function sendPreflight(response: ServerResponse, reads: AllowedReads): void {
   response.writeHead(200, [
     ...OPEN,
     "Allow",
-    ALLOWED,
+    ALLOWED[reads],
     "Access-Control-Allow-Methods",
-    ALLOWED,
+    ALLOWED[reads],
     "Access-Control-Allow-Headers",
     "Authorization, Cache-Control, If-Modified-Since, If-None-Match, X-Requested-With",
     "Access-Control-Max-Age",

@@ -75,10 +75,31 @@ export function routeOf(path: string): Result<TileRoute, Refusal> {
   );
 }
 
+/** The protocols below `/service`, whose query GeoWebCache also reads from a form. */
+const WITH_FORMS: ReadonlySet<TileRoute["protocol"]> = new Set([
+  "wmts",
+  "wmts-rest",
+  "wms",
+  "tms",
+  "kml",
+  "gmaps",
+  "mgmaps",
+  "ve",
+]);
+
+/** Returns whether the query of a path may come as the body of a POST. */
+export const takesForm = ({ protocol }: TileRoute): boolean => WITH_FORMS.has(protocol);
+
 /** Returns the format in which a protocol reports errors. */
 function dialectOf({ protocol }: TileRoute, query: Query): Dialect {
   if (protocol === "wms") return `wms-${wmsVersion(query)}`;
   return protocol === "wmts" ? "ows" : "plain";
+}
+
+/** Returns the format in which the protocol of a path reports an error of a body. */
+export function dialectOfPath(route: TileRoute, queryText: string): Dialect {
+  const query = parseQuery(queryText);
+  return dialectOf(route, query.ok ? query.value : new Map());
 }
 
 /** Parses a request, and returns the format in which its protocol reports errors. */

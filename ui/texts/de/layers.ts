@@ -133,6 +133,8 @@ export const layers: Texts<typeof english> = {
   "layers.fromLevel": "ab Zoomstufe {level}: {time}",
   "layers.expireCache": "Kacheln im Cache",
   "layers.expireClient": "Kacheln beim Client",
+  "layers.staleClient": "Veraltete Kacheln beim Client",
+  "layers.expireCdn": "Kacheln im CDN",
   "layers.staleWhileRevalidate": "Veraltete Kacheln während des Renderns",
   "layers.negativeCache": "Fehlschläge gemerkt",
 };

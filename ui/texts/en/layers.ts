@@ -130,6 +130,8 @@ export const layers = {
   "layers.fromLevel": "from level {level}: {time}",
   "layers.expireCache": "Tiles in the cache",
   "layers.expireClient": "Tiles at the client",
+  "layers.staleClient": "Stale tiles at the client",
+  "layers.expireCdn": "Tiles at a CDN",
   "layers.staleWhileRevalidate": "Stale tiles while rendering",
   "layers.negativeCache": "Failures remembered",
 };

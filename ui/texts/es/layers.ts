@@ -131,6 +131,8 @@ export const layers: Texts<typeof english> = {
   "layers.fromLevel": "desde el nivel {level}: {time}",
   "layers.expireCache": "Teselas en la caché",
   "layers.expireClient": "Teselas en el cliente",
+  "layers.staleClient": "Teselas caducadas en el cliente",
+  "layers.expireCdn": "Teselas en una CDN",
   "layers.staleWhileRevalidate": "Teselas caducadas mientras se generan",
   "layers.negativeCache": "Fallos recordados",
 };

@@ -133,6 +133,8 @@ export const layers: Texts<typeof english> = {
   "layers.fromLevel": "dès le niveau {level} : {time}",
   "layers.expireCache": "Tuiles dans le cache",
   "layers.expireClient": "Tuiles chez le client",
+  "layers.staleClient": "Tuiles périmées chez le client",
+  "layers.expireCdn": "Tuiles dans un CDN",
   "layers.staleWhileRevalidate": "Tuiles périmées pendant le calcul",
   "layers.negativeCache": "Échecs mémorisés",
 };

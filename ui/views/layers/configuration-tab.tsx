@@ -125,6 +125,8 @@ function expiryFacts(expiry: Doc<"Layer">["expiry"]): readonly NamedValue[] {
   return [
     [t("layers.expireCache"), rules(expiry.cache)],
     [t("layers.expireClient"), rules(expiry.client)],
+    [t("layers.staleClient"), offOr(expiry.staleClientSeconds)],
+    [t("layers.expireCdn"), expiry.cdnSeconds === null ? offOr(0) : offOr(expiry.cdnSeconds)],
     [t("layers.staleWhileRevalidate"), offOr(expiry.staleWhileRevalidateSeconds)],
     [t("layers.negativeCache"), offOr(expiry.negativeCacheSeconds)],
   ];

@@ -222,6 +222,12 @@ export const LayerSchema = map({
   expireClientSeconds: expiry(-2, clientExpiry)
     .prefault(7200)
     .describe("The time for which clients keep a tile. GWC's codes: -1 no-cache, -2 never expires."),
+  staleClientSeconds: whole(0, MAX_SECONDS)
+    .default(15)
+    .describe("The longest time for which clients and CDNs keep a stale tile; 0: no-cache."),
+  expireCdnSeconds: optional(whole(0, MAX_SECONDS)).describe(
+    "The time for which a CDN keeps a tile, as CDN-Cache-Control; no such header.",
+  ),
   queryable: flag.default(false).describe("The layer supports GetFeatureInfo."),
   infoFormats: someOf(mimeType)
     .default([...INFO_FORMATS])

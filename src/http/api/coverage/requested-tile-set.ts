@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { TileFormat } from "../../../layer/format.ts";
+import { formatOf, type TileFormat } from "../../../layer/format.ts";
 import { defaultSubset, findSubset, type GridSubset } from "../../../layer/layer.ts";
 import { type Parameters, parseParameters } from "../../../layer/parameter-filter.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
@@ -37,11 +37,17 @@ export function tileSetOf(
   }
   const formats = layer.formats.map(({ mimeType }) => mimeType);
   const name = given.format ?? formats[0] ?? "";
-  const format = layer.formats.find(({ mimeType }) => mimeType === name);
+  const requested = formatOf(name)?.mimeType;
+  const format = layer.formats.find(({ mimeType }) => mimeType === requested);
   if (format === undefined) return refuse(badField("format", `a format of the layer: ${formats.join(", ")}`, name));
   const others = new Map([...query].filter(([key]) => !(key in shape)));
   const parameters = parseParameters(layer.parameterFilters, others, "refuse");
   if (!parameters.ok) return parameters;
-  const tileSet = { layer: layer.name, gridSet: subset.gridSet.id, format: name, parametersId: parameters.value.id };
+  const tileSet = {
+    layer: layer.name,
+    gridSet: subset.gridSet.id,
+    format: format.mimeType,
+    parametersId: parameters.value.id,
+  };
   return ok({ subset, tileSet, format, parameters: parameters.value });
 }

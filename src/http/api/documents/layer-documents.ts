@@ -260,6 +260,8 @@ export const layer = z.object({
   expiry: z.object({
     cache: rules(z.int()).meta({ description: "0: never; -1: tiles are not stored" }),
     client: rules(z.union([whole, z.literal("no-cache")])).meta({ description: "0: no header" }),
+    staleClientSeconds: whole.meta({ description: "The longest max-age of a stale tile; 0: no-cache" }),
+    cdnSeconds: whole.nullable().meta({ description: "max-age of CDN-Cache-Control; null: no header" }),
     staleWhileRevalidateSeconds: whole,
     negativeCacheSeconds: whole,
   }),

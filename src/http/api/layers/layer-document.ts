@@ -51,6 +51,8 @@ export function layerDocument(
     expiry: {
       cache: rulesOf(layer.expireCacheSeconds),
       client: rulesOf(layer.expireClientSeconds),
+      staleClientSeconds: layer.staleClientSeconds,
+      cdnSeconds: layer.expireCdnSeconds ?? null,
       staleWhileRevalidateSeconds: layer.staleWhileRevalidateSeconds,
       negativeCacheSeconds: layer.negativeCacheSeconds,
     },

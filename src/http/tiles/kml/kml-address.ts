@@ -82,8 +82,12 @@ export function parseKml(catalogue: Catalogue, rest: readonly string[], query: Q
   return ok(kmlDocument((baseUrl) => overlayNode(kml, index, baseUrl)));
 }
 
-/** Returns the grid subset of which a layer has KML; undefined: it has none in EPSG:4326, the only CRS of KML. */
+/**
+ * Returns the grid subset of which a layer has KML: that of the grid set EPSG:4326, as in GWC, else the first in this
+ * CRS, the only one of KML; undefined: it has none.
+ */
 export const kmlSubset = ({ gridSubsets }: Pick<Layer, "gridSubsets">): GridSubset | undefined =>
+  gridSubsets.find(({ gridSet }) => gridSet.id === "EPSG:4326") ??
   gridSubsets.find(({ gridSet }) => canonicalSrs(gridSet.srs) === 4326);
 
 function layerOf(

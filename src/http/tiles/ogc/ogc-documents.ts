@@ -178,7 +178,9 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
     title: `${layer.title || layer.name}: ${id}`,
     dataType: kind,
     crs: id === "WorldCRS84Quad" ? CRS84 : crsOf(subset.gridSet),
+    tileMatrixSetId: id,
     tileMatrixSetURI: uri ?? `${base}/tileMatrixSets/${encodeURIComponent(id)}`,
+    tileMatrixSetLimits: limitsOf({ subset, uri }),
     links: [
       link("self", url),
       link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`),
@@ -205,24 +207,27 @@ export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: str
   ),
 });
 
-/** Returns tile set metadata (OGC 17-083r4, 8): the limits of the layer, and the layers in its vector tiles. */
-export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
-  ...tilesetItem(grid, layer, kind, base),
-  layers:
-    kind === "map"
-      ? undefined
-      : layer.vectorLayers?.map(({ id, description }) => ({ id, dataType: "vector", description })),
-  tileMatrixSetLimits: grid.subset.gridSet.matrices.flatMap((matrix, z) => {
-    const range = offeredRange(grid.subset, z, "top");
+/** Returns the tiles of each level that a layer offers. */
+const limitsOf = ({ subset, uri }: Pick<NamedGrid, "subset" | "uri">) =>
+  subset.gridSet.matrices.flatMap((matrix, z) => {
+    const range = offeredRange(subset, z, "top");
     if (range === undefined) return [];
     return [
       {
-        tileMatrix: grid.uri === undefined ? matrix.name : String(z),
+        tileMatrix: uri === undefined ? matrix.name : String(z),
         minTileRow: range.minRow,
         maxTileRow: range.maxRow,
         minTileCol: range.minColumn,
         maxTileCol: range.maxColumn,
       },
     ];
-  }),
+  });
+
+/** Returns tile set metadata (OGC 17-083r4, 8): the fields of the list, and the layers in its vector tiles. */
+export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
+  ...tilesetItem(grid, layer, kind, base),
+  layers:
+    kind === "map"
+      ? undefined
+      : layer.vectorLayers?.map(({ id, description }) => ({ id, dataType: "vector", description })),
 });

@@ -2,6 +2,7 @@ import type { TileRequest } from "../../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../../cache/upstream-question.ts";
 import { tileExtent } from "../../../grid/grid-set.ts";
 import { INFO_FORMATS, type Layer } from "../../../layer/layer.ts";
+import { allValues } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { FeatureInfoRequest } from "../../../source/source.ts";
@@ -16,11 +17,24 @@ export const hasFeatureInfo = (layer: Layer): boolean => layer.source.type === "
  */
 export const isQueryable = (layer: Layer): boolean => layer.queryable && hasFeatureInfo(layer);
 
-/** Parameters within a MIME type are passed on too, such as `text/xml; subtype=gml/3.1.1`. */
-export const parseInfoFormat = (field: string, text: string): Result<string, Refusal> =>
-  text.length <= 256 && /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(text)
-    ? ok(text)
-    : refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
+/** The MIME types in which map servers describe features. A layer may list others. */
+const KNOWN_TYPE =
+  /^(?:text\/(?:plain|html|xml|csv|css|javascript|json)|application\/(?:json|xml|javascript|x-javascript|gml|(?:vnd\.|x-)[\w.+-]+|[\w.-]+\+(?:json|xml))|image\/(?:png|jpeg|gif|webp|svg\+xml))$/i;
+
+/**
+ * Parses the format of GetFeatureInfo: one that the layer lists, or another MIME type that map servers use. Parameters
+ * within it are passed on too, such as `text/xml; subtype=gml/3.1.1`.
+ */
+export function parseInfoFormat(
+  field: string,
+  text: string,
+  { infoFormats }: Pick<Layer, "infoFormats">,
+): Result<string, Refusal> {
+  const isWritten = text.length <= 256 && /^[\w.+-]{1,64}\/[\w.+-]{1,64}(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(text);
+  const type = text.split(";")[0] ?? "";
+  if (isWritten && (KNOWN_TYPE.test(type) || infoFormats.includes(text))) return ok(text);
+  return refuse(badField(field, `a MIME type such as ${INFO_FORMATS.join(", ")}`, text));
+}
 
 /** Returns `FEATURE_COUNT`; undefined, which means the upstream's default, if it is absent or invalid. */
 export function featureCount(query: Query): number | undefined {
@@ -41,7 +55,7 @@ export function infoOfTile(
       extent: tileExtent(gridSet, index),
       width: gridSet.tileWidth,
       height: gridSet.tileHeight,
-      parameters: parameters.values,
+      parameters: allValues(layer.parameterFilters, parameters.values),
       ...at,
     },
   };

@@ -13,14 +13,15 @@ import {
 } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
-import type { Parameters } from "../../../layer/parameter-filter.ts";
-import { badField, type Refusal } from "../../../lib/refusal.ts";
+import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
+import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
 import { findFormat, findLayer, type ProtocolRefusal, type RequestedTile, tileAt, XML_TYPE } from "../tile-parts.ts";
 import { parametersWithStyle, refusedKey } from "../wmts/wmts-style.ts";
 import { featureCount, hasFeatureInfo, parseInfoFormat } from "./info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
+import { MAX_SIDE } from "./map-limits.ts";
 import { wmsCapabilities111, wmsCapabilities130 } from "./wms-capabilities.ts";
 
 export type WmsVersion = "1.1.1" | "1.3.0";
@@ -77,6 +78,8 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
   const name = query.get("LAYERS") ?? "";
   if (name === "") return refuse(badField("LAYERS", "the name of one layer", name));
   if (!catalogue.layers.has(name) && name.includes(",")) {
+    const unknown = name.split(",").find((one) => !catalogue.layers.has(one));
+    if (unknown !== undefined) return as(unknownLayer(unknown), "LayerNotDefined");
     return refuse(badField("LAYERS", "one layer per request", name));
   }
   const layer = findLayer(catalogue, name);
@@ -154,7 +157,7 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
   if (!i.ok) return i;
   const j = pixel(is13 ? ["J", "Y"] : ["Y", "J"], size.value.height);
   if (!j.ok) return j;
-  const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain");
+  const infoFormat = parseInfoFormat("INFO_FORMAT", query.get("INFO_FORMAT") ?? "text/plain", layer.value);
   if (!infoFormat.ok) return as(infoFormat.error, "InvalidFormat");
   const parameters = parseFilters(layer.value, query);
   if (!parameters.ok) return parameters;
@@ -167,14 +170,13 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
     j: j.value,
     infoFormat: infoFormat.value,
     featureCount: featureCount(query),
-    parameters: parameters.value.values,
+    parameters: allValues(layer.value.parameterFilters, parameters.value.values),
   };
   return ok({ kind: "info", query: { layer: layer.value, request } });
 }
 
-/** The longest side of a map in pixels, and the most pixels of its window of tiles. No browser shows a larger map. */
-const MAX_SIDE = 4096;
-const MAX_WINDOW_PIXELS = 4096 * 4096;
+/** The most pixels of a map's window of tiles. */
+const MAX_WINDOW_PIXELS = MAX_SIDE * MAX_SIDE;
 const MAX_TILES = 256;
 /** A level that is coarser than the map by less than this is sharp enough. */
 const BLUR = 1.05;

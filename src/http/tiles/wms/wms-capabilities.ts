@@ -2,6 +2,7 @@ import { isYFirst } from "../../../grid/axis-order.ts";
 import { WORLD } from "../../../grid/geographic-extent.ts";
 import { canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { PNG } from "../../../layer/format.ts";
 import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
@@ -11,10 +12,13 @@ import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
+import { LAYER_LIMIT, MAX_SIDE } from "./map-limits.ts";
 
-const formatsOf = (layers: readonly Layer[]): readonly string[] => [
-  ...new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType))),
-];
+/** Returns the formats of maps. The schemas need one, also of a server without layers. */
+function formatsOf(layers: readonly Layer[]): readonly string[] {
+  const formats = new Set(layers.flatMap((l) => l.formats.map((f) => f.mimeType)));
+  return formats.size === 0 ? [PNG.mimeType] : [...formats];
+}
 
 /** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
 const codesOf = ({ gridSet }: GridSubset): readonly number[] =>
@@ -33,6 +37,12 @@ const stylesOf = (layer: Layer): readonly string[] => {
   const filter = stylesFilter(layer.parameterFilters);
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
+
+/** Returns the codes that every layer has: the layers inherit those of the layer around them. */
+function commonCodes(layers: readonly Layer[]): readonly number[] {
+  const [first = [], ...others] = layers.map((layer) => [...crsBoxes(layer, codesOf).keys()]);
+  return first.filter((code) => others.every((codes) => codes.includes(code)));
+}
 
 /**
  * Returns the Style elements of a layer. The nameless default style gets a name if it has a legend, because a legend
@@ -90,6 +100,10 @@ interface Version {
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
   readonly box: (box: CrsBox) => Extent;
+  /** The elements of the CRS that all layers have. Version 1.1.1 has an empty one where there is none (7.1.4.5.5). */
+  readonly common: (codes: readonly number[]) => readonly string[];
+  /** The elements of `Service` that only one version has. */
+  readonly limits: readonly string[];
   /**
    * Whether GetLegendGraphic is listed as an operation. Not in 1.3.0: there it belongs to another standard, and the
    * addresses of the legends are enough.
@@ -104,6 +118,8 @@ const V111: Version = {
   crs: "SRS",
   geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
   box: ({ box }) => box,
+  common: (codes) => (codes.length === 0 ? ["<SRS></SRS>"] : codes.map((code) => `<SRS>EPSG:${code}</SRS>`)),
+  limits: [],
   hasLegends: true,
 };
 
@@ -115,6 +131,12 @@ const V130: Version = {
   geographic: ({ minX, minY, maxX, maxY }) =>
     `<EX_GeographicBoundingBox><westBoundLongitude>${minX}</westBoundLongitude><eastBoundLongitude>${maxX}</eastBoundLongitude><southBoundLatitude>${minY}</southBoundLatitude><northBoundLatitude>${maxY}</northBoundLatitude></EX_GeographicBoundingBox>`,
   box: inAxisOrder,
+  common: (codes) => codes.map((code) => `<CRS>EPSG:${code}</CRS>`),
+  limits: [
+    `<LayerLimit>${LAYER_LIMIT}</LayerLimit>`,
+    `<MaxWidth>${MAX_SIDE}</MaxWidth>`,
+    `<MaxHeight>${MAX_SIDE}</MaxHeight>`,
+  ],
   hasLegends: false,
 };
 
@@ -137,7 +159,7 @@ function* serviceAndLayers(
   ];
   yield `  <Service>
     <Name>${version.name}</Name>
-    ${wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base))}
+    ${[wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base)), ...version.limits].join("\n    ")}
   </Service>
   <Capability>
     <Request>
@@ -154,7 +176,7 @@ ${operations.join("\n")}
   yield `
     <Layer>
       <Title>${escapeXml(catalogue.service.information.title || "Nuthatch")}</Title>
-      ${version.geographic(WORLD)}
+      ${[...version.common(commonCodes(layers)), version.geographic(WORLD)].join("\n      ")}
 `;
   for (const layer of layers) yield `${layerElement(layer, baseUrl, version)}\n`;
   yield "    </Layer>\n  </Capability>";

@@ -1,5 +1,6 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { coverageAt } from "../../../layer/layer.ts";
+import { coverageAt, type Layer } from "../../../layer/layer.ts";
+import { legalValue, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
@@ -22,7 +23,7 @@ import {
 import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
 import { parseTileJson } from "../xyz/tilejson.ts";
 import { wmtsCapabilities } from "./wmts-capabilities.ts";
-import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
+import { isDefaultStyle, parametersWithStyle, refusedKey, styleNames } from "./wmts-style.ts";
 
 const capabilities = (catalogue: Catalogue): RequestedDocument => ({
   kind: "document",
@@ -58,10 +59,11 @@ function parseInfoRest(
   query: Query,
 ): Result<RequestedTile, ProtocolRefusal> {
   const [jText = "", iText = ""] = rest.slice(-2);
-  const infoFormat = parseInfoFormat("format", query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "");
-  if (!infoFormat.ok) return infoFormat;
   const layer = findLayer(catalogue, rest[0] ?? "");
   if (!layer.ok) return layer;
+  const given = query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "";
+  const infoFormat = parseInfoFormat("format", given, layer.value);
+  if (!infoFormat.ok) return infoFormat;
   if (!hasFeatureInfo(layer.value)) return notFound(`The layer ${layer.value.name} does not support GetFeatureInfo`);
   // Any format leads to the tile: it is not rendered.
   const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
@@ -216,6 +218,16 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
   return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
 }
 
+/** Returns a query without the dimensions that have the word for the default value (OGC 07-057r7, 7.1.1.2). */
+function withDefaults({ parameterFilters }: Layer, query: Query): Query {
+  const isDefault = (key: string, value: string): boolean =>
+    value.toLowerCase() === "default" &&
+    parameterFilters.some(
+      (filter) => filter.key === key && key !== "STYLES" && legalValue(filter, value) === undefined,
+    );
+  return new Map([...query].filter(([key, value]) => !isDefault(key, value)));
+}
+
 function parseGetTile(
   catalogue: Catalogue,
   query: Query,
@@ -226,9 +238,18 @@ function parseGetTile(
   const layer = findLayer(catalogue, value("LAYER"));
   if (!layer.ok) return invalid("LAYER", layer.error);
 
-  const parameters = parametersWithStyle(layer.value, query, query.get("STYLE"));
+  const { isCiteCompliant } = catalogue.service;
+  const style = query.get("STYLE") ?? "";
+  if (
+    isCiteCompliant &&
+    stylesFilter(layer.value.parameterFilters) === undefined &&
+    !isDefaultStyle(layer.value, style)
+  )
+    return invalid("STYLE", badField("STYLE", `one of ${styleNames(layer.value).join(", ")}`, style));
+  const values = isCiteCompliant ? withDefaults(layer.value, query) : query;
+  const parameters = parametersWithStyle(layer.value, values, query.get("STYLE"));
   if (!parameters.ok) {
-    const key = refusedKey(layer.value, query);
+    const key = refusedKey(layer.value, values);
     return invalid(key === "STYLES" && query.has("STYLE") ? "STYLE" : key, parameters.error);
   }
 
@@ -237,7 +258,7 @@ function parseGetTile(
     return as({ code: "bad_field", message }, "OperationNotSupported", "request");
   }
   if (value(formatKey) === "") return missing(formatKey);
-  const infoFormat = formatKey === "FORMAT" ? undefined : parseInfoFormat(formatKey, value(formatKey));
+  const infoFormat = formatKey === "FORMAT" ? undefined : parseInfoFormat(formatKey, value(formatKey), layer.value);
   if (infoFormat?.ok === false) return invalid(formatKey, infoFormat.error);
   // A question about a pixel needs no picture: any format leads to the tile.
   const format = findFormat(

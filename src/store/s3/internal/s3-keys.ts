@@ -12,6 +12,7 @@ const NAME_START = "~";
 const FILE_EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ["png8", "png"],
   ["png24", "png"],
+  ["png_24", "png"],
   ["pbf", "mapbox-vectortile"],
 ]);
 

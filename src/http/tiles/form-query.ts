@@ -1,0 +1,31 @@
+import type { IncomingMessage } from "node:http";
+import { type Refusal, shown } from "../../lib/refusal.ts";
+import { ok, type Result, refuse } from "../../lib/result.ts";
+import { decodeText, placeOf } from "../body/body-text.ts";
+import { inCharset } from "../body/charset.ts";
+import { readBody } from "../request.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+
+/**
+ * Reads the form in the body of a POST and returns it behind the query of the address. Of a key that both have the
+ * address has the first value, which counts. A body without a type is a form.
+ * @throws ClientGone if the client disconnects
+ */
+export async function withForm(query: string, request: IncomingMessage): Promise<Result<string, Refusal>> {
+  const type = request.headers["content-type"];
+  const isForm = type === undefined || type.split(";")[0]?.trim().toLowerCase() === FORM;
+  if (!isForm)
+    return refuse({
+      code: "unsupported_type",
+      message: `Content-Type: expected ${FORM} with the fields of the query, got ${shown(type)}`,
+    });
+  const body = await readBody(request);
+  if (!body.ok) return body;
+  const text = inCharset(body.value, type);
+  if (!text.ok) return text;
+  const form = decodeText(text.value);
+  if (!form.ok)
+    return refuse({ code: "malformed", message: `The form has ${form.error.reason}${placeOf(form.error)}` });
+  return ok([query, form.value.trim()].filter((part) => part !== "").join("&"));
+}
