@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { conflict, type Refusal } from "../lib/refusal.ts";
 import { isoTime } from "../lib/iso-time.ts";
+import { conflict, type Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { Enforcer } from "../quota/enforcer.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
