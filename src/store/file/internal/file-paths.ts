@@ -16,6 +16,8 @@ import { xyzLayout } from "./xyz-layout.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
+  /** The store in messages. Absent: "the store". */
+  readonly name?: string;
   /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
   readonly fsync: boolean;
   /** One per process. Temporary files of another instance are leftovers. */
@@ -70,14 +72,14 @@ export class FilePaths {
   readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
 
-  constructor({ root, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
+  constructor({ root, name, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
     this.root = root;
     this.layout = layoutOf(layout);
     this.#gridSets = gridSets;
     this.fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
-    this.expectRoot = rootCheck(root);
+    this.expectRoot = rootCheck(root, name);
     this.blockBytes = blockBytesOf(statfsSync(root).bsize);
   }
 
