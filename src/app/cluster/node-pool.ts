@@ -12,7 +12,7 @@ import type { LayerUpdate } from "../../config/layer-update.ts";
 import type { DrainOutcome, LeadView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
-import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
+import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { listenOn } from "../../lib/listen-on.ts";
@@ -29,7 +29,7 @@ import { CheckedStores } from "./checked-stores.ts";
 import { drainMember } from "./drain-member.ts";
 import { type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
 import { type Admission, admit, near } from "./node-admission.ts";
-import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
+import { isNodeHello, type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { storeChanges } from "./store-changes.ts";
 import { StoreNames } from "./store-names.ts";
@@ -113,6 +113,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       return admit(hello, joined, this.#parts.configuration);
     };
     const join = async (hello: NodeHello): Promise<Welcome> => {
+      if (!isNodeHello(hello)) {
+        socket.destroy(new Error("the request to join is none of a node"));
+        return { kind: "refused", reason: "the request to join is none of a node" };
+      }
       for (;;) {
         const admitted = admission(hello);
         if (admitted.kind !== "admitted") return admitted;
@@ -180,7 +184,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       (method, error) => {
         log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
         // The node is newer than the version that it has sent, so its other messages may be misread too.
-        if (codeOf(error) === UNKNOWN_METHOD) socket.destroy();
+        if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
       },
     );
     socket.once("error", (error) =>
