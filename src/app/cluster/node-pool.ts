@@ -72,7 +72,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   constructor(parts: NodePoolParts) {
     const { configuration, cluster, core } = parts;
-    super(sharedConfiguration(configuration, configuration.stores));
+    super(sharedConfiguration(configuration, configuration.stores), parts.log);
     this.#parts = parts;
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
@@ -212,7 +212,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
     channel.note("begin", [this.state, randomUUID()]);
     this.#members.add(member);
-    this.addMember(channel);
+    this.addMember(channel, () => void member.socket.destroy());
     this.#leases.grant(hello.instance);
     // The lead's own process has the renderers of its machine.
     if (!this.#isOwn(hello) && !hello.isDraining && hello.renderers > 0) this.#parts.hosts.add(renderers);
