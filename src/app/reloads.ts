@@ -13,6 +13,7 @@ import {
 } from "../gwc/configured-object.ts";
 import type { Layer } from "../layer/layer.ts";
 import { errorMessage } from "../lib/error-code.ts";
+import { LATE, unlessLate } from "../lib/late.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -121,6 +122,13 @@ export interface ConfigurationChanges {
   readonly replace: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
+/** The directory of a new store may be on a file system that hangs. */
+const PREPARE_MS = 15_000;
+const NOT_PREPARED: Refusal = {
+  code: "unavailable",
+  message: `The stores of the configuration do not answer within ${PREPARE_MS / 1000} seconds, and nothing was changed.`,
+};
+
 const CHANGED: Refusal = {
   code: "precondition_failed",
   message: "It has changed since it was read, or is new: read it again, and decide whether the change is still meant.",
@@ -152,7 +160,8 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     const checked = await check(change);
     if (!checked.ok) return checked;
     const next = checked.value;
-    const prepared = "made" in next ? ok(null) : await prepare(next);
+    const prepared = "made" in next ? ok(null) : await unlessLate(prepare(next), PREPARE_MS);
+    if (prepared === LATE) return refuse(NOT_PREPARED);
     if (!prepared.ok) return prepared;
     const stored = await store(changesOf(objects(), change));
     if (!stored.ok) return stored;

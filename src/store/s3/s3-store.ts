@@ -64,11 +64,13 @@ export function createS3Store(
   return {
     async trouble() {
       try {
-        for await (const _ of client.list({ prefix: "", limit: 1 })) break;
+        await client.ask();
         bridge.recovered();
         return undefined;
       } catch (error) {
-        const { message } = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        const away = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        const { message } = away;
+        bridge.rests(away);
         return { message, isConfiguration: isSettingsFault(error) };
       }
     },

@@ -59,6 +59,11 @@ const LARGEST_BLOCK_BYTES = 65_536;
 export const blockBytesOf = (reported: number): number =>
   reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
 
+/** The numbers of NFS, SMB 1 to 3, FUSE, Ceph, 9P, AFS and Lustre in Linux's `statfs` (linux/magic.h). */
+const NETWORK_TYPES: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x00c36400, 0x01021997, 0x5346414f, 0x0bd00bd0,
+]);
+
 /** The directories of a file store, and what the parts of the store share. */
 export class FilePaths {
   readonly root: string;
@@ -67,6 +72,8 @@ export class FilePaths {
   readonly #prefix: string;
   /** The size of the blocks in which a tile takes space on the disk. */
   readonly blockBytes: number;
+  /** Whether the file system is one of the network, or of a program, and may hang. */
+  readonly isOnNetwork: boolean;
   readonly layout: TileLayout;
   /** @throws StoreError when the directory of the store is away */
   readonly expectRoot: () => void;
@@ -80,7 +87,9 @@ export class FilePaths {
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
     this.expectRoot = rootCheck(root, name);
-    this.blockBytes = blockBytesOf(statfsSync(root).bsize);
+    const { bsize, type } = statfsSync(root);
+    this.blockBytes = blockBytesOf(bsize);
+    this.isOnNetwork = NETWORK_TYPES.has(type);
   }
 
   /** Returns the name of a new temporary file. */

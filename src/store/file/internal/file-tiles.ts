@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
   mkdirSync,
@@ -12,7 +13,9 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { checkWritable, diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
@@ -22,7 +25,7 @@ import { deleteEach, type StoredTile, type TileStore } from "../../tile-store.ts
 import { type FilePaths, isTile, tileAt } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
-export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
+export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore | "getLater"> {
   const writes = writesOf(paths);
   return {
     ...readsOf(paths),
@@ -32,11 +35,14 @@ export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
   };
 }
 
-function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
+function readsOf(
+  paths: FilePaths,
+): Pick<LocalStore, "keyOf" | "get" | "getLater" | "stat" | "allocated" | "disk" | "diskSpace"> {
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
     get: (at) => readTile(paths.tile(at)),
+    ...(paths.isOnNetwork ? { getLater: (at: TileAddress) => readTileLater(paths.tile(at)) } : {}),
 
     stat(at) {
       const found = tileAt(paths.tile(at));
@@ -152,6 +158,19 @@ function readTile(path: string): StoredTile | undefined {
     throw storeError(error, "a tile cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** As `readTile`, in a thread of Node's pool: a file system that hangs holds up no other reader. @throws StoreError */
+async function readTileLater(path: string): Promise<StoredTile | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!isTile(found)) return undefined;
+    return { bytes: await file.readFile(), modifiedMs: found.mtimeMs };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw storeError(error, "a tile cannot be read");
   }
 }
 
