@@ -20,8 +20,10 @@ const LONGEST_MS = 7 * 24 * HOUR_MS;
 /** The condition of a session that has ended. Its values are those of `endedBefore`. */
 const ENDED = "used_ms < ? OR made_ms < ?";
 const endedBefore = (now: number): [usedMs: number, madeMs: number] => [now - IDLE_MS, now - LONGEST_MS];
-/** The most sessions in the database. A further one ends the session that has been unused for the longest time. */
-const MOST_SESSIONS = 1_000;
+/** The most sessions in the database. A further one ends the one of its account, or else of all, that is unused longest. */
+const MOST_SESSIONS = 10_000;
+/** The most sessions of one account. A further one ends the one of this account that has been unused the longest. */
+const MOST_OF_USER = 100;
 /** The use of a session is written at most once in this time. */
 const USE_WRITTEN_MS = 60_000;
 
@@ -56,6 +58,11 @@ export class SessionService {
           `DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session ORDER BY used_ms DESC LIMIT ${NO_LIMIT} OFFSET ?)`,
         )
         .run(MOST_SESSIONS - 1);
+      this.#db
+        .prepare(
+          `DELETE FROM session WHERE token_digest IN (SELECT token_digest FROM session WHERE "user" = ? ORDER BY used_ms DESC LIMIT ${NO_LIMIT} OFFSET ?)`,
+        )
+        .run(user, MOST_OF_USER - 1);
       this.#db
         .prepare("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)")
         .run(digest(token), user, account, csrfToken, now, now);

@@ -63,6 +63,37 @@ test("a file that is there keeps its comments and its other elements", () => {
   expect(readBack(file)).toEqual(DEFAULT_QUOTA);
 });
 
+test.each([
+  ["2", "PiB", { value: "2048", units: "TiB" }],
+  ["1.5", "EiB", { value: "1572864", units: "TiB" }],
+  ["0.0001", "ZiB", { value: "107374.1824", units: "TiB" }],
+  ["3", "YiB", { value: "9223372036854775807", units: "B" }],
+])("%s %s in a file is a quota in the units of the classic interface", (value, units, quota) => {
+  const file = join(directory, `${units}-${value}.xml`);
+  writeFileSync(
+    file,
+    FILE.replace("<value>500</value><units>MiB</units>", `<value>${value}</value><units>${units}</units>`),
+  );
+  expect(readBack(file).globalQuota).toEqual(quota);
+  const before = readFileSync(file, "utf8");
+  expect(opened(file).write(readBack(file))).toEqual({ ok: true, value: null });
+  expect(readFileSync(file, "utf8")).toBe(before);
+});
+
+test("an interval in milliseconds is read in seconds, rounded up, and both of its fields change together", () => {
+  const file = join(directory, "milliseconds.xml");
+  const interval = (frequency: number, units: string): string =>
+    `<cacheCleanUpFrequency>${frequency}</cacheCleanUpFrequency><cacheCleanUpUnits>${units}</cacheCleanUpUnits>`;
+  writeFileSync(
+    file,
+    FILE.replace("<cacheCleanUpFrequency>10</cacheCleanUpFrequency>", interval(1500, "MILLISECONDS")),
+  );
+  expect(readBack(file)).toMatchObject({ cacheCleanUpFrequency: 2, cacheCleanUpUnits: "SECONDS" });
+  const quota = { ...readBack(file), cacheCleanUpFrequency: 20 };
+  expect(opened(file).write(quota)).toEqual({ ok: true, value: null });
+  expect(readBack(file)).toEqual(quota);
+});
+
 test("a file is made where there is none", () => {
   const file = join(directory, "new.xml");
   expect(opened(file).write(QUOTA).ok).toBe(true);

@@ -14,6 +14,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 import { parseXml } from "../lib/xml-element.ts";
 import { QUOTA_FIELDS, type Quota, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 
+const INTERVAL = ["cacheCleanUpFrequency", "cacheCleanUpUnits"] as const;
 /** GeoWebCache's name of the root. Its fields have the order of the classic interface. */
 const ROOT = "gwcQuotaConfiguration";
 
@@ -93,8 +94,11 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
   }
   const present = read.value;
   const splices = new Splices(text);
+  const changed = new Set<string>(QUOTA_FIELDS.filter((name) => !isDeepStrictEqual(present[name], quota[name])));
+  // The file may have its interval in another unit than the quota that was read from it: both fields are one value.
+  if (INTERVAL.some((name) => changed.has(name))) for (const name of INTERVAL) changed.add(name);
   for (const name of QUOTA_FIELDS) {
-    if (isDeepStrictEqual(present[name], quota[name])) continue;
+    if (!changed.has(name)) continue;
     const content = (indent: string): string => elementText(name, nodeOf(quota, name), indent);
     const element = root.value.children.find((child) => child.name === name);
     if (element === undefined) splices.insert(root.value, name, QUOTA_FIELDS, content);

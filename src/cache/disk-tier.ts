@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { mkdir, rm, statfs, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LRUCache } from "lru-cache";
@@ -228,9 +228,11 @@ const digestOf = (name: string): Buffer => createHash("sha1").update(name).diges
 
 /** @throws Error when the file is not there, or is none of the tier's */
 function readWhole(path: string): Buffer {
-  const file = openSync(path, "r");
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { size } = fstatSync(file);
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new Error("a file of the disk tier is no regular file");
+    const { size } = found;
     const content = Buffer.allocUnsafeSlow(size);
     for (let read = 0; read < size; ) {
       const n = readSync(file, content, read, size - read, read);

@@ -5,7 +5,8 @@ import type { Layer } from "../layer/layer.ts";
 import { layerConfiguration } from "../layer/layer-configuration.ts";
 import { MASKED } from "../lib/masked.ts";
 import type { EvictionOptions } from "../quota/eviction-options.ts";
-import { DEFAULT_STORE, type StoreOptions } from "../store/store-options.ts";
+import { storeConfiguration } from "../store/store-configuration.ts";
+import { DEFAULT_STORE } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
 import type { Configuration } from "./configuration.ts";
 import { LayerSchema } from "./internal/schema/layer-schema.ts";
@@ -76,22 +77,7 @@ export function configurationDocument(configuration: Configuration): Readonly<Re
     store: configuration.store,
     stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE)
       ? undefined
-      : configuration.stores.map(storeDocument),
+      : configuration.stores.map(storeConfiguration),
     webhooks: configuration.webhooks.map(webhookDocument),
-  };
-}
-
-function storeDocument(store: StoreOptions): Readonly<Record<string, unknown>> {
-  if (store.type !== "s3") return { ...store };
-  const { credentials, serverSideEncryption, timeoutMs, caFile, diskTier, namesFile: _, ...rest } = store;
-  return {
-    ...rest,
-    ...(credentials === undefined ? {} : { accessKeyId: MASKED, secretAccessKey: MASKED }),
-    ...(credentials?.sessionToken === undefined ? {} : { sessionToken: MASKED }),
-    ...(serverSideEncryption === undefined ? {} : { serverSideEncryption: serverSideEncryption.algorithm }),
-    ...(serverSideEncryption?.kmsKeyId === undefined ? {} : { kmsKeyId: serverSideEncryption.kmsKeyId }),
-    ...(diskTier === undefined ? {} : { diskTier: { path: diskTier.path, sizeMiB: diskTier.limitBytes / 2 ** 20 } }),
-    ...(caFile === undefined ? {} : { ca: caFile }),
-    timeoutSeconds: timeoutMs / 1000,
   };
 }

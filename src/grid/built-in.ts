@@ -38,7 +38,6 @@ const quad = (title: string, srs: number, extent: Extent, firstScale: number, le
   srs,
   extent,
   scales: halvings(firstScale, levels),
-  metersPerUnit: 1,
   alignTopLeft: true,
   names: "bare",
 });
@@ -53,10 +52,8 @@ function twinned(id: string): Plan | undefined {
   switch (id) {
     case "WebMercatorQuad":
       return quad("Web Mercator, as the mass market has it", 3857, WORLD_3857, 559082264.028717, 25);
-    case "WorldCRS84Quad": {
-      const { metersPerUnit: _, ...plan } = quad("CRS84 for the world", 4326, WORLD_4326, 279541132.0143589, 18);
-      return plan;
-    }
+    case "WorldCRS84Quad":
+      return quad("CRS84 for the world", 4326, WORLD_4326, 279541132.0143589, 18);
     case "WorldMercatorWGS84Quad":
       return quad(
         "Mercator on the ellipsoid for the world",
@@ -120,7 +117,7 @@ function optionsOf(id: string): GridSetOptions | undefined {
       const x2 = id.endsWith("x2");
       const scale = { resolutions: halvings(156543.03390625 / (x2 ? 2 : 1), 31) };
       const title = `Web Mercator, one tile${x2 ? " of 512 pixels" : ""} at level 0`;
-      return { id, title, srs: 900913, extent: WORLD_3857, metersPerUnit: 1, scale, ...(x2 ? large : {}) };
+      return { id, title, srs: 900913, extent: WORLD_3857, scale, ...(x2 ? large : {}) };
     }
     case "GlobalCRS84Pixel":
       return { ...crs84, id, title: "WGS 84, rounded pixel sizes", scale: { resolutions: PIXEL_DEGREES } };

@@ -1,6 +1,7 @@
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { isNorthFirst } from "./axis-order.ts";
-import { canonicalSrs, type Extent, type GridSet, type TileMatrix } from "./grid-set.ts";
+import type { Extent, GridSet, TileMatrix } from "./grid-set.ts";
+import { unitOf } from "./units.ts";
 
 /** The levels of a grid set, coarsest first, in one of three notations. */
 export type Levels =
@@ -25,16 +26,15 @@ export interface GridSetOptions {
   readonly tileHeight?: number;
   readonly alignTopLeft?: boolean;
   readonly yCoordinateFirst?: boolean;
-  /** Absent: the value of the CRS where it is known, else 1. */
+  /** Absent: that of the CRS. */
   readonly metersPerUnit?: number;
-  /** Metres per pixel that the scale denominators assume; 0.28 mm (OGC) when absent. */
+  /** Metres per pixel that `scaleDenominators` assume; 0.28 mm (OGC) when absent. */
   readonly pixelSize?: number;
   /** Identifiers of the levels in protocols. A level without one is called `<id>:<level>`. */
   readonly scaleNames?: readonly string[];
 }
 
 export const OGC_PIXEL_METERS = 0.00028;
-const METERS_PER_DEGREE = (6378137 * 2 * Math.PI) / 360;
 /** The part of a tile by which an extent may exceed the tiles without an additional row or column (GWC). */
 export const SLACK = 0.01;
 /** The most levels of a grid set. With more, the steps between levels would fall below the precision of a double. */
@@ -42,16 +42,13 @@ const MAX_LEVELS = 64;
 /** The most tiles in a row or column, because tile indices are JavaScript numbers. */
 const MAX_TILES = 2 ** 50;
 
-/** Returns the metres per unit of an EPSG code, where the code is known, else 1. */
-export const defaultMetersPerUnit = (srs: number): number => (canonicalSrs(srs) === 4326 ? METERS_PER_DEGREE : 1);
-
 /**
  * Creates a grid set with GWC's numbers (`GridSetFactory`; `docs/explanation/geowebcache.md`, Grid sets), so that its
  * tiles are GWC's tiles. Refuses numbers that make no pyramid, with the reason.
  */
 export function createGridSet(options: GridSetOptions): Result<GridSet, string> {
   const { tileWidth = 256, tileHeight = 256, alignTopLeft = false, pixelSize = OGC_PIXEL_METERS } = options;
-  const metersPerUnit = options.metersPerUnit ?? defaultMetersPerUnit(options.srs);
+  const metersPerUnit = options.metersPerUnit ?? unitOf(options.srs);
   const { minX, minY, maxX, maxY } = options.extent;
   if (![minX, minY, maxX, maxY].every(Number.isFinite) || minX >= maxX || minY >= maxY)
     return refuse(`the extent must be minx, miny, maxx, maxy with min < max, got ${minX}, ${minY}, ${maxX}, ${maxY}`);
@@ -81,7 +78,7 @@ export function createGridSet(options: GridSetOptions): Result<GridSet, string> 
     yCoordinateFirst: options.yCoordinateFirst ?? isNorthFirst(options.srs) ?? false,
     metersPerUnit,
     ...(pixelSize === OGC_PIXEL_METERS ? {} : { pixelSize }),
-    ...("scaleDenominators" in options.scale ? { isDefinedByScales: true as const } : {}),
+    ...("scaleDenominators" in options.scale ? { definingScales: options.scale.scaleDenominators } : {}),
     matrices,
   });
 }
@@ -106,11 +103,15 @@ function workOut(
   filled: Filled,
 ): Result<{ readonly extent: Extent; readonly steps: readonly Step[] }, string> {
   const { metersPerUnit, pixelSize } = filled;
-  // GWC uses 0.28 mm here, and not the configured pixel size.
+  // Clients compute the resolution back with 0.28 mm, whatever pixels the configured scale denominators assume.
   const ofResolution = (resolution: number): Step => ({
     resolution,
     scaleDenominator: (resolution * metersPerUnit) / OGC_PIXEL_METERS,
   });
+  const ofScale = (scaleDenominator: number): Step => {
+    const resolution = pixelSize * (scaleDenominator / metersPerUnit);
+    return pixelSize === OGC_PIXEL_METERS ? { resolution, scaleDenominator } : ofResolution(resolution);
+  };
   const { extent, scale } = options;
   if ("levels" in scale) {
     const { levels } = scale;
@@ -130,14 +131,7 @@ function workOut(
     if (before !== undefined && value >= before)
       return refuse(`${what} must become smaller from level to level, but ${value} follows ${before}`);
   }
-  const steps =
-    "resolutions" in scale
-      ? values.map(ofResolution)
-      : values.map((scaleDenominator) => ({
-          resolution: pixelSize * (scaleDenominator / metersPerUnit),
-          scaleDenominator,
-        }));
-  return ok({ extent, steps });
+  return ok({ extent, steps: values.map("resolutions" in scale ? ofResolution : ofScale) });
 }
 
 /** Enlarges the extent to the right and to the top (or the bottom) until whole tiles of one row or column fill it. */

@@ -13,11 +13,16 @@ function readDefinitions(): string {
   return definitions;
 }
 
+/** The definitions that were found: a look into the text takes up to a millisecond. */
+const found = new Map<number, string>();
+
 /**
  * Returns the definition of an EPSG code in the form of PROJ. Undefined: there is none, or the CRS is neither projected
  * nor one of degrees from Greenwich.
  */
 export function epsgDefinition(code: number): string | undefined {
+  const known = found.get(code);
+  if (known !== undefined) return known;
   const text = readDefinitions();
   // A line has the form `<25832> +proj=utm +zone=32 … +no_defs  <>`.
   const begin = `\n<${code}> `;
@@ -25,7 +30,9 @@ export function epsgDefinition(code: number): string | undefined {
   if (at < 0) return undefined;
   const definition = text.slice(at + begin.length, text.indexOf("<>", at)).trim();
   const isUnusable = definition.includes("+proj=geocent") || (isDegrees(definition) && definition.includes("+pm="));
-  return isUnusable ? undefined : definition;
+  if (isUnusable) return undefined;
+  found.set(code, definition);
+  return definition;
 }
 
 /** Returns the name of an EPSG code; undefined: the definitions do not have the code. */

@@ -10,7 +10,7 @@ const throughJson = (gridSet: GridSet) => gridSetOfDocument(JSON.parse(JSON.stri
  * Scale denominators are computed from resolutions, which the document has, so the last digit may differ. Tiles are not
  * affected.
  */
-const withoutScales = ({ matrices, isDefinedByScales: _, ...gridSet }: GridSet) => ({
+const withoutScales = ({ matrices, definingScales: _, ...gridSet }: GridSet) => ({
   ...gridSet,
   matrices: matrices.map(({ scaleDenominator: _, ...matrix }) => matrix),
 });

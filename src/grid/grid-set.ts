@@ -46,10 +46,10 @@ export interface GridSet {
   /** The CRS's official axis order is y, x (WMTS TopLeftCorner, WMS 1.3.0 BBOX). */
   readonly yCoordinateFirst: boolean;
   readonly metersPerUnit: number;
-  /** Metres per pixel that the scale denominators assume. Absent: 0.28 mm (OGC). */
+  /** Metres per pixel that `definingScales` assume. Absent: 0.28 mm (OGC). */
   readonly pixelSize?: number;
-  /** True: the levels are defined by scale denominators. Absent: by resolutions. */
-  readonly isDefinedByScales?: true;
+  /** The configured scale denominators, one for each level. Absent: resolutions define the levels. */
+  readonly definingScales?: readonly number[];
   readonly matrices: readonly TileMatrix[];
 }
 

@@ -1,8 +1,9 @@
 import { isMap } from "../lib/is-map.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { isNorthFirst } from "./axis-order.ts";
-import { createGridSet, defaultMetersPerUnit, OGC_PIXEL_METERS, SLACK } from "./create-grid-set.ts";
+import { createGridSet, OGC_PIXEL_METERS, SLACK } from "./create-grid-set.ts";
 import type { Extent, GridSet } from "./grid-set.ts";
+import { unitOf } from "./units.ts";
 
 /*
  * OGC Two Dimensional Tile Matrix Set 2.0 (OGC 17-083r4), JSON encoding: the clauses named below are its own.
@@ -65,7 +66,7 @@ export function gridSetOfTileMatrixSet(document: unknown, names: TileMatrixSetNa
     // CRS84 is announced as EPSG:4326, which has the opposite axis order.
     yCoordinateFirst: crs.value.isCrs84 || yFirst.value,
     // Where the exact value is known it is used, because the document's value is rounded.
-    ...(near(defaultMetersPerUnit(srs), metersPerUnit) ? {} : { metersPerUnit }),
+    ...(near(unitOf(srs), metersPerUnit) ? {} : { metersPerUnit }),
   });
 }
 

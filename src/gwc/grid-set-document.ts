@@ -5,17 +5,15 @@ import { double, list, map, type RootedDocument } from "./document-node.ts";
 
 /** Returns a grid set as GeoWebCache's `gridSet`. */
 export function gridSetDocument(gridSet: GridSet): RootedDocument {
-  const { matrices, isDefinedByScales = false, pixelSize = OGC_PIXEL_METERS } = gridSet;
-  const levels = isDefinedByScales
-    ? matrices.map(({ scaleDenominator }) => scaleDenominator)
-    : matrices.map(({ resolution }) => resolution);
+  const { matrices, definingScales, pixelSize = OGC_PIXEL_METERS } = gridSet;
+  const levels = definingScales ?? matrices.map(({ resolution }) => resolution);
   const node = map([
     ["name", gridSet.id],
     ["description", gridSet.title],
     ["srs", map([["number", gridSet.srs]])],
     ["extent", map([["coords", list("double", corners(gridSet.extent).map(double))]])],
     ["alignTopLeft", gridSet.alignTopLeft],
-    [isDefinedByScales ? "scaleDenominators" : "resolutions", list("double", levels.map(double))],
+    [definingScales !== undefined ? "scaleDenominators" : "resolutions", list("double", levels.map(double))],
     ["metersPerUnit", double(gridSet.metersPerUnit)],
     ["pixelSize", double(pixelSize)],
     [

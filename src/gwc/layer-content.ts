@@ -1,3 +1,4 @@
+import { doubtfulUnit, geoWebCacheUnitOf, unitOf } from "../grid/units.ts";
 import { formatNames, formatOf } from "../layer/format.ts";
 import { type Content, isMapNode, numberField, texts, withoutUndefined } from "./content.ts";
 import {
@@ -230,14 +231,8 @@ export function layerFault(document: RootedDocument): string | undefined {
   return requestFilterFault(fieldOf(node, "requestFilters")) ?? updateSourceFault(node);
 }
 
-/** Syntax of RE2 that Java's regular expressions lack: GeoWebCache does not start with such an expression. */
-const NOT_OF_JAVA = /^(?:[^\\]|\\[^C])*(?:\(\?P<|\\C)/;
-
 /** Returns why a parameter filter is refused; undefined: it is not. */
 function parameterFilterFault(filter: MapNode): string | undefined {
-  const regex = textOf(filter, "regex");
-  if (regex !== undefined && NOT_OF_JAVA.test(regex))
-    return `regex: expected none of (?P< and \\C, as GeoWebCache does not start with them, got ${JSON.stringify(regex)}`;
   const values = itemsOf(filter, "values");
   const standard = textOf(filter, "defaultValue") ?? "";
   const isValue = (value: DocumentNode): boolean =>
@@ -293,6 +288,21 @@ export function elementPath(path: string): string {
 /** Returns a grid set as the configuration file has grid sets. */
 export const gridSetContent = (document: RootedDocument): Content => ownContent(document) ?? contentOfGridSet(document);
 
+/** Returns GeoWebCache's metres per unit of a grid set that has none; undefined: they are those of the CRS. */
+function impliedUnit(srs: number | undefined): number | undefined {
+  if (srs === undefined) return undefined;
+  const implied = geoWebCacheUnitOf(srs);
+  return implied === unitOf(srs) ? undefined : implied;
+}
+
+/** Returns the warning about the unit of a grid set; undefined: it has the unit of its CRS. */
+export function unitWarning(document: RootedDocument): string | undefined {
+  const { id, srs, metersPerUnit } = gridSetContent(document);
+  if (typeof srs !== "number" || typeof metersPerUnit !== "number") return undefined;
+  const doubt = doubtfulUnit({ srs, metersPerUnit });
+  return doubt === undefined ? undefined : `the grid set ${String(id)}: metersPerUnit: ${doubt}`;
+}
+
 function contentOfGridSet({ node }: RootedDocument): Content {
   const extent = mapOf(node, "extent");
   const srs = mapOf(node, "srs");
@@ -310,7 +320,8 @@ function contentOfGridSet({ node }: RootedDocument): Content {
     scaleDenominators: numbers("scaleDenominators"),
     levels: numberField(node, "levels"),
     scaleNames: names.length === 0 ? undefined : names,
-    metersPerUnit: numberField(node, "metersPerUnit"),
+    metersPerUnit:
+      numberField(node, "metersPerUnit") ?? impliedUnit(srs === undefined ? undefined : numberField(srs, "number")),
     pixelSize: numberField(node, "pixelSize"),
     tileSize: width === undefined && height === undefined ? undefined : [width ?? 256, height ?? 256],
     alignTopLeft: fieldOf(node, "alignTopLeft"),

@@ -8,7 +8,7 @@ import {
   type RootedDocument,
 } from "./document-node.ts";
 import { LAYER_ROOTS } from "./field-types.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { type DocumentReader, withoutSecrets } from "./secrets.ts";
 
 const rule = (seconds: number): DocumentNode => ({
   kind: "list",
@@ -42,10 +42,10 @@ export interface ShownFrom {
   readonly storageFormat?: string | undefined;
 }
 
-/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without its secrets. */
-export function shownLayer(document: RootedDocument, from: ShownFrom = {}): RootedDocument {
+/** Returns a layer as GeoWebCache shows it: with its defaults, in its order, without the reader's secrets. */
+export function shownLayer(document: RootedDocument, reader: DocumentReader, from: ShownFrom = {}): RootedDocument {
   const { root, node } = completeLayer(document, from);
-  return { root, node: withoutSecrets(node) };
+  return { root, node: withoutSecrets(node, reader) };
 }
 
 /** Returns the same with its secrets: documents of one layer that differ in defaults alone are equal in this form. */

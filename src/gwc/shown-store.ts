@@ -1,6 +1,6 @@
 import { fieldOf, type NamedNode, type RootedDocument } from "./document-node.ts";
 import type { FieldTypes } from "./field-types.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { type DocumentReader, withoutSecrets } from "./secrets.ts";
 import { BLOB_STORE_ROOTS } from "./store-field-types.ts";
 
 const TABLES: Readonly<Record<string, FieldTypes>> = BLOB_STORE_ROOTS;
@@ -23,10 +23,10 @@ const SHOWN: Readonly<Record<string, Readonly<Record<string, number | boolean>>>
   },
 };
 
-/** Returns a store as GeoWebCache shows it: with its defaults, in its order, without its secrets. */
-export function shownStore(document: RootedDocument, isDefault: boolean): RootedDocument {
+/** Returns a store as GeoWebCache shows it: with its defaults, in its order, without the reader's secrets. */
+export function shownStore(document: RootedDocument, isDefault: boolean, reader: DocumentReader): RootedDocument {
   const { root, node } = completeStore(document);
-  return { root, node: withoutSecrets({ ...node, attributes: { default: String(isDefault) } }) };
+  return { root, node: withoutSecrets({ ...node, attributes: { default: String(isDefault) } }, reader) };
 }
 
 /** Returns the same with its secrets: documents of one store that differ in defaults alone are equal in this form. */

@@ -1,24 +1,26 @@
 import { corners } from "../grid/grid-set-document.ts";
-import { MASKED, withMaskedQuery } from "../lib/masked.ts";
+import { masked } from "../lib/masked.ts";
 import type { ByZoom } from "./by-zoom.ts";
 import type { Layer, SourceOptions } from "./layer.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
+/** Returns a layer as the configuration file has layers: as `layerConfigurationWithSecrets`, with its secrets masked. */
+export const layerConfiguration = (layer: Layer): Configuration =>
+  maskedConfiguration(layerConfigurationWithSecrets(layer));
+
+/** Returns a configuration with its secrets masked. */
+export const maskedConfiguration = (configuration: Configuration): Configuration =>
+  Object.fromEntries(Object.entries(configuration).map(([key, value]) => [key, masked(value, [key])]));
+
 /**
- * Returns a layer as the configuration file has layers: defaults filled in, secrets masked. YAML and JSON leave out
- * undefined keys.
+ * Returns a layer as the configuration file has layers: defaults filled in. YAML and JSON leave out undefined keys. No
+ * answer and no message has it.
  */
-export function layerConfiguration({ vectorLayers: _, digest: __, ...layer }: Layer): Configuration {
+export function layerConfigurationWithSecrets({ vectorLayers: _, digest: __, ...layer }: Layer): Configuration {
   return {
     ...layer,
     source: sourceConfiguration(layer.source),
-    updateSources: layer.updateSources?.map(({ url, username, password, ...plain }) => ({
-      ...plain,
-      url: withMaskedQuery(url),
-      username: username === undefined ? undefined : MASKED,
-      password: password === undefined ? undefined : MASKED,
-    })),
     gridSubsets: layer.gridSubsets.map(({ gridSet, extent, zoomStart, zoomStop, minCachedLevel, maxCachedLevel }) => ({
       gridSet: gridSet.id,
       extent: extent && corners(extent),
@@ -45,16 +47,7 @@ function sourceConfiguration(source: SourceOptions): Configuration {
   }
   const { timeoutMs, vendorParameters, username, password, proxy, tls, ...plain } = source;
   const { stamp: _, ...files } = tls ?? { stamp: "" };
-  return {
-    ...plain,
-    ...files,
-    proxy: proxy?.replace(/\/\/[^/]*@/, `//${MASKED}@`),
-    timeoutSeconds: timeoutMs / 1000,
-    // A vendor parameter may be a key of the upstream.
-    vendorParameters: Object.fromEntries(Object.keys(vendorParameters).map((key) => [key, MASKED])),
-    username: username === undefined ? undefined : MASKED,
-    password: password === undefined ? undefined : MASKED,
-  };
+  return { ...plain, ...files, proxy, timeoutSeconds: timeoutMs / 1000, vendorParameters, username, password };
 }
 
 /** Returns one number if the same seconds hold for all zooms, the usual form in a file, else a list of rules. */

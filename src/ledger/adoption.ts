@@ -20,6 +20,8 @@ export const adoptionMigrations: Migrations = {
 
 /** From this number of layers on, one call of `layersThere` finds those that may have tiles. */
 const MANY_LAYERS = 16;
+/** The last region is recorded no more often than this: the transaction takes longer than to count a small directory. */
+const REMEMBER_MS = 500;
 /** A start while the database is away is tried again after this time. */
 const START_AGAIN_MS = 1_000;
 
@@ -334,6 +336,7 @@ export class Adoption {
       this.#tiles += tiles;
     };
     const first = from === undefined ? { z: -1, after: undefined } : { z: int(from, "z"), after: text(from, "after") };
+    let rememberedMs = performance.now();
     for (const z of this.#store.levels(pyramid)) {
       if (z < first.z) continue;
       this.#current = { ...pyramid, z };
@@ -341,13 +344,18 @@ export class Adoption {
       for await (const region of this.#store.regions(pyramid, z, z === first.z ? first.after : undefined)) {
         for (const page of pagesOf(await stretch.run(blocksIn(region)), POSITIONS_AT_ONCE)) {
           await this.#inPage(pyramid, page, stretch, ([rect, listed]) =>
-            this.#ledger.caches.adopt(pyramid, rect, listed, counted),
+            this.#ledger.caches.adopt(pyramid, rect, listed, region.directories, counted),
           );
           if (this.#stop.signal.aborted) return;
         }
-        await this.#wait.run(() => stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map(), counted)));
+        await this.#wait.run(() =>
+          stretch.run(this.#ledger.caches.adopt(pyramid, region.rect, new Map(), undefined, counted)),
+        );
         if (this.#stop.signal.aborted) return;
+        // A kill costs the counts since, and what is counted twice is counted once.
+        if (performance.now() - rememberedMs < REMEMBER_MS) continue;
         await this.#wait.run(() => this.#remember(pyramid, z, region.key));
+        rememberedMs = performance.now();
       }
     }
   }

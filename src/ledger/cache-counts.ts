@@ -1,6 +1,6 @@
 import type { TileRect } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
-import type { StoredPyramid } from "../store/inventory-store.ts";
+import type { DirectoryTimes, StoredPyramid } from "../store/inventory-store.ts";
 import { type Block, type BlockAddress, blockKey, blockOf, blockRect, CELLS, cellOf } from "./block.ts";
 import { type CellPosition, cellPosition } from "./cells.ts";
 import type { LedgerInternals } from "./ledger-internals.ts";
@@ -106,12 +106,14 @@ export class CacheCounts {
    * Counts the blocks of a region of an unknown pyramid. Counts the cells that have tiles in the store's listing or in
    * the ledger, and takes the other cells to be empty. Writers record what they write meanwhile. Yields after each
    * counted cell.
+   * @param directories the directories that were listed
    * @param counted called with the tiles of each counted cell
    */
   *adopt(
     pyramid: StoredPyramid,
     rect: TileRect,
     listed: Listed,
+    directories?: DirectoryTimes,
     counted: (tiles: number) => void = () => {},
   ): Generator<undefined, void> {
     const { tileSets, blocks, doubted } = this.#in;
@@ -124,7 +126,8 @@ export class CacheCounts {
           if (block.known[cell] === 1) continue;
           blocks.changed(block);
           if (cells.has(cell) || block.cellTiles[cell] !== 0) {
-            doubted.count(record, block, cell);
+            const tiles = cells.get(cell) ?? [];
+            doubted.count(record, block, cell, directories === undefined ? undefined : { tiles, directories });
             counted(block.cellTiles[cell] ?? 0);
             yield;
           } else if (block.writers[cell] === 0) block.known[cell] = 1;

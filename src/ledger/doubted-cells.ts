@@ -1,5 +1,5 @@
 import type { TileRect } from "../grid/grid-set.ts";
-import type { FoundTile, InventoryStore } from "../store/inventory-store.ts";
+import type { FoundTile, InventoryStore, Listing } from "../store/inventory-store.ts";
 import { ifAvailable } from "../store/tile-store.ts";
 import { decayedFrequency } from "./access-frequency.ts";
 import { type Block, type BlockAddress, blockKey, CELLS } from "./block.ts";
@@ -66,10 +66,13 @@ export class DoubtedCells {
     return [...this.#blocks.values()].filter(({ tileSetId }) => isSelected(tileSetId));
   }
 
-  /** Counts an unknown cell from the store. The cell stays unknown while a writer has it open. */
-  count(record: TileSetRecord, block: Block, cell: number): void {
+  /**
+   * Counts an unknown cell from the store. The cell stays unknown while a writer has it open.
+   * @param listing what the store has listed there
+   */
+  count(record: TileSetRecord, block: Block, cell: number, listing?: Listing): void {
     const { cells } = this.#parts;
-    const counted = this.#recount(record, block, cell);
+    const counted = this.#recount(record, block, cell, listing);
     if (counted === undefined) return;
     const [lastUse, frequency] = [block.lastUseMs[cell] ?? 0, block.frequency[cell] ?? 0];
     let tiles = -(block.cellTiles[cell] ?? 0);
@@ -106,10 +109,10 @@ export class DoubtedCells {
    * Returns undefined when the store is unavailable. The cell stays unknown with its numbers, and is counted when it is
    * next needed.
    */
-  #recount(record: TileSetRecord, block: Block, cell: number): FoundTile[] | undefined {
+  #recount(record: TileSetRecord, block: Block, cell: number, listing?: Listing): FoundTile[] | undefined {
     const id = cellId(block, cell);
     const rect = block.cellRect(cell);
-    const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, this.#rebooted.has(id)));
+    const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, this.#rebooted.has(id), listing));
     if (found !== undefined) this.#rebooted.delete(id);
     return found;
   }

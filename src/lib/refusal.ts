@@ -131,7 +131,7 @@ export const badField = (
  * @param known the existing layers: a second line names the most similar one. Absent: there is no second line
  */
 export function unknownLayer(name: string, known?: ReadonlyMap<string, unknown>): Refusal {
-  const near = known === undefined || name.includes("*") ? undefined : nearest(name, [...known.keys()]);
+  const near = known === undefined || name.includes("*") ? undefined : nearest(name, known.keys());
   const details = near === undefined ? {} : { details: [`Did you mean ${near}?`] };
   return { code: "unknown_layer", message: `Unknown layer: ${name}`, ...details };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { masked } from "./masked.ts";
 import { badField, type Refusal, refusalMessage, shown } from "./refusal.ts";
 import { ok, type Result, refuse } from "./result.ts";
 
@@ -17,13 +18,8 @@ export interface SchemaProblem {
   readonly refusal?: Refusal;
 }
 
-/** Names of fields whose values are in no message: messages get into the log and into the list of activities. */
-const SECRET = /passw|pwd|secret/i;
-const HIDDEN = "***";
-
-/** Returns whether the value of a field, or of a part of it, is a secret. */
-const isSecret = (path: readonly PropertyKey[]): boolean =>
-  path.some((key) => typeof key === "string" && SECRET.test(key));
+/** The most issues that are read, and the most unknown fields of an object. */
+const MOST_PROBLEMS = 100;
 
 /** The key under which an issue carries the refusal of a domain parser. */
 const REFUSAL = "refusal";
@@ -41,7 +37,7 @@ export function checkBy<S extends z.ZodType>(
 ): Result<z.output<S>, readonly [SchemaProblem, ...SchemaProblem[]]> {
   const parsed = schema.safeParse(value, { error: expectation, reportInput: true });
   if (parsed.success) return ok(parsed.data);
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, []));
+  const problems = parsed.error.issues.slice(0, MOST_PROBLEMS).flatMap((issue) => problemsOf(issue, []));
   const [first, ...others] = [
     ...problems.filter(({ isUnknownField }) => isUnknownField),
     ...problems.filter(({ isUnknownField }) => !isUnknownField),
@@ -80,10 +76,11 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
   if (issue.code === "unrecognized_keys") {
     const given = new Map<string, unknown>(Object.entries(issue.input ?? {}));
     const known: readonly string[] = JSON.parse(issue.message);
-    return issue.keys.map((key) => ({
+    const all = `one of ${known.join(", ")}`;
+    return issue.keys.slice(0, MOST_PROBLEMS).map((key) => ({
       path: [...path, key],
-      expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? `one of ${known.join(", ")}`,
-      value: isSecret([...path, key]) ? HIDDEN : given.get(key),
+      expected: known.find((field) => field.toLowerCase() === key.toLowerCase()) ?? all,
+      value: masked(given.get(key), [...path, key]),
       isUnknownField: true,
     }));
   }
@@ -98,7 +95,7 @@ function problemsOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[]): re
  * all forms refuse the value itself, the expectation names all of them.
  */
 function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): readonly SchemaProblem[] {
-  const forms = issue.errors.map((issues) => issues.flatMap((one) => problemsOf(one, path)));
+  const forms = issue.errors.map((issues) => issues.slice(0, MOST_PROBLEMS).flatMap((one) => problemsOf(one, path)));
   const depths = forms.map((problems) => Math.max(0, ...problems.map((problem) => problem.path.length)));
   const deepest = Math.max(0, ...depths);
   if (deepest > path.length) return forms[depths.indexOf(deepest)] ?? [];
@@ -106,9 +103,11 @@ function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: readonly Prope
   return [{ path, expected, value: shownValue(issue, path), isUnknownField: false }];
 }
 
-/** Returns the refused value for a message. An absent secret is still absent. */
-const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown =>
-  isSecret(path) && input !== undefined && input !== null ? HIDDEN : input;
+/**
+ * Returns the refused value for a message: messages get into the log and into the list of activities. An absent secret is
+ * still absent.
+ */
+const shownValue = ({ input }: z.core.$ZodIssue, path: readonly PropertyKey[]): unknown => masked(input, path);
 
 /** Returns the expectation of a schema that has no words of its own. */
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {

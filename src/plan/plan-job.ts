@@ -202,8 +202,9 @@ export function chooseSubsets(
     const subset = findSubset(layer, request.gridSetId);
     if (subset !== undefined) return ok([subset]);
     const names = layer.gridSubsets.map(({ gridSet }) => gridSet.id);
+    const srsOf = (id: string): number | undefined => findSubset(layer, id)?.gridSet.srs;
     // The message of the classic interface stays as it was.
-    const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names).replace(/^; /, " (") : "";
+    const hint = gridSetField === "gridSet" ? gridSetHint(request.gridSetId, names, srsOf).replace(/^; /, " (") : "";
     const end = hint === "" ? "" : `${hint})`;
     return refuse(badField(gridSetField, `one of ${gridSetNames(layer)}${end}`, request.gridSetId));
   }

@@ -145,7 +145,7 @@ function* projectedPolygons(
 
 function unknownSystem(from: number, { gridSet }: GridSubset): Refusal {
   const own = `${gridSet.srs}, the grid set's own`;
-  if (!isKnownSystem(gridSet.srs)) return badField("areaCrs", own, from);
+  if (!isKnownSystem(gridSet.srs)) return badField("areaCrs", `${own}, as EPSG:${gridSet.srs} is not known here`, from);
   return badField("areaCrs", `${own}, or the EPSG code of a projected CRS or of one in degrees`, from);
 }
 

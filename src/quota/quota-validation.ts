@@ -6,6 +6,38 @@ export const STORAGE_UNITS: readonly StorageUnit[] = ["B", "KiB", "MiB", "GiB", 
 export const CLEAN_UP_UNITS: readonly CleanUpUnit[] = ["SECONDS", "MINUTES", "HOURS", "DAYS"];
 export const EXPIRATION_POLICIES: readonly ExpirationPolicy[] = ["LRU", "LFU"];
 
+/** The further units of GeoWebCache's `StorageUnit`, which its file may have: as powers of 1024 TiB. */
+export const LARGE_UNITS: ReadonlyMap<string, number> = new Map([
+  ["PiB", 1],
+  ["EiB", 2],
+  ["ZiB", 3],
+  ["YiB", 4],
+]);
+
+/** The further units of Java's `TimeUnit`, which GeoWebCache's file may have: how many of them are a second. */
+export const SHORT_TIMES: ReadonlyMap<string, number> = new Map([
+  ["MILLISECONDS", 1e3],
+  ["MICROSECONDS", 1e6],
+  ["NANOSECONDS", 1e9],
+]);
+
+/** Returns a quota in a unit of GeoWebCache's file in the units of a quota, at most the largest quota. */
+export function quotaFromFile(value: string, units: string): Quota {
+  const power = LARGE_UNITS.get(units);
+  const known = power === undefined ? (STORAGE_UNITS.find((unit) => unit === units) ?? "B") : "TiB";
+  const quota: Quota = { value: power === undefined ? value : timesPower(value, power), units: known };
+  return quotaBytes(quota) > MAX_QUOTA_BYTES ? { value: String(MAX_QUOTA_BYTES), units: "B" } : quota;
+}
+
+/** Multiplies a decimal by a power of 1024, exactly. */
+function timesPower(value: string, power: number): string {
+  const [whole = "0", fraction = ""] = value.split(".");
+  const digits = String(BigInt(whole + fraction) * 1024n ** BigInt(power)).padStart(fraction.length + 1, "0");
+  const point = digits.length - fraction.length;
+  const rest = digits.slice(point).replace(/0+$/, "");
+  return rest === "" ? digits.slice(0, point) : `${digits.slice(0, point)}.${rest}`;
+}
+
 /** More digits than any quota below 2^63 needs; an exponent could otherwise ask for a gigabyte of zeros. */
 const MAX_DIGITS = 100;
 

@@ -33,6 +33,18 @@ export interface Region {
   readonly rect: TileRect;
   /** The tiles listed there, by format. */
   readonly tiles: ReadonlyMap<string, readonly { readonly x: number; readonly y: number }[]>;
+  /** The change times of the listed directories from before they were listed. Absent: the store has no such times. */
+  readonly directories?: DirectoryTimes;
+}
+
+/** The change times of directories by name, ms; undefined: a directory was changed so recently that its time says nothing. */
+export type DirectoryTimes = ReadonlyMap<string, number | undefined>;
+
+/** What a store has listed in a rectangle. */
+export interface Listing {
+  /** The tiles of one tile set. */
+  readonly tiles: readonly { readonly x: number; readonly y: number }[];
+  readonly directories: DirectoryTimes;
 }
 
 /** Changes that other programs may have made to a level of a pyramid while no server owned the store. */
@@ -65,8 +77,9 @@ export interface InventoryStore {
   /**
    * Returns the tiles of one tile set in a rectangle, by looking into the store. Removes empty files there, and after a
    * reboot also files that a power loss has cut off.
+   * @param listing of the rectangle: if its directories have not changed since, no other tiles are looked for
    */
-  recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean): FoundTile[];
+  recount(tileSet: TileSet, rect: TileRect, afterReboot: boolean, listing?: Listing): FoundTile[];
   /**
    * Returns what `TileStore.stat` does, for the coordinator, which cannot wait between two steps. A remote store answers
    * from a list of the tile's cell, with times in whole seconds, rounded down. Undefined: not stored.

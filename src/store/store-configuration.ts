@@ -1,16 +1,24 @@
 import { etagOf } from "../lib/etag.ts";
-import { MASKED } from "../lib/masked.ts";
+import { masked } from "../lib/masked.ts";
 import type { StoreOptions } from "./store-options.ts";
 
+type Configuration = Readonly<Record<string, unknown>>;
+
 /** Returns a store as the configuration file has stores: defaults filled in, secrets masked. */
-export function storeConfiguration(store: StoreOptions): Readonly<Record<string, unknown>> {
+export const storeConfiguration = (store: StoreOptions): Configuration =>
+  Object.fromEntries(
+    Object.entries(storeConfigurationWithSecrets(store)).map(([key, value]) => [key, masked(value, [key])]),
+  );
+
+/** Returns the same with its secrets. No answer and no message has it. */
+export function storeConfigurationWithSecrets(store: StoreOptions): Configuration {
   if (store.type !== "s3") return { ...store };
   const { namesFile: _, timeoutMs, credentials, caFile, diskTier, serverSideEncryption, ...plain } = store;
   return {
     ...plain,
-    accessKeyId: credentials && MASKED,
-    secretAccessKey: credentials && MASKED,
-    sessionToken: credentials?.sessionToken && MASKED,
+    accessKeyId: credentials?.accessKeyId,
+    secretAccessKey: credentials?.secretAccessKey,
+    sessionToken: credentials?.sessionToken,
     ca: caFile,
     serverSideEncryption: serverSideEncryption?.algorithm,
     kmsKeyId: serverSideEncryption?.kmsKeyId,

@@ -331,8 +331,8 @@ export class StoreRouter implements Store {
     return this.#of(layer).levelsOf(layer, pyramids);
   }
 
-  recount(tileSet: TileSet, rect: TileSetRect["rect"], afterReboot: boolean): ReturnType<InventoryStore["recount"]> {
-    return this.#of(tileSet.layer).recount(tileSet, rect, afterReboot);
+  recount(...[tileSet, ...more]: Parameters<InventoryStore["recount"]>): ReturnType<InventoryStore["recount"]> {
+    return this.#of(tileSet.layer).recount(tileSet, ...more);
   }
 
   async removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void> {

@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -17,6 +20,7 @@ import { createMemoryStore } from "../../test/support/memory-store.ts";
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
+import type { Listing } from "./inventory-store.ts";
 import { type StoreTrouble, storeConformance } from "./store.conformance.ts";
 import { StoreError } from "./tile-store.ts";
 
@@ -145,6 +149,78 @@ describe("file store", () => {
     expect(readdirSync(dirname(inTheWay))).toEqual(["00_00.png"]);
     expect((await store.put({ ...place, z: 1 }, new Uint8Array(1), () => true)).stored).toBe(true);
   });
+
+  test("a named pipe and a link out of the layer's directory are no tiles, a link inside of it is one", async () => {
+    const at = root();
+    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const placeOf = (x: number) => ({ tileSet, x, y: 0, z: 5 });
+    const pathOf = (x: number) => join(at, store.keyOf(placeOf(x)));
+    await store.put(placeOf(0), Buffer.from("tile"), () => true);
+    await store.put({ tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 }, Buffer.from("hidden"), () => true);
+    writeFileSync(join(directory, "outside"), "outside");
+    execFileSync("mkfifo", [pathOf(1)]);
+    symlinkSync(join(directory, "outside"), pathOf(2));
+    symlinkSync(join(at, store.keyOf({ tileSet: { ...tileSet, layer: "secured" }, x: 0, y: 0, z: 5 })), pathOf(3));
+    symlinkSync(pathOf(0), pathOf(4));
+    symlinkSync(pathOf(5), pathOf(5));
+    for (const x of [1, 2, 3, 5]) {
+      expect(await store.get(placeOf(x)), `${x} is not read`).toBeUndefined();
+      expect(store.stat(placeOf(x)), `${x} has no status`).toBeUndefined();
+    }
+    expect((await store.get(placeOf(4)))?.bytes).toEqual(Buffer.from("tile"));
+    const rect = { z: 5, minX: 0, minY: 0, maxX: 5, maxY: 0 };
+    expect(
+      store
+        .recount(tileSet, rect, false)
+        .map(({ x }) => x)
+        .sort(),
+    ).toEqual([0, 4]);
+    // A put replaces what is in the place of a tile, and a removal removes a link, never its target.
+    for (const x of [1, 2])
+      expect(await store.put(placeOf(x), Buffer.from("new"), () => true)).toMatchObject({ stored: true });
+    expect((await store.get(placeOf(1)))?.bytes).toEqual(Buffer.from("new"));
+    store.delete(placeOf(3));
+    expect(existsSync(pathOf(3))).toBe(false);
+    expect(readFileSync(join(directory, "outside"), "utf8")).toBe("outside");
+  });
+
+  test.each(["gwc", "tms", "slippy"] as const)(
+    "a listing spares looks until its directories change, layout %s",
+    async (layout) => {
+      const at = root();
+      const store = createFileStore({ root: at, fsync: false, instance: "test", layout, gridSets });
+      const web = { ...tileSet, gridSet: "EPSG:900913" };
+      const z = 14;
+      const placeOf = (x: number) => ({ tileSet: web, x, y: 3, z });
+      for (const x of [0, 5, 9]) await store.put(placeOf(x), Buffer.from("tile"), () => true);
+      const rect = { z, minX: 0, minY: 0, maxX: 15, maxY: 15 };
+      const listingOf = async () => {
+        for await (const region of store.regions({ layer: "a", gridSet: web.gridSet, parametersId: "" }, z, undefined))
+          return { tiles: region.tiles.get("image/png") ?? [], directories: region.directories ?? new Map() };
+        throw new Error("nothing was listed");
+      };
+      const counted = (listing?: Listing) =>
+        store
+          .recount(web, rect, false, listing)
+          .map(({ x }) => x)
+          .sort((a, b) => a - b);
+      const fresh = await listingOf();
+      expect(
+        [...fresh.directories.values()].every((ms) => ms === undefined),
+        "changed just now",
+      ).toBe(true);
+      const names = [...fresh.directories.keys()];
+      const level = dirname(dirname(join(at, store.keyOf(placeOf(0)))));
+      const directories = new Map(names.map((name) => [name, statSync(join(level, name)).ctimeMs]));
+      const part = { tiles: [{ x: 0, y: 3 }], directories };
+      expect(counted(part), "of an unchanged directory only listed tiles are looked for").toEqual([0]);
+      expect(counted(fresh)).toEqual([0, 5, 9]);
+      await store.put(placeOf(1), Buffer.from("tile"), () => true);
+      await store.put(placeOf(9), Buffer.from("longer"), () => true);
+      expect(counted({ ...part, directories: new Map(names.map((name) => [name, 1])) })).toEqual([0, 1, 5, 9]);
+      expect(counted({ tiles: [], directories: new Map() }), "a directory that was not listed").toEqual([0, 1, 5, 9]);
+    },
+  );
 
   test("a put whose directory is truncated under it stores nothing", async () => {
     const store = createFileStore({ root: root(), fsync: false, instance: "test" });

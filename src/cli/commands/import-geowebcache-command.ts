@@ -16,15 +16,19 @@ export const importGeoWebCacheCommand = (): Command =>
     .option("--force", "write over the file if it is there already")
     .action((source: string, flags: Flags) =>
       importConfiguration(flags, async () => {
-        const [{ readGeoWebCache }, { elementReports }, { yamlOf }, { reportedElements, reportText }] =
+        const [{ readGeoWebCache }, { elementReports }, { unitWarning }, { yamlOf }, { reportedElements, reportText }] =
           await Promise.all([
             import("../exchange/geowebcache-source.ts"),
             import("../../gwc/honoured.ts"),
+            import("../../gwc/layer-content.ts"),
             import("../exchange/geowebcache-yaml.ts"),
             import("../output/element-report.ts"),
           ]);
         const taken = await readGeoWebCache(source, flags.user);
         const report = reportText(reportedElements(elementReports(taken.objects)));
-        return { warnings: taken.warnings, report, write: () => yamlOf(taken) };
+        const units = taken.objects.flatMap(({ kind, document }) =>
+          kind === "gridSet" && document !== undefined ? (unitWarning(document) ?? []) : [],
+        );
+        return { warnings: [...taken.warnings, ...units], report, write: () => yamlOf(taken) };
       }),
     );

@@ -1,6 +1,7 @@
 import { builtInGridSet } from "../../grid/built-in.ts";
-import { defaultMetersPerUnit } from "../../grid/create-grid-set.ts";
+import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { unitOf } from "../../grid/units.ts";
 import { HALF_WORLD, toWebMercator } from "../../grid/web-mercator.ts";
 import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
@@ -45,7 +46,8 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
   for (const crs of layer.crs) {
     const extent = layer.boxes.get(crs);
     if (extent === undefined || !/^EPSG:\d{1,9}$/.test(crs)) continue;
-    const metersPerUnit = isInDegrees(extent, layer.box) ? defaultMetersPerUnit(4326) : undefined;
+    const isUnknown = unitOf(Number(crs.slice("EPSG:".length))) === 1;
+    const metersPerUnit = isUnknown && isInDegrees(extent, layer.box) ? METERS_PER_DEGREE : undefined;
     const { minX, minY, maxX, maxY } = extent;
     return {
       gridSubsets: [{ gridSet: crs, extent: [minX, minY, maxX, maxY] }],

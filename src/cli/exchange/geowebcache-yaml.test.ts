@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { realisticFile } from "../../../test/support/geowebcache-file.ts";
+import { gridSetContent, unitWarning } from "../../gwc/layer-content.ts";
 import { inForce, readFile } from "../../http/configuration/file/read-file.ts";
 import { geoWebCacheFileOf } from "./geowebcache-file-of.ts";
 import { readGeoWebCache } from "./geowebcache-source.ts";
@@ -26,6 +27,35 @@ test("a realistic file becomes a configuration file that is valid, names what ha
   expect(text).toMatch(/enabled: false\n\s+name: city:old|name: city:old\n\s+enabled: false/);
   expect(text).toMatch(/# No effect: .*useETags/);
   expect(text.indexOf("id: fast")).toBeLessThan(text.indexOf("id: slippy"));
+});
+
+test("a grid set without metersPerUnit keeps GeoWebCache's metre, with a warning where the CRS has another unit", async () => {
+  const gridSet = (srs: number, more = "") =>
+    `<gridSet><name>g${srs}</name><srs><number>${srs}</number></srs><extent><coords><double>0</double><double>0</double><double>9</double><double>9</double></coords></extent>${more}</gridSet>`;
+  const sets =
+    gridSet(2263) + gridSet(4326) + gridSet(25832) + gridSet(4258, "<metersPerUnit>111319.49</metersPerUnit>");
+  const taken = await readGeoWebCache(
+    directoryWith(
+      `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0"><gridSets>${sets}</gridSets></gwcConfiguration>`,
+    ),
+    undefined,
+  );
+  const read = taken.objects.flatMap(({ kind, document }) =>
+    kind === "gridSet" && document !== undefined ? [document] : [],
+  );
+  expect(read.map((document) => gridSetContent(document)["metersPerUnit"])).toEqual([
+    1,
+    undefined,
+    undefined,
+    111319.49,
+  ]);
+  expect(read.map(unitWarning)).toEqual([
+    "the grid set g2263: metersPerUnit: a unit of EPSG:2263 has 0.3048006096012192 m, this grid set takes 1 m: clients place its tiles by the unit of the CRS",
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(yamlOf(taken).text.match(/metersPerUnit: .*/g)).toEqual(["metersPerUnit: 1", "metersPerUnit: 111319.49"]);
 });
 
 test("without a default store the directory is the first one, so that its tiles stay in use", async () => {

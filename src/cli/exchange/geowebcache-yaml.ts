@@ -8,6 +8,7 @@ import { gridSetContent, layerContent } from "../../gwc/layer-content.ts";
 import { ownContent } from "../../gwc/own-document.ts";
 import { isUsable, storeContent } from "../../gwc/store-content.ts";
 import { isMap as isRecord } from "../../lib/is-map.ts";
+import { MASKED, secretPartAt } from "../../lib/masked.ts";
 import type { GeoWebCacheSource } from "./geowebcache-source.ts";
 
 export interface WrittenYaml {
@@ -116,9 +117,6 @@ const leftOut = (objects: readonly ConfiguredObject[]): readonly string[] =>
 export const variableOf = (key: string, name: string): string =>
   `${key.replace(/([A-Z])/g, "_$1")}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
 
-/** The keys of values that are secrets. */
-const SECRETS = ["password", "accessKeyId", "secretAccessKey"];
-
 /** Replaces secrets by variables: a file with passwords must not end up in a repository. */
 function withVariables(content: Content, name: string, variables: Set<string>): Content {
   return Object.fromEntries(
@@ -126,7 +124,9 @@ function withVariables(content: Content, name: string, variables: Set<string>): 
       if (isRecord(value)) return [key, withVariables(value, name, variables)];
       if (Array.isArray(value))
         return [key, value.map((item: unknown) => (isRecord(item) ? withVariables(item, name, variables) : item))];
-      if (!(SECRETS.includes(key) && typeof value === "string") && value !== "***") return [key, value];
+      // The name of a user stays readable beside the variable of its password.
+      const isSecret = secretPartAt([key]) === "value" && key !== "username" && typeof value === "string";
+      if (!isSecret && value !== MASKED) return [key, value];
       const variable = variableOf(key, name);
       variables.add(variable);
       return [key, `\${${variable}}`];

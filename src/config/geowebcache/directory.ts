@@ -118,9 +118,12 @@ async function readQuota(
   return undefined;
 }
 
-/** Returns the quota of a file, with quotas of layers that may not exist. */
+/**
+ * Returns the quota of a file, with quotas of layers that may not exist. A unit that the classic interface lacks (PiB,
+ * MILLISECONDS) becomes one that it has.
+ */
 export function decodeQuotaFile(bytes: Uint8Array): Result<QuotaConfiguration, Refusal> {
-  const decoded = decodeQuotaChange(bytes, "xml", { has: () => true });
+  const decoded = decodeQuotaChange(bytes, "xml", { has: () => true }, "geowebcache file");
   return decoded.ok ? ok(applyQuotaChange(DEFAULT_QUOTA, decoded.value.change)) : decoded;
 }
 

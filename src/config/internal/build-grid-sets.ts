@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
+import { doubtfulUnit } from "../../grid/units.ts";
 import { defined } from "../../lib/defined.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -74,7 +75,11 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
     scale,
     ...(tileSize === undefined ? {} : { tileWidth: tileSize[0], tileHeight: tileSize[1] }),
   });
-  if (created.ok) return created.value;
+  if (created.ok) {
+    const doubt = doubtfulUnit(created.value);
+    if (doubt !== undefined) problems.warn([...path, "metersPerUnit"], doubt);
+    return created.value;
+  }
   problems.add(path, created.error);
   return undefined;
 }

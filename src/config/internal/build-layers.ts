@@ -200,7 +200,7 @@ function buildSubset(
   if (gridSet === undefined) {
     // A grid set that is not known here may have any id.
     if (declared.has(document.gridSet) || problems.hasSkipped(["gridSets"])) return undefined;
-    problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, [...gridSets.keys()]));
+    problems.add([...path, "gridSet"], unknownGridSet(document.gridSet, gridSets));
     return undefined;
   }
   const { zoomStart = 0, zoomStop, minCachedLevel, maxCachedLevel } = document;
@@ -245,10 +245,10 @@ function checkExtent(extent: Extent, path: Path, gridSet: GridSet, problems: Pro
   return false;
 }
 
-function unknownGridSet(id: string, own: readonly string[]): string {
-  const all = [...own, ...builtInGridSetIds];
+function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
+  const all = [...own.keys(), ...builtInGridSetIds];
   const listed = all.filter((known) => !known.startsWith("UTM"));
-  const hint = gridSetHint(id, all);
+  const hint = gridSetHint(id, all, (one) => (own.get(one) ?? builtInGridSet(one))?.srs);
   const define = /^EPSG:\d+$/i.test(id) && !hint.endsWith("here");
   const more = define ? "; gridSets: defines own ones (docs/reference/layer-configuration.md#grid-sets)" : "";
   return `unknown grid set ${JSON.stringify(id)}${hint} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)${more}`;

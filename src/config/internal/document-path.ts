@@ -17,9 +17,13 @@ export function withValue(document: unknown, [key, ...rest]: Path, value: unknow
 }
 
 /** Returns the document without the key at a path. */
-export function withoutKey(document: unknown, path: Path): unknown {
-  const above = path.slice(0, -1);
+export const withoutKey = (document: unknown, path: Path): unknown =>
+  withoutKeys(document, path.slice(0, -1), path.slice(-1));
+
+/** Returns the document without some keys of the map at a path. */
+export function withoutKeys(document: unknown, above: Path, keys: Path): unknown {
   const map = valueAt(document, above);
-  const entries = Object.entries(isMap(map) ? map : {}).filter(([key]) => key !== path.at(-1));
+  const removed = new Set(keys);
+  const entries = Object.entries(isMap(map) ? map : {}).filter(([key]) => !removed.has(key));
   return withValue(document, above, Object.fromEntries(entries));
 }

@@ -1,3 +1,4 @@
+import { maskedAddress, secretPartAt } from "../../lib/masked.ts";
 import { shown } from "../../lib/refusal.ts";
 import type { ConfigurationProblem, Origin } from "../problem.ts";
 
@@ -28,32 +29,34 @@ export interface Origins {
   writtenAs(path: Path): string | undefined;
 }
 
-const SECRET_KEYS: readonly (string | number)[] = [
-  "password",
-  "passwordHash",
-  "username",
-  "vendorParameters",
-  "secret",
-  "accessKeyId",
-  "secretAccessKey",
-  "sessionToken",
-];
-
 /** Returns the text of a value for messages; undefined for secrets, maps and lists. */
 export function display(path: Path, value: unknown, origins: Pick<Origins, "writtenAs">): string | undefined {
+  const part = secretPartAt(path);
   const secret =
-    path.some((key) => SECRET_KEYS.includes(key)) ||
+    // Many addresses of webhooks contain a key.
+    (part !== undefined && part !== "address") ||
     // A configuration may have a text such as `admin:secret` where a user is expected.
     (path[0] === "users" && path.length < 3) ||
-    // Many addresses of webhooks contain a key.
-    (path[0] === "webhooks" && (path.length < 3 || path[2] === "url"));
+    (path[0] === "webhooks" && path.length < 3);
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
   const written = origins.writtenAs(path) ?? value;
-  return shown(typeof written === "string" ? written.replace(/\/\/[^/@]*@/, "//***@") : written);
+  const isAddress = typeof written === "string" && (part === "address" || written.includes("://"));
+  return shown(isAddress ? maskedAddress(written) : written);
 }
 
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
+
+/** The most problems, and the most warnings, that are reported one by one. */
+const MOST_PROBLEMS = 100;
+
+/** Returns the first problems, and the number of the others as a last one. */
+function firstOnes(problems: readonly ConfigurationProblem[], kind: string): readonly ConfigurationProblem[] {
+  const others = problems.length - MOST_PROBLEMS;
+  const last = problems[MOST_PROBLEMS];
+  if (last === undefined) return problems;
+  return [...problems.slice(0, MOST_PROBLEMS), { file: last.file, path: "", message: `and ${others} more ${kind}` }];
+}
 
 /** Returns each problem once: a wrong value of the defaults of layers is wrong in each layer that has it. */
 const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProblem[] => [
@@ -67,6 +70,8 @@ export class Problems {
 
   readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
   readonly #skipped: Path[] = [];
+  /** The paths of all problems, and those above them, as JSON. */
+  readonly #within = new Set<string>();
 
   constructor(origins: Origins) {
     this.#origins = origins;
@@ -86,6 +91,7 @@ export class Problems {
   #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
     const problem = this.#problem(path, sentence, part);
     this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
+    for (let length = 0; length <= path.length; length++) this.#within.add(JSON.stringify(path.slice(0, length)));
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
@@ -108,12 +114,13 @@ export class Problems {
   }
 
   get warnings(): readonly ConfigurationProblem[] {
-    return distinct(this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
+    const known = distinct(this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
+    return firstOnes(known, "warnings");
   }
 
   /** Returns whether there is a problem or a skipped value at or below a path. */
   within(path: Path): boolean {
-    return this.#found.some((found) => isWithin(found.path, path)) || this.hasSkipped(path);
+    return this.#within.has(JSON.stringify(path)) || this.hasSkipped(path);
   }
 
   /** Returns whether a value at or below a path was skipped. */
@@ -137,6 +144,7 @@ export class Problems {
       line === undefined ? files.length : files.indexOf(file);
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
-    return known.sort((a, b) => rank(a) - rank(b) || line(a) - line(b));
+    const sorted = known.sort((a, b) => rank(a) - rank(b) || line(a) - line(b));
+    return firstOnes(sorted, "problems");
   }
 }

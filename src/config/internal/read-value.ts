@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
-import { valueAt, withoutKey, withValue } from "./document-path.ts";
+import { valueAt, withoutKey, withoutKeys, withValue } from "./document-path.ts";
 import type { Path, Problems } from "./problems.ts";
 
 export interface Reading {
@@ -10,6 +10,9 @@ export interface Reading {
 }
 
 type Issue = z.core.$ZodIssue;
+
+/** The most issues of one value that are read: each costs a copy of a part of the document. */
+const MOST_ISSUES = 200;
 
 /** The maps in which a key without a value is a mistake; everywhere else such a key counts as absent. */
 const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
@@ -27,11 +30,14 @@ export function readValue<S extends z.ZodType>(
 ): z.output<S> | undefined {
   const first = schema.safeParse(given);
   if (first.success) return first.data;
-  const firstIssues = innermost(first.error.issues, given);
+  const firstIssues = innermost(first.error.issues.slice(0, MOST_ISSUES), given).slice(0, MOST_ISSUES);
   const cleaned = firstIssues.reduce((value, issue) => clean(value, issue, at, reading), given);
   const second = cleaned === given ? first : schema.safeParse(cleaned);
   if (second.success) return second.data;
-  const issues = cleaned === given ? firstIssues : innermost(second.error?.issues ?? [], cleaned);
+  const issues =
+    cleaned === given
+      ? firstIssues
+      : innermost((second.error?.issues ?? []).slice(0, MOST_ISSUES), cleaned).slice(0, MOST_ISSUES);
   const hasShape = issues.every(({ code }) => code === "custom");
   const reported = new Set<string>();
   for (const issue of issues) {
@@ -72,7 +78,8 @@ export const fittingParts =
     for (let round = 0; round < 3; round++) {
       const parsed = schema.safeParse(rest);
       if (parsed.success) return parsed.data;
-      const fitting = innermost(parsed.error.issues, rest).reduce(withoutIssue, rest);
+      const issues = innermost(parsed.error.issues.slice(0, MOST_ISSUES), rest).slice(0, MOST_ISSUES);
+      const fitting = issues.reduce(withoutIssue, rest);
       rest = isMap(fitting) ? { ...standIns, ...fitting } : fitting;
     }
     return undefined;
@@ -81,8 +88,7 @@ export const fittingParts =
 /** Returns the document without the key that caused an issue, or without the list that holds the item. */
 function withoutIssue(document: unknown, issue: Issue): unknown {
   const path = pathOf(issue);
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.reduce((rest, key) => withoutKey(rest, [...path, key]), document);
+  if (issue.code === "unrecognized_keys") return withoutKeys(document, path, issue.keys);
   // If a key is missing, remove the map that lacks it.
   let end = valueAt(document, path) === undefined ? path.length - 1 : path.length;
   while (end > 0 && !isMap(valueAt(document, path.slice(0, end - 1)))) end--;

@@ -1,6 +1,7 @@
 import { errorMessage } from "../../lib/error-code.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { MAX_DEPTH, MAX_FIELDS } from "../body/field.ts";
 
 /** Parses a body that has a password as a JSON object, as `parseObject` does. No message repeats a part of it. */
 export function parseSecretObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
@@ -9,16 +10,63 @@ export function parseSecretObject(body: Uint8Array, what: string): Result<JsonOb
   return refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}` });
 }
 
+/**
+ * Parses a body that has an object of the configuration, as `parseObject` does, with the limit on values of all
+ * documents under `/rest`: the checks of a configuration compare the items of lists with each other.
+ */
+export const parseConfigurationObject = (body: Uint8Array, what: string): Result<JsonObject, Refusal> =>
+  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS });
+
 /** Parses a body as a JSON object. `what` names the resource in messages. */
-export function parseObject(body: Uint8Array, what: string): Result<JsonObject, Refusal> {
+export function parseObject(
+  body: Uint8Array,
+  what: string,
+  limits: Limits = { values: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY },
+): Result<JsonObject, Refusal> {
   const malformed = (why: string): Result<JsonObject, Refusal> =>
     refuse({ code: "malformed", message: `body: expected a JSON object with the fields of a ${what}, ${why}` });
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const tooMuch = excessOf(value, limits);
+    if (tooMuch !== undefined) return malformed(tooMuch);
     return isObject(value) ? ok(value) : malformed(`got ${shown(value)}`);
   } catch (error) {
-    return malformed(errorMessage(error));
+    // The message of Node has a part of the body, which may be a secret.
+    return malformed(errorMessage(error).replace(/, (?:\.\.\.)?".*$/s, ""));
   }
+}
+
+/** The most fields of one object. No document has as many; the cost of some checks grows with them. */
+const MOST_FIELDS = 1_000;
+
+interface Limits {
+  /** The most values at all. */
+  readonly values: number;
+  /** The most items of a list of objects. */
+  readonly items: number;
+}
+
+/** Returns why a value is too large to be checked; undefined: it is not. Holds no stack, however deep the value is. */
+function excessOf(value: unknown, limits: Limits): string | undefined {
+  let values = 0;
+  let level: readonly unknown[] = [value];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return `got values nested deeper than ${MAX_DEPTH}`;
+    const next: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== "object" || one === null) continue;
+      const members = Object.values(one);
+      values += members.length;
+      if (values > limits.values) return `got more than ${limits.values} values`;
+      if (members.length > limits.items && members.some((member) => typeof member === "object"))
+        return `got a list of ${members.length} objects, where at most ${limits.items} are allowed`;
+      if (!Array.isArray(one) && members.length > MOST_FIELDS)
+        return `got an object with ${members.length} fields, where at most ${MOST_FIELDS} are allowed`;
+      for (const member of members) if (typeof member === "object" && member !== null) next.push(member);
+    }
+    level = next;
+  }
+  return undefined;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;

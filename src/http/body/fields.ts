@@ -1,3 +1,4 @@
+import { MASKED, secretPartAt } from "../../lib/masked.ts";
 import { type Refusal, shown } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { placeOf } from "./body-text.ts";
@@ -27,7 +28,15 @@ export class Problems {
   expected(path: string, expected: string, field: Field): undefined {
     const got = scalarOf(field);
     const value =
-      got !== undefined ? shown(got) : field.kind === "list" ? "a list" : field.kind === "null" ? "null" : "fields";
+      secretPartAt(path.split(/[.[\]]/)) === "value"
+        ? MASKED
+        : got !== undefined
+          ? shown(got)
+          : field.kind === "list"
+            ? "a list"
+            : field.kind === "null"
+              ? "null"
+              : "fields";
     return this.at(field, `${path}: expected ${expected}, got ${value}`);
   }
 

@@ -9,7 +9,15 @@ import { refuse } from "../../lib/result.ts";
 import { DEFAULT_STORE } from "../../store/store-options.ts";
 import type { Exchange, Reply, Route, RouteOptions } from "../resource.ts";
 import { blobStoreDocument } from "./blob-store-document.ts";
-import { configuredRoute, deleteObject, inUse, type Present, presentObject, putObject } from "./configured-route.ts";
+import {
+  configuredRoute,
+  deleteObject,
+  inUse,
+  type Present,
+  presentObject,
+  putObject,
+  readerOf,
+} from "./configured-route.ts";
 
 type StoreParts = Pick<RouteOptions, "configured" | "changeObject">;
 
@@ -37,9 +45,9 @@ export function blobStoresRoute(parts: StoreParts): Route {
     elements: ["blobStores", "blobStore"],
     standard: "xml",
     names: () => namesOf(parts),
-    find: (_, name) => {
+    find: ({ caller }, name) => {
       const found = present(parts, name)?.document;
-      return found && shownStore(found, configured().stores[0]?.id === name);
+      return found && shownStore(found, configured().stores[0]?.id === name, readerOf(caller));
     },
     unknown: unknownStore,
     changes: {

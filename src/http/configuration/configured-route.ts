@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { documentOf, type ObjectKind, overriddenKey } from "../../gwc/configured-object.ts";
 import { map, type RootedDocument, textOf } from "../../gwc/document-node.ts";
 import type { FieldTypes } from "../../gwc/field-types.ts";
+import type { DocumentReader } from "../../gwc/secrets.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {
   administering,
   type Exchange,
@@ -115,6 +117,10 @@ export function documentAnswer(
   const { form, type } = chosen.value;
   return { status: 200, type, body: encodeDocument(form, root, node) };
 }
+
+/** Returns what a caller reads of the secrets of an object that was made over HTTP. */
+export const readerOf = (caller: Caller): DocumentReader =>
+  forbiddenTo(caller, "administer") === undefined ? "changer" : "reader";
 
 /** The kind of an object as PUT reads it. */
 export interface PutKind {

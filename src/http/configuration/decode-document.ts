@@ -60,7 +60,13 @@ export function decodeField(
   const decoder = new Decoder(kindsByKey(present), tolerated);
   const node = decoder.map(field, { map: roots[root] ?? {}, attributes }, "");
   const isWhole = keepsMasks === true || !decoder.hasMasks;
-  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node) });
+  const missing = (path: string, expected: string): void => {
+    decoder.problems.note({
+      code: "bad_field",
+      message: `${path}: expected ${expected}, got ${JSON.stringify(MASKED)}`,
+    });
+  };
+  return decoder.problems.result({ root, node: isWhole ? node : withSecrets(node, present?.node, missing) });
 }
 
 /** Returns the names of the fields of a document that have another value in the present one. */
@@ -81,6 +87,9 @@ function kindsByKey(document: RootedDocument | undefined): ReadonlyMap<string, s
     }),
   );
 }
+
+/** The most elements without a table in one element that a client may send. GeoWebCache has none with as many. */
+const MOST_UNKNOWN = 1_000;
 
 const below = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
@@ -134,12 +143,7 @@ class Decoder {
     path: string,
   ): MapNode {
     const known: NamedNode[] = [];
-    const byName = new Map<string, Field[]>();
-    for (const child of field.children) {
-      const same = byName.get(child.name);
-      if (same === undefined) byName.set(child.name, [child]);
-      else same.push(child);
-    }
+    const byName = byNameOf(field.children);
     for (const [name, type] of entriesOf(types)) {
       const given = byName.get(name);
       const [first, second] = given ?? [];
@@ -153,7 +157,12 @@ class Decoder {
         known.push([name, this.#decode(first, type, at)]);
       }
     }
-    const others = field.children.filter(({ name }) => !name.startsWith("@") && !(name in types));
+    const others = field.children.filter(({ name }) => !name.startsWith("@") && !Object.hasOwn(types, name));
+    if (others.length > MOST_UNKNOWN && this.#tolerated !== undefined) {
+      const at = path === "" ? field.name : path;
+      this.problems.at(field, `${at}: expected at most ${MOST_UNKNOWN} unknown elements, got ${others.length}`);
+      return { kind: "map", attributes: {}, fields: known };
+    }
     // Elements without a table may have `***` at any depth.
     if (others.length > 0) this.hasMasks = true;
     for (const other of others) {
@@ -275,11 +284,21 @@ function attributesOf(field: Field, names: readonly string[]): Readonly<Record<s
   return Object.fromEntries(given);
 }
 
+/** Returns the fields of each name, in their order. */
+function byNameOf(fields: readonly Field[]): ReadonlyMap<string, readonly Field[]> {
+  const byName = new Map<string, Field[]>();
+  for (const field of fields) {
+    const same = byName.get(field.name);
+    if (same === undefined) byName.set(field.name, [field]);
+    else same.push(field);
+  }
+  return byName;
+}
+
 /** Returns elements without a table as they came. */
 function unknownFields(fields: readonly Field[]): NamedNode[] {
-  const names = [...new Set(fields.map(({ name }) => name))];
-  return names.map((name): NamedNode => {
-    const all = expanded(fields.filter((field) => field.name === name)).map(unknownNode);
+  return [...byNameOf(fields)].map(([name, same]): NamedNode => {
+    const all = expanded(same).map(unknownNode);
     const [only] = all;
     return [name, all.length === 1 && only !== undefined ? only : { kind: "repeated", items: all }];
   });

@@ -133,11 +133,6 @@ test.each([
     expect.stringMatching(/^mimeFormats\[1\]: expected one of .*, got "image\/tiff"$/),
   ],
   [
-    filtersOf("<regexParameterFilter><key>A</key><regex>a(?P&lt;n&gt;b)</regex></regexParameterFilter>"),
-    expect.stringMatching(/^parameterFilters\[0\]\.regex: expected none of /),
-  ],
-  [filtersOf("<regexParameterFilter><key>A</key><regex>\\(?P&lt;n\\\\C</regex></regexParameterFilter>"), undefined],
-  [
     filtersOf(
       "<floatParameterFilter><key>A</key><defaultValue>1</defaultValue><values><float>1.0</float></values></floatParameterFilter>",
     ),

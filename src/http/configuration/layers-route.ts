@@ -4,7 +4,7 @@ import { LAYER_ROOTS } from "../../gwc/field-types.ts";
 import { elementPath, layerContent, layerFault } from "../../gwc/layer-content.ts";
 import { layerDocument } from "../../gwc/layer-document.ts";
 import { ownContent } from "../../gwc/own-document.ts";
-import { withoutValues } from "../../gwc/secrets.ts";
+import { withoutSecrets } from "../../gwc/secrets.ts";
 import { completeLayer, type ShownFrom, shownLayer } from "../../gwc/shown-layer.ts";
 import { isUsable } from "../../gwc/store-content.ts";
 import type { Layer } from "../../layer/layer.ts";
@@ -18,6 +18,7 @@ import {
   type Present,
   presentObject,
   putObject,
+  readerOf,
   withBlanks,
 } from "./configured-route.ts";
 import type { DocumentForm } from "./document-form.ts";
@@ -60,15 +61,15 @@ export function layersRoute(parts: LayerParts): Route {
     const isMade = new Set(made);
     return [...[...catalogue.layers.keys()].filter((name) => !isMade.has(name)), ...made];
   };
-  const find = ({ catalogue }: Exchange, name: string): RootedDocument | undefined => {
+  const find = ({ catalogue, caller }: Exchange, name: string): RootedDocument | undefined => {
     const { objects } = configured();
     const made = documentOf(objects, "layer", name);
     if (made !== undefined && ownContent(made) === undefined)
-      return shownLayer(made, shownFrom(parts, catalogue.layers.get(name)));
+      return shownLayer(made, readerOf(caller), shownFrom(parts, catalogue.layers.get(name)));
     const layer = catalogue.layers.get(name);
     if (layer === undefined) return undefined;
     const { root, node } = layerDocument(layer);
-    return { root, node: withoutValues(node) };
+    return { root, node: withoutSecrets(node, "reader") };
   };
   return configuredRoute({
     segment: "layers",

@@ -5,6 +5,7 @@ import { type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
 import { quotaBytes } from "../../quota/quota-bytes.ts";
 import {
+  DEFAULT_QUOTA,
   type ExpirationPolicy,
   type LayerQuota,
   QUOTA_FIELDS,
@@ -16,7 +17,10 @@ import {
   CLEAN_UP_UNITS,
   checkQuotaSize,
   EXPIRATION_POLICIES,
+  LARGE_UNITS,
   parseQuotaValue,
+  quotaFromFile,
+  SHORT_TIMES,
   STORAGE_UNITS,
 } from "../../quota/quota-validation.ts";
 import { placeOf } from "../body/body-text.ts";
@@ -48,6 +52,9 @@ export interface DecodedQuotaChange {
   readonly ignored?: readonly string[];
 }
 
+/** Whose words a document may have: GeoWebCache's file may name more units than the classic interface. */
+export type QuotaWords = "interface" | "geowebcache file";
+
 /**
  * Decodes the body of a PUT to `diskquota.<format>` (`docs/reference/wire-format.md`, Disk quota). One wrong field
  * refuses the whole change.
@@ -56,16 +63,16 @@ export function decodeQuotaChange(
   body: Uint8Array,
   format: DocumentFormat,
   knownLayers: Pick<ReadonlySet<string>, "has">,
+  words: QuotaWords = "interface",
 ): Result<DecodedQuotaChange, Refusal> {
   const document = readDocument(body, format, "a cacheQuotaConfiguration document", ROOTS);
   if (!document.ok) return document;
   const root = ROOTS.find((name) => name === document.value.name) ?? "cacheQuotaConfiguration";
   const fields = new Fields(document.value, "", QUOTA_FIELDS, new Problems());
-  const from: Reading = { root, problems: fields.problems, knownLayers };
+  const from: Reading = { root, problems: fields.problems, knownLayers, words };
   const change: QuotaChange = defined({
     enabled: fields.read("enabled", "true or false", (text) => BOOLEANS.get(text.trim().toLowerCase())),
-    cacheCleanUpFrequency: readPositive(fields, "cacheCleanUpFrequency"),
-    cacheCleanUpUnits: readEnum(from, fields, "cacheCleanUpUnits", "TimeUnit", CLEAN_UP_UNITS, upper),
+    ...readCleanUp(from, fields),
     maxConcurrentCleanUps: readPositive(fields, "maxConcurrentCleanUps"),
     globalExpirationPolicyName: readPolicy(from, fields, "globalExpirationPolicyName"),
     globalQuota: readQuota(from, fields, "globalQuota"),
@@ -79,6 +86,22 @@ interface Reading {
   readonly root: QuotaRoot;
   readonly problems: Problems;
   readonly knownLayers: Pick<ReadonlySet<string>, "has">;
+  readonly words: QuotaWords;
+}
+
+/** Reads the interval between clean-ups. A unit of the file that is shorter than a second becomes seconds, rounded up. */
+function readCleanUp(from: Reading, fields: Fields): Pick<QuotaChange, "cacheCleanUpFrequency" | "cacheCleanUpUnits"> {
+  const cacheCleanUpFrequency = readPositive(fields, "cacheCleanUpFrequency");
+  const known = from.words === "interface" ? CLEAN_UP_UNITS : [...CLEAN_UP_UNITS, ...SHORT_TIMES.keys()];
+  const units = readEnum(from, fields, "cacheCleanUpUnits", "TimeUnit", known, upper);
+  const perSecond = SHORT_TIMES.get(units ?? "");
+  if (perSecond !== undefined)
+    return {
+      cacheCleanUpFrequency: Math.ceil((cacheCleanUpFrequency ?? DEFAULT_QUOTA.cacheCleanUpFrequency) / perSecond),
+      cacheCleanUpUnits: "SECONDS",
+    };
+  const cacheCleanUpUnits = CLEAN_UP_UNITS.find((unit) => unit === units);
+  return defined({ cacheCleanUpFrequency, cacheCleanUpUnits });
 }
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
@@ -150,8 +173,11 @@ function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> 
   const value = isBytes
     ? fields.read("bytes", "a whole number, 0 or more", parseBytes)
     : fields.read("value", "a decimal number, 0 or more, of at most 100 digits", parseQuotaValue);
-  const units =
-    isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", STORAGE_UNITS, same);
+  const known = from.words === "interface" ? STORAGE_UNITS : [...STORAGE_UNITS, ...LARGE_UNITS.keys()];
+  const named = isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", known, same);
+  if (from.words === "geowebcache file" && value !== undefined && named !== undefined)
+    return quotaFromFile(value, named);
+  const units = STORAGE_UNITS.find((unit) => unit === named);
   const tooLarge = value === undefined ? undefined : checkQuotaSize(path, { value, units: units ?? "B" });
   if (tooLarge !== undefined) from.problems.at(field, tooLarge.message);
   return defined({ value, units });

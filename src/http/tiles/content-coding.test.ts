@@ -1,6 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { etagOf } from "../../cache/etag.ts";
 import { accepts, codingFor, PackedBodies, packedTag } from "./content-coding.ts";
 
 test.each([
@@ -60,8 +61,30 @@ test("a body is compressed once for concurrent requests, and later served from m
   expect(bodies.get(bytes, '"a"', "br")).toBeInstanceOf(Promise);
 });
 
+/** Returns other bytes with the same entity tag: a difference that the generator of CRC-32 divides changes no checksum. */
+function forged(bytes: Uint8Array): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  const generator = (1n << 32n) | 0x04c11db7n;
+  for (let bit = 0; bit <= 32; bit++)
+    if ((generator >> BigInt(32 - bit)) & 1n) changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return changed;
+}
+
+test("bytes that were made to have the tag of others are never sent for them", async () => {
+  const bodies = new PackedBodies(100_000);
+  const secret = Buffer.alloc(1000, "secret ");
+  const chosen = forged(secret);
+  const tag = etagOf(secret);
+  expect(etagOf(chosen)).toBe(tag);
+  const [first, second] = [bodies.get(secret, tag, "gzip"), bodies.get(chosen, tag, "gzip")];
+  expect(gunzipSync(await first).equals(secret)).toBe(true);
+  expect(gunzipSync(await second).equals(chosen)).toBe(true);
+  for (const bytes of [secret, chosen, secret])
+    expect(gunzipSync(await bodies.get(bytes, tag, "gzip")).equals(bytes)).toBe(true);
+});
+
 test("no more bytes are cached than allowed", async () => {
-  const bodies = new PackedBodies(700);
+  const bodies = new PackedBodies(3000);
   const bytes = Buffer.alloc(1000, "tile ");
   for (const tag of ['"a"', '"b"', '"c"']) await bodies.get(bytes, tag, "gzip");
   expect(bodies.get(bytes, '"c"', "gzip")).not.toBeInstanceOf(Promise);

@@ -66,29 +66,45 @@ const packers = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
 } as const;
 
-/** Stores compressed bodies by tag, up to a number of bytes. Each body is compressed once, outside the event loop. */
+/** A body and its compressed form, or the promise of that form. */
+interface Packed<Form> {
+  readonly bytes: Uint8Array;
+  readonly packed: Form;
+}
+
+/**
+ * Stores compressed bodies, up to a number of bytes. Each body is compressed once, outside the event loop. A tag finds a
+ * body, and equal bytes decide: whoever chooses the bytes of a tile can give it the tag of another one.
+ */
 export class PackedBodies {
-  readonly #packed: LRUCache<string, Uint8Array>;
-  readonly #coming = new Map<string, Promise<Uint8Array>>();
+  readonly #packed: LRUCache<string, Packed<Uint8Array>>;
+  readonly #coming = new Map<string, Packed<Promise<Uint8Array>>>();
 
   constructor(maxBytes: number) {
-    this.#packed = new LRUCache({ maxSize: maxBytes, sizeCalculation: (bytes) => bytes.byteLength + OVERHEAD_BYTES });
+    this.#packed = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ bytes, packed }) => bytes.byteLength + packed.byteLength + OVERHEAD_BYTES,
+    });
   }
 
   /** Returns a compressed body: at once if it is stored, else as a promise. `etag` is derived from the bytes. */
   get(bytes: Uint8Array, etag: string, coding: "br" | "gzip"): Uint8Array | Promise<Uint8Array> {
     const key = packedTag(etag, coding);
     const stored = this.#packed.get(key);
-    if (stored !== undefined) return stored;
+    if (stored !== undefined && isSame(stored.bytes, bytes)) return stored.packed;
     const coming = this.#coming.get(key);
-    if (coming !== undefined) return coming;
+    if (coming !== undefined && isSame(coming.bytes, bytes)) return coming.packed;
     const packing = packers[coding](bytes)
       .then((packed) => {
-        this.#packed.set(key, packed);
+        this.#packed.set(key, { bytes, packed });
         return packed;
       })
-      .finally(() => this.#coming.delete(key));
-    this.#coming.set(key, packing);
+      .finally(() => {
+        if (this.#coming.get(key)?.packed === packing) this.#coming.delete(key);
+      });
+    this.#coming.set(key, { bytes, packed: packing });
     return packing;
   }
 }
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => a === b || Buffer.compare(a, b) === 0;

@@ -1,41 +1,55 @@
-import { canonicalSrs, type Extent } from "../../grid/grid-set.ts";
-import { latitudeAt, longitudeAt } from "../../grid/web-mercator.ts";
+import { geographicExtent } from "../../grid/geographic-extent.ts";
+import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../layer/layer.ts";
 
-/** The world in longitude and latitude. */
-export const WORLD: Extent = { minX: -180, minY: -90, maxX: 180, maxY: 90 };
+/** Boxes by grid subset, or by grid set if the subset has no extent: each takes about a hundred conversions. */
+const boxes = new WeakMap<GridSubset | GridSet, { readonly box: Extent | undefined }>();
 
-const clamp = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value));
+/** Returns the box in longitude and latitude around all grid subsets of a layer; undefined: none of them has one. */
+export function geographicBox({ gridSubsets }: Layer): Extent | undefined {
+  return gridSubsets.map(geographicBoxOf).reduce(unionOrOther, undefined);
+}
+
+/** Returns a grid subset's box in longitude and latitude; undefined: its CRS is not known. */
+export function geographicBoxOf(subset: GridSubset): Extent | undefined {
+  const key = subset.extent === undefined ? subset.gridSet : subset;
+  const known = boxes.get(key);
+  if (known !== undefined) return known.box;
+  const box = geographicExtent(subset.gridSet.srs, subsetExtent(subset));
+  boxes.set(key, { box });
+  return box;
+}
+
+/** The grid subsets of a layer in one CRS, and the box around them in that CRS. */
+export interface CrsBox {
+  readonly subset: GridSubset;
+  readonly box: Extent;
+}
 
 /**
- * Returns a layer's box in longitude and latitude: that of its EPSG:4326 subset, else of a Mercator one (as GWC);
- * undefined if it has neither.
+ * Returns the boxes of a layer by the EPSG codes of its grid subsets, with the first subset of each code.
+ * @param codesOf the codes by which the CRS of a subset is called
  */
-export function geographicBox({ gridSubsets }: Layer): Extent | undefined {
-  const of = (srs: number): Extent | undefined => {
-    const subset = gridSubsets.find((s) => canonicalSrs(s.gridSet.srs) === srs);
-    return subset === undefined ? undefined : geographicBoxOf(subset);
-  };
-  return of(4326) ?? of(3857);
+export function crsBoxes(
+  { gridSubsets }: Layer,
+  codesOf = (subset: GridSubset): readonly number[] => [subset.gridSet.srs],
+): ReadonlyMap<number, CrsBox> {
+  const found = new Map<number, CrsBox>();
+  for (const subset of gridSubsets)
+    for (const code of codesOf(subset)) {
+      const before = found.get(code);
+      const box = subsetExtent(subset);
+      found.set(code, before === undefined ? { subset, box } : { ...before, box: union(before.box, box) });
+    }
+  return found;
 }
 
-/** Returns a grid subset's box in longitude and latitude; undefined if its CRS is neither EPSG:4326 nor Mercator. */
-export function geographicBoxOf(subset: GridSubset): Extent | undefined {
-  const srs = canonicalSrs(subset.gridSet.srs);
-  if (srs !== 4326 && srs !== 3857) return undefined;
-  const extent = subsetExtent(subset);
-  const box = srs === 4326 ? extent : unprojected(extent);
-  return {
-    minX: clamp(box.minX, 180),
-    minY: clamp(box.minY, 90),
-    maxX: clamp(box.maxX, 180),
-    maxY: clamp(box.maxY, 90),
-  };
-}
-
-const unprojected = (e: Extent): Extent => ({
-  minX: longitudeAt(e.minX),
-  minY: latitudeAt(e.minY),
-  maxX: longitudeAt(e.maxX),
-  maxY: latitudeAt(e.maxY),
+const union = (a: Extent, b: Extent): Extent => ({
+  minX: Math.min(a.minX, b.minX),
+  minY: Math.min(a.minY, b.minY),
+  maxX: Math.max(a.maxX, b.maxX),
+  maxY: Math.max(a.maxY, b.maxY),
 });
+
+const unionOrOther = (a: Extent | undefined, b: Extent | undefined): Extent | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : union(a, b);

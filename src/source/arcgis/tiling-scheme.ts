@@ -1,6 +1,8 @@
 import { dirname, join } from "node:path";
-import { createGridSet, defaultMetersPerUnit, type GridSetOptions } from "../../grid/create-grid-set.ts";
+import { createGridSet, type GridSetOptions } from "../../grid/create-grid-set.ts";
+import { METERS_PER_DEGREE } from "../../grid/epsg-tables.ts";
 import { canonicalSrs, type Extent, type GridSet } from "../../grid/grid-set.ts";
+import { unitOf } from "../../grid/units.ts";
 import { ARCGIS_STORAGES, type ArcgisCacheSourceOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
@@ -147,14 +149,15 @@ function gridOf(root: XmlElement): Result<Grid, string> {
   const resolutions = items.map((item) => numberAt(item, "Resolution"));
   const [first] = items;
   const scale = first === undefined ? Number.NaN : numberAt(first, "Scale");
+  const srs = canonicalSrs(isWhole(latest, 1, 2 ** 31 - 1) ? latest : code);
   return ok({
     code,
-    srs: canonicalSrs(isWhole(latest, 1, 2 ** 31 - 1) ? latest : code),
+    srs,
     tileOrigin: { x, y },
     tileSize: [width, height],
     levels,
     resolutions,
-    metersPerUnit: metersPerUnit(scale, resolutions[0] ?? Number.NaN, numberAt(info, "DPI")),
+    metersPerUnit: metersPerUnit(srs, scale, resolutions[0] ?? Number.NaN, numberAt(info, "DPI")),
   });
 }
 
@@ -162,10 +165,10 @@ function gridOf(root: XmlElement): Result<Grid, string> {
  * Returns the metres per unit of the CRS: the scales of ArcGIS are those of pixels of the DPI, those of WMTS of pixels of
  * 0.28 mm. GeoWebCache takes one for the other.
  */
-function metersPerUnit(scale: number, resolution: number, dpi: number): number {
+function metersPerUnit(srs: number, scale: number, resolution: number, dpi: number): number {
   const pixelMeters = INCH_METERS / (dpi > 0 ? dpi : DEFAULT_DPI);
   const computed = (scale * pixelMeters) / resolution;
-  const known = [1, defaultMetersPerUnit(4326)].find((unit) => Math.abs(computed / unit - 1) < UNIT_TOLERANCE);
+  const known = [unitOf(srs), 1, METERS_PER_DEGREE].find((unit) => Math.abs(computed / unit - 1) < UNIT_TOLERANCE);
   return known ?? (computed > 0 && Number.isFinite(computed) ? computed : 1);
 }
 

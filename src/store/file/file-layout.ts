@@ -7,11 +7,12 @@ import type { StoredPyramid } from "../inventory-store.ts";
  *   LAYER/GRIDSET_ZZ[_PARAMETERSID]/BX_BY/X_Y.EXT
  */
 
-/** Returns a name as part of a path: `:` and space become `_` as in GWC; what could leave the directory is escaped. */
+/**
+ * Returns a name as part of a path: `:` and space become `_` as in GWC. A slash, which GWC writes as it is, is escaped: the
+ * directory of a layer would lie inside that of another layer, which is truncated by one rename.
+ */
 export function directoryName(name: string): string {
-  const plain = name
-    .replace(/[: ]/g, "_")
-    .replace(/[/\\\0%]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  const plain = name.replace(/[: ]/g, "_").replaceAll("/", "%2F").replaceAll("\0", "%00");
   return plain === "." || plain === ".." ? plain.replaceAll(".", "%2E") : plain;
 }
 

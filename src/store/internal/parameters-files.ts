@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
 import type { TileStore } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
+import { readRegular } from "./regular-file.ts";
 
 /** The directories of a store that describes parameters ids in its layers' directories, as GWC does. */
 export interface DescribedPaths {
@@ -29,7 +30,8 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
 
     parametersOf(layer, id) {
       try {
-        return decodeParametersFile(readFileSync(join(paths.layerPath(layer), parametersFileName(id)), "latin1"));
+        const content = readRegular(join(paths.layerPath(layer), parametersFileName(id)), "latin1");
+        return content === undefined ? undefined : decodeParametersFile(content);
       } catch (error) {
         if (isAbsent(error)) return undefined;
         throw storeError(error, "a parameters file cannot be read");

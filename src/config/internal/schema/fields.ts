@@ -13,9 +13,17 @@ export const map = <F extends Readonly<Record<string, z.ZodType>>>(fields: F) =>
     error: (issue) => (issue.code === "unrecognized_keys" ? unknownKeys(issue.keys, Object.keys(fields)) : "a map"),
   });
 
-/** Returns one line for each unknown key. */
-const unknownKeys = (keys: readonly string[], known: readonly string[]): string =>
-  keys.map((key) => `unknown key${didYouMean(key, known)} (known here: ${known.join(", ")})`).join("\n");
+/** The most unknown keys of a map that are reported one by one. */
+const MOST_KEYS = 100;
+
+/** Returns one line for each unknown key; of many for the first ones, and one for the others. */
+function unknownKeys(keys: readonly string[], known: readonly string[]): string {
+  const lines = keys
+    .slice(0, MOST_KEYS)
+    .map((key) => `unknown key${didYouMean(key, known)} (known here: ${known.join(", ")})`);
+  const others = keys.length - lines.length;
+  return (others === 0 ? lines : [...lines, `unknown key, one of ${others} more in this map`]).join("\n");
+}
 
 /** Marks a key that may be absent and has no default. */
 export const optional = z.exactOptional;

@@ -38,7 +38,9 @@ export const GridSetSchema = map({
   levels: optional(whole(1, 64)).describe("The number of levels, each of half the resolution of the one above; 18."),
   scaleNames: optional(list(text)).describe("The names of the levels."),
   metersPerUnit: optional(number({ above: 0 })).describe("The length of a unit of the CRS in metres; that of EPSG."),
-  pixelSize: optional(number({ above: 0 })).describe("The size of a pixel in metres; 0.00028."),
+  pixelSize: optional(number({ above: 0 })).describe(
+    "The size of a pixel in metres that scaleDenominators assume; 0.00028.",
+  ),
   tileSize: optional(pair(whole(1, 4096))).describe("Width and height of a tile in pixels; 256, 256."),
   alignTopLeft: optional(flag).describe("Rows are aligned with the top of the extent."),
   yCoordinateFirst: optional(flag).describe("The axis order in WMTS capabilities; that of EPSG."),

@@ -129,7 +129,7 @@ const ParameterFilterSchema = kinds([
     type: z.literal("regex").describe("A text that matches a regular expression."),
     key: filterKey,
     default: textDefault,
-    regex: anyText.describe("The regular expression of RE2 that the whole value matches."),
+    regex: anyText.describe("The regular expression, in the syntax of Java, that the whole value matches."),
     normalize,
   }),
   map({

@@ -69,6 +69,7 @@ export function gridSetResource(parts: RouteOptions, id: string): Resource {
       return {
         shown: { ...gridSetDocument(found) },
         made: made === undefined ? undefined : gridSetContent(made),
+        whole: { ...gridSetDocument(found) },
         tag: gridSetTag(found),
         fixed: fixedGridSet(parts, of),
       };

@@ -3,11 +3,12 @@ import * as z from "zod";
 import { type ObjectEffect, type ObjectKind, overriddenKey } from "../../../gwc/configured-object.ts";
 import type { Content } from "../../../gwc/content.ts";
 import { ownDocument } from "../../../gwc/own-document.ts";
+import { masked } from "../../../lib/masked.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
-import { isObject, parseObject, withoutNulls } from "../json-body.ts";
+import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
 import { decodeStrictQuery, yesOrNo } from "../query-fields.ts";
 import { effectDocument } from "./change-effect.ts";
 import { expectedTag } from "./preconditions.ts";
@@ -28,6 +29,8 @@ export interface PresentObject {
   readonly shown: Content;
   /** As it was made over HTTP, with its secrets; undefined: it was not. */
   readonly made: Content | undefined;
+  /** As it is in force, with its secrets. */
+  readonly whole: Content;
   readonly tag: string;
   /** Why it cannot be changed here; undefined: it can. */
   readonly fixed: Refusal | undefined;
@@ -93,9 +96,11 @@ async function changed(
   const present = kind.present(exchange, name);
   const isPatch = method === "PATCH";
   if (isPatch && present === undefined) return refuse(kind.unknown(name));
-  const body = await exchange.body((bytes) => parseObject(bytes, kind.what));
+  const body = await exchange.body((bytes) => parseConfigurationObject(bytes, kind.what));
   if (!body.ok) return body;
-  const before = present?.made ?? (present && plain(present.shown));
+  // A patch that does not name a secret keeps it, as one that sends it masked.
+  const whole = present && plain(present.made ?? present.whole);
+  const before = masked(whole);
   const content = named(kind, isPatch ? mergePatch(before, body.value) : withoutNulls(body.value), name);
   if (!content.ok) return content;
   const expected = expectedTag(exchange.headers, present?.tag ?? null);
@@ -110,9 +115,9 @@ async function changed(
     return dryRun ? effect("unchanged") : kind.answer(exchange, name, 200);
   const fixed = present?.fixed ?? kind.reserved?.(name) ?? inDirectory(parts, kind, name);
   if (fixed !== undefined) return refuse(fixed);
-  const whole = withSecrets(content.value, present?.made);
-  if (!whole.ok) return whole;
-  const document = ownDocument(isObject(whole.value) ? whole.value : {});
+  const filled = withSecrets(content.value, whole);
+  if (!filled.ok) return filled;
+  const document = ownDocument(isObject(filled.value) ? filled.value : {});
   // A patch applies to the state that it was merged with.
   const tag = isPatch ? (present?.tag ?? null) : expected.value;
   const change = { kind: kind.kind, name, document, ...(tag === undefined ? {} : { expected: tag }) };

@@ -1,68 +1,111 @@
-import type { Content } from "../../../gwc/content.ts";
-import { MASKED, withMaskedQuery } from "../../../lib/masked.ts";
+import { isDeepStrictEqual } from "node:util";
+import { addressOrigin, MASKED, masked, restoredAddress, secretPartAt } from "../../../lib/masked.ts";
 import { badField, type FieldRefusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { fieldName } from "../../../lib/schema.ts";
 import { isObject } from "../json-body.ts";
 
-/** The user and password in the address of a proxy. */
-const MASKED_USER = `//${MASKED}@`;
-/** A value in the query of an address. */
-const MASKED_VALUE = `=${MASKED}`;
-
-/** Returns a layer's content with the values in the queries of its source's addresses masked. */
-export function withMaskedAddresses(content: Content): Content {
-  const { source } = content;
-  if (!isObject(source)) return content;
-  const masked = (value: unknown): unknown =>
-    typeof value === "string" ? withMaskedQuery(value) : Array.isArray(value) ? value.map(masked) : value;
-  const addresses = ["url", "urls"].flatMap((key) => (source[key] === undefined ? [] : [[key, masked(source[key])]]));
-  return { ...content, source: { ...source, ...Object.fromEntries(addresses) } };
-}
+type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Returns a content with the secrets of the present one where the client has sent them masked.
+ * Returns a content with the secrets of the present one where the client has sent them masked. A secret stays only while
+ * it is sent to the same servers: scheme, host and port of the address beside it are those of the present one.
  * @param present the content with its secrets; undefined: there is none
  */
-export function withSecrets(value: unknown, present: unknown, path = ""): Result<unknown, FieldRefusal> {
-  if (typeof value === "string" && value.includes(MASKED_VALUE)) {
-    const isKept = typeof present === "string" && withMaskedQuery(present) === value;
-    return isKept
-      ? ok(present)
-      : refuse(badField(path, "the values of the query themselves, or the address as it was", value));
-  }
-  if (typeof value === "string" && (value === MASKED || value.includes(MASKED_USER))) {
-    const user = typeof present === "string" ? /\/\/[^/]*@/.exec(present)?.[0] : undefined;
-    if (value === MASKED && typeof present === "string") return ok(present);
-    if (value !== MASKED && user !== undefined) return ok(value.replace(MASKED_USER, user));
-    return refuse(badField(path, "the secret itself, as there is none to keep", value));
-  }
+export const withSecrets = (value: unknown, present: unknown): Result<unknown, FieldRefusal> =>
+  filled(value, present, { path: [], isSameServer: true });
+
+interface Place {
+  readonly path: readonly (string | number)[];
+  /** Whether the secrets at this place go to the servers that have them. */
+  readonly isSameServer: boolean;
+}
+
+function filled(value: unknown, present: unknown, place: Place): Result<unknown, FieldRefusal> {
+  if (typeof value === "string") return filledText(value, present, place);
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const [i, item] of value.entries()) {
-      const kept = withSecrets(item, Array.isArray(present) ? present[i] : undefined, `${path}[${i}]`);
+      const kept = filled(item, counterpart(item, present, below(place, i), value.length), below(place, i));
       if (!kept.ok) return kept;
       items.push(kept.value);
     }
     return ok(items);
   }
   if (!isObject(value)) return ok(value);
-  const members: Record<string, unknown> = {};
+  const before = isObject(present) ? present : undefined;
+  const isSameServer = place.isSameServer && hasSameServers(value, before ?? {});
+  const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
-    const before = isObject(present) ? present[key] : undefined;
-    const kept = withSecrets(member, before, path === "" ? key : `${path}.${key}`);
+    const kept = filled(member, before?.[key], { path: [...place.path, key], isSameServer });
     if (!kept.ok) return kept;
-    members[key] = kept.value;
+    members.push([key, kept.value]);
   }
-  return ok(members);
+  return ok(Object.fromEntries(members));
+}
+
+const below = ({ path, isSameServer }: Place, key: number): Place => ({ path: [...path, key], isSameServer });
+
+function filledText(value: string, present: unknown, { path, isSameServer }: Place): Result<unknown, FieldRefusal> {
+  const part = secretPartAt(path);
+  if (part === undefined) return ok(value);
+  const refused = (expected: string) => refuse(badField(fieldName(path), expected, value));
+  if (part === "address") {
+    const restored = restoredAddress(value, isSameServer || !value.includes("{") ? textsIn(present) : []);
+    return restored === undefined
+      ? refused("the secrets of the address themselves, as there are none for this scheme, host and port")
+      : ok(restored);
+  }
+  if (value !== MASKED) return ok(value);
+  if (present === undefined || present === null) return refused("the secret itself, as there is none to keep");
+  return isSameServer ? ok(present) : refused("the secret itself, as it would be sent to another server than before");
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((item) => typeof item === "string");
+
+/**
+ * Returns the part of the present list that a new item continues. An address may be each of the present ones; another
+ * item is the one that differs in secrets alone, else the one at its place in a list of the same length.
+ */
+function counterpart(item: unknown, present: unknown, { path }: Place, count: number): unknown {
+  if (typeof item === "string") return typeof present === "string" ? present : textsIn(present);
+  if (!Array.isArray(present)) return undefined;
+  const plain = masked(item, path);
+  const same = present.find((one) => isDeepStrictEqual(masked(one, path), plain));
+  return same ?? (present.length === count ? present[Number(path.at(-1))] : undefined);
+}
+
+/** Returns whether all servers that get the secrets of an object have got those of the present one. */
+function hasSameServers(value: Content, present: Content): boolean {
+  const before = new Set(serversOf(present));
+  return serversOf(value).every((server) => before.has(server));
+}
+
+/** Returns the servers that get the secrets of a source, a feed or a store. */
+function serversOf(value: Content): readonly string[] {
+  const addresses = textsIn(value["url"]);
+  // Without an endpoint a bucket is one of AWS.
+  const endpoint = value["bucket"] === undefined ? [] : [value["endpoint"] ?? "aws"];
+  const origins = [...addresses, ...textsIn(endpoint)].map((address) => addressOrigin(address) ?? address);
+  const { proxy, subdomains } = value;
+  // A proxy reads what goes to a server without TLS.
+  const isRead = addresses.some((address) => !/^https:/i.test(address));
+  const proxies = isRead && typeof proxy === "string" && proxy !== "none" ? [`proxy ${addressOrigin(proxy)}`] : [];
+  const parts = origins.some((origin) => origin.includes("{s}"))
+    ? textsIn(subdomains).map((part) => `{s} ${part}`)
+    : [];
+  return [...origins, ...proxies, ...parts];
 }
 
 /** Returns a document after a merge patch (RFC 7396): null removes a member, an object is merged, the rest is replaced. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
-  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  // A map, as an assignment to the key `__proto__` would set no key.
+  const merged = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete merged[key];
-    else merged[key] = mergePatch(merged[key], value);
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
   }
-  return merged;
+  return Object.fromEntries(merged);
 }

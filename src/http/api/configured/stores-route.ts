@@ -2,7 +2,7 @@ import { documentOf, fileOf } from "../../../gwc/configured-object.ts";
 import { storeContent } from "../../../gwc/store-content.ts";
 import { conflict, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
-import { storeConfiguration, storeTag } from "../../../store/store-configuration.ts";
+import { storeConfiguration, storeConfigurationWithSecrets, storeTag } from "../../../store/store-configuration.ts";
 import { DEFAULT_STORE, type StoreOptions } from "../../../store/store-options.ts";
 import { fixedStore, usersOfStore } from "../../configuration/blob-stores-route.ts";
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
@@ -54,6 +54,7 @@ export function storeResource(parts: RouteOptions, id: string): Resource {
       return {
         shown: storeConfiguration(found),
         made: made === undefined ? undefined : storeContent(made),
+        whole: storeConfigurationWithSecrets(found),
         tag: storeTag(found),
         fixed: fixedStore(parts, of),
       };

@@ -25,6 +25,8 @@ const SESSION_CHECK_MS = 10_000;
 const RETRY_MS = 2_000;
 /** The most streams at once: each has a connection, and each change is sent to each of them. */
 const MOST_STREAMS = 1_000;
+/** The most streams of one account. Each tab of the console has one. */
+const MOST_OF_ACCOUNT = 100;
 /** The limit of jobs of one state in a snapshot. */
 const SNAPSHOT = 1_000;
 
@@ -70,12 +72,28 @@ export function eventsResource({ operations, events }: EventParts): Resource {
     () => events.wake(),
   );
   let streams = 0;
+  const ofAccounts = new Map<string, number>();
   return queryReader(eventsQuery, async (wanted, { headers, signal, caller, isStillPermitted }) => {
     if (streams >= MOST_STREAMS)
       return refuse({ code: "too_many_requests", message: `${MOST_STREAMS} streams of events are open already.` });
+    const account = caller.kind === "user" ? caller.user.name : undefined;
+    const own = account === undefined ? 0 : (ofAccounts.get(account) ?? 0);
+    if (own >= MOST_OF_ACCOUNT)
+      return refuse({
+        code: "too_many_requests",
+        message: `This account has ${MOST_OF_ACCOUNT} streams of events open already.`,
+      });
     if (!signal.aborted) {
       streams++;
-      signal.addEventListener("abort", () => streams--, { once: true });
+      if (account !== undefined) ofAccounts.set(account, own + 1);
+      const ended = (): void => {
+        streams--;
+        if (account === undefined) return;
+        const left = (ofAccounts.get(account) ?? 1) - 1;
+        if (left === 0) ofAccounts.delete(account);
+        else ofAccounts.set(account, left);
+      };
+      signal.addEventListener("abort", ended, { once: true });
     }
     const last = headers["last-event-id"] ?? wanted.lastEventId ?? "";
     const from = events.numberOf(Array.isArray(last) ? (last[0] ?? "") : last);

@@ -4,14 +4,13 @@ import { documentOf } from "../../../gwc/configured-object.ts";
 import { layerContent } from "../../../gwc/layer-content.ts";
 import { layerTag } from "../../../layer/configuration-tag.ts";
 import { type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
-import { layerConfiguration } from "../../../layer/layer-configuration.ts";
+import { layerConfiguration, layerConfigurationWithSecrets } from "../../../layer/layer-configuration.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { fixedLayer } from "../../configuration/layers-route.ts";
 import { type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, queryReader } from "../api-answer.ts";
 import { type ChangedKind, isEditable, locationOf, objectChanges } from "../configured/object-changes.ts";
-import { withMaskedAddresses } from "../configured/secrets.ts";
 import { text } from "../documents/fields.ts";
 import { wholeNumber, withoutQuery } from "../query-fields.ts";
 import { layerDocument, layerSummary } from "./layer-document.ts";
@@ -58,8 +57,9 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       if (layer === undefined) return undefined;
       const made = documentOf(configured().objects, "layer", of);
       return {
-        shown: withMaskedAddresses(layerConfiguration(layer)),
+        shown: layerConfiguration(layer),
         made: made === undefined ? undefined : layerContent(made),
+        whole: layerConfigurationWithSecrets(layer),
         tag: layerTag(layer),
         fixed: fixedLayer(parts, of),
       };
@@ -73,7 +73,7 @@ export function layerResource(parts: RouteOptions, name: string): Resource {
       const document = {
         ...layerDocument(layer, context),
         editable: isEditable(parts, fixedLayer(parts, of)),
-        configuration: withMaskedAddresses(layerConfiguration(layer)),
+        configuration: layerConfiguration(layer),
       };
       return documentAnswer("Layer", document, status, {
         ETag: layerTag(layer),

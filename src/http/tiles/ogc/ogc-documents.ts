@@ -1,4 +1,5 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
+import { isGeographic } from "../../../grid/coordinate-systems.ts";
 import { canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
@@ -121,8 +122,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
   const { gridSet } = subset;
   const lonLat = id === "WorldCRS84Quad";
   const yFirst = isYFirst(gridSet) && !lonLat;
-  const geographic = canonicalSrs(gridSet.srs) === 4326;
-  const axes = geographic ? ["Lat", "Lon"] : ["N", "E"];
+  const axes = isGeographic(gridSet.srs) ? ["Lat", "Lon"] : ["N", "E"];
   return {
     id,
     title: gridSet.title ?? id,

@@ -1,11 +1,12 @@
 import { isYFirst } from "../../../grid/axis-order.ts";
-import { canonicalSrs, type Extent, type GridSet, tileExtent } from "../../../grid/grid-set.ts";
+import { WORLD } from "../../../grid/geographic-extent.ts";
+import { canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { type GridSubset, type Layer, type MetadataUrl, subsetExtent } from "../../../layer/layer.ts";
+import type { GridSubset, Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, stylesFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
-import { geographicBox, WORLD } from "../geographic-box.ts";
+import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
@@ -16,8 +17,8 @@ const formatsOf = (layers: readonly Layer[]): readonly string[] => [
 ];
 
 /** Returns the EPSG codes by which a CRS can be requested. Mercator has several. */
-const codesOf = (grid: GridSet): readonly number[] =>
-  canonicalSrs(grid.srs) === 3857 ? [...new Set([grid.srs, 3857, 900913])] : [grid.srs];
+const codesOf = ({ gridSet }: GridSubset): readonly number[] =>
+  canonicalSrs(gridSet.srs) === 3857 ? [...new Set([gridSet.srs, 3857, 900913])] : [gridSet.srs];
 
 const attributes = (e: Extent): string => `minx="${e.minX}" miny="${e.minY}" maxx="${e.maxX}" maxy="${e.maxY}"`;
 const online = (base: string): string =>
@@ -32,15 +33,6 @@ const stylesOf = (layer: Layer): readonly string[] => {
   const filter = stylesFilter(layer.parameterFilters);
   return (filter === undefined ? undefined : listedValues(filter))?.filter((v) => v !== "") ?? [];
 };
-
-/** Returns each code once, with the first grid subset that has it. */
-function boxesOf(layer: Layer): ReadonlyMap<number, GridSubset> {
-  const found = new Map<number, GridSubset>();
-  for (const subset of layer.gridSubsets) {
-    for (const code of codesOf(subset.gridSet)) if (!found.has(code)) found.set(code, subset);
-  }
-  return found;
-}
 
 /**
  * Returns the Style elements of a layer. The nameless default style gets a name if it has a legend, because a legend
@@ -97,7 +89,7 @@ interface Version {
   readonly exceptions: string;
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
-  readonly box: (subset: GridSubset) => Extent;
+  readonly box: (box: CrsBox) => Extent;
   /**
    * Whether GetLegendGraphic is listed as an operation. Not in 1.3.0: there it belongs to another standard, and the
    * addresses of the legends are enough.
@@ -111,7 +103,7 @@ const V111: Version = {
   exceptions: "application/vnd.ogc.se_xml",
   crs: "SRS",
   geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
-  box: subsetExtent,
+  box: ({ box }) => box,
   hasLegends: true,
 };
 
@@ -169,7 +161,7 @@ ${operations.join("\n")}
 }
 
 function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: Version): string {
-  const boxes = [...boxesOf(layer)];
+  const boxes = [...crsBoxes(layer, codesOf)];
   const keywords = keywordElements("KeywordList", "Keyword", layer.keywords);
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
@@ -179,7 +171,7 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
     ...(keywords === "" ? [] : [`        ${keywords}`]),
     ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
     `        ${geographic(geographicBox(layer) ?? WORLD)}`,
-    ...boxes.map(([code, subset]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(subset))}/>`),
+    ...boxes.map(([code, found]) => `        <BoundingBox ${crs}="EPSG:${code}" ${attributes(box(found))}/>`),
     ...layer.metadataUrls.map(metadataElement),
     ...styleElements(layer, baseUrl),
     "      </Layer>",
@@ -189,9 +181,8 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
 const metadataElement = ({ type, format, url }: MetadataUrl): string =>
   `        <MetadataURL type="${escapeXml(type)}"><Format>${escapeXml(format)}</Format><OnlineResource xmlns:xlink="http://www.w3.org/1999/xlink" xlink:type="simple" xlink:href="${escapeXml(url)}"/></MetadataURL>`;
 
-/** Returns the box of a subset in the axis order of its CRS. */
-function inAxisOrder(subset: GridSubset): Extent {
-  const e = subsetExtent(subset);
+/** Returns a box in the axis order of its CRS. */
+function inAxisOrder({ subset, box: e }: CrsBox): Extent {
   return isYFirst(subset.gridSet) ? { minX: e.minY, minY: e.minX, maxX: e.maxY, maxY: e.maxX } : e;
 }
 

@@ -7,11 +7,11 @@ import {
   topLeftCorner,
 } from "../../../grid/grid-set.ts";
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
-import { coverageAt, type GridSubset, type Layer, subsetExtent } from "../../../layer/layer.ts";
+import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { listedValues, type ParameterFilter } from "../../../layer/parameter-filter.ts";
 import { escapeXml } from "../../../lib/escape.ts";
-import { geographicBox } from "../geographic-box.ts";
+import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, owsService } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";
 import { isQueryable } from "../wms/info-address.ts";
@@ -83,7 +83,7 @@ function layerElement(layer: Layer, base: string, baseUrl: string): string {
     keywords === "" ? undefined : `    ${keywords}`,
     box === undefined ? undefined : boxElement(box),
     `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
-    ...layer.gridSubsets.map(crsBoxElement),
+    ...[...crsBoxes(layer).values()].map(crsBoxElement),
     ...layer.metadataUrls.map(
       ({ url, type }) =>
         `    <ows:Metadata xlink:type="simple" xlink:href="${escapeXml(url)}" about="${escapeXml(type)}"/>`,
@@ -106,9 +106,9 @@ const boxElement = (box: Extent): string => `    <ows:WGS84BoundingBox>
       <ows:UpperCorner>${box.maxX} ${box.maxY}</ows:UpperCorner>
     </ows:WGS84BoundingBox>`;
 
-/** Returns the box of a subset in its CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
-function crsBoxElement(subset: GridSubset): string {
-  const { minX, minY, maxX, maxY } = subsetExtent(subset);
+/** Returns a box in its CRS. Without it GDAL transforms the geographic box and requests missing tiles. */
+function crsBoxElement({ subset, box }: CrsBox): string {
+  const { minX, minY, maxX, maxY } = box;
   const [lower, upper] = isYFirst(subset.gridSet)
     ? [`${minY} ${minX}`, `${maxY} ${maxX}`]
     : [`${minX} ${minY}`, `${maxX} ${maxY}`];

@@ -1,3 +1,4 @@
+import { WORLD } from "../../../grid/geographic-extent.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import { type GridSubset, type Layer, WEB_GRID } from "../../../layer/layer.ts";
@@ -5,7 +6,7 @@ import type { Parameters } from "../../../layer/parameter-filter.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../query.ts";
-import { geographicBox, geographicBoxOf, WORLD } from "../geographic-box.ts";
+import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
 import { findGrid, findLayer, findRequestedFormat, notFound, queryOf, type RequestedTile } from "../tile-parts.ts";
 import { parametersWithStyle } from "../wmts/wmts-style.ts";
 

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -11,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
 import { storeError } from "../../internal/faults.ts";
+import { openRegular } from "../../internal/regular-file.ts";
 import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts } from "./bundle.ts";
 import { ROWS_FILE } from "./compact-paths.ts";
 
@@ -18,10 +20,9 @@ import { ROWS_FILE } from "./compact-paths.ts";
 export function withBundle<T>(path: string, work: (file: number) => T): T | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, "r");
-    return work(file);
+    file = openRegular(path, constants.O_RDONLY)?.file;
+    return file === undefined ? undefined : work(file);
   } catch (error) {
-    if (file === undefined && codeOf(error) === "ENOENT") return undefined;
     throw storeError(error, "a bundle cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
@@ -36,11 +37,8 @@ export function openWritable(
   path: string,
   rows: number | undefined,
 ): { readonly file: number; readonly isNew: boolean } | undefined {
-  try {
-    return { file: openSync(path, "r+"), isNew: false };
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
+  const opened = openRegular(path, constants.O_RDWR);
+  if (opened !== undefined) return { file: opened.file, isNew: false };
   if (rows === undefined) return undefined;
   const level = dirname(path);
   mkdirSync(level, { recursive: true });

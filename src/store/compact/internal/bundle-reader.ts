@@ -1,7 +1,6 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
-import { codeOf } from "../../../lib/error-code.ts";
-import { statOf } from "../../internal/directories.ts";
+import { closeSync, constants } from "node:fs";
 import { storeError } from "../../internal/faults.ts";
+import { openRegular, regularAt } from "../../internal/regular-file.ts";
 
 /** Bundles that are open at once. */
 const MOST_OPEN = 32;
@@ -26,7 +25,7 @@ export class BundleReader {
   /** Reads from a bundle. Undefined: there is no bundle. @throws StoreError */
   read<T>(path: string, work: (file: number) => T): T | undefined {
     const what = "a tile cannot be read";
-    const status = statOf(path, what);
+    const status = regularAt(path, what);
     const known = this.#open.get(path);
     // An inode is not given to another file while it is open.
     const isSame = known !== undefined && known.inode === status?.ino && known.device === status.dev;
@@ -34,28 +33,24 @@ export class BundleReader {
     if (status === undefined) return undefined;
     try {
       const opened = known !== undefined && isSame ? known : this.#openFile(path);
+      if (opened === undefined) return undefined;
       opened.isUsed = true;
       return work(opened.file);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
       throw storeError(error, what);
     }
   }
 
-  #openFile(path: string): OpenFile {
+  #openFile(path: string): OpenFile | undefined {
     const [oldest] = this.#open;
     if (oldest !== undefined && this.#open.size >= MOST_OPEN) this.#close(...oldest);
-    const file = openSync(path, "r");
-    try {
-      const { ino: inode, dev: device } = fstatSync(file);
-      const opened = { file, inode, device, isUsed: true };
-      this.#open.set(path, opened);
-      this.#timer ??= setInterval(() => this.#closeUnused(), IDLE_MS).unref();
-      return opened;
-    } catch (error) {
-      closeSync(file);
-      throw error;
-    }
+    const found = openRegular(path, constants.O_RDONLY);
+    if (found === undefined) return undefined;
+    const { ino: inode, dev: device } = found.status;
+    const opened = { file: found.file, inode, device, isUsed: true };
+    this.#open.set(path, opened);
+    this.#timer ??= setInterval(() => this.#closeUnused(), IDLE_MS).unref();
+    return opened;
   }
 
   #closeUnused(): void {

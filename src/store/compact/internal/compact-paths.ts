@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { threadId } from "node:worker_threads";
 import type { TileRect } from "../../../grid/grid-set.ts";
@@ -8,6 +8,7 @@ import { directoryName } from "../../file/file-layout.ts";
 import type { GridSets } from "../../grid-sets.ts";
 import { expectPresent, namesIn, rootCheck } from "../../internal/directories.ts";
 import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
+import { readRegular } from "../../internal/regular-file.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { SIDE } from "./bundle.ts";
 
@@ -104,7 +105,7 @@ export class CompactPaths {
     const configured = this.gridSets(gridSet)?.matrices[z]?.matrixHeight;
     if (configured !== undefined) return configured;
     const file = join(path, ROWS_FILE);
-    const rows = existsSync(file) ? Number(readFileSync(file, "utf8")) : Number.NaN;
+    const rows = existsSync(file) ? Number(readRegular(file, "utf8") ?? Number.NaN) : Number.NaN;
     return Number.isSafeInteger(rows) && rows > 0 ? rows : undefined;
   }
 

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fdatasyncSync,
   fstatSync,
@@ -12,6 +13,7 @@ import {
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { codeOf } from "../../../lib/error-code.ts";
 import { storeError } from "../../internal/faults.ts";
+import { openRegular } from "../../internal/regular-file.ts";
 import {
   type Counts,
   DATA_START,
@@ -58,7 +60,8 @@ export async function defragment(writer: BundleWriter, path: string, signal: Abo
       writer.wasteful.delete(path);
       return;
     }
-    bundle = openSync(path, "r");
+    bundle = openRegular(path, constants.O_RDONLY)?.file;
+    if (bundle === undefined) return;
     const beganMs = fstatSync(bundle).mtimeMs;
     file = openSync(copyPath, "w+");
     const copy: Copy = { file, copied: new Map(), end: DATA_START, largestTile: 0 };

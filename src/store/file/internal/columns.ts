@@ -3,8 +3,8 @@ import type { TileRect } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import { BLOCK_SIDE } from "../../../layer/tile-set.ts";
 import { statOf } from "../../internal/directories.ts";
-import type { LevelChanges, Region } from "../../inventory-store.ts";
-import { changedMs, entriesOf } from "./regions.ts";
+import type { DirectoryTimes, LevelChanges, Region } from "../../inventory-store.ts";
+import { changedMs, entriesOf, settledMs } from "./regions.ts";
 import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
 
 /*
@@ -27,9 +27,10 @@ export async function* regionsOfColumns(
 ): AsyncGenerator<Region> {
   for (const [bx, columns] of await columnBlocks(level)) {
     if (after !== undefined && digits(bx) < after.slice(0, digits(bx).length)) continue;
+    const directories = await timesOf(level, columns);
     for (const [by, found] of await blocksOfColumns(level, bx, columns, names)) {
       const key = `${digits(bx)}_${digits(by)}`;
-      if (after === undefined || key > after) yield regionOfBlock(level.z, bx, by, found, key);
+      if (after === undefined || key > after) yield { ...regionOfBlock(level.z, bx, by, found, key), directories };
     }
   }
 }
@@ -79,6 +80,12 @@ async function columnBlocks({ path }: LevelDirectory): Promise<ColumnBlocks> {
 /** Returns the number that a name is; undefined: it is none, or not written as a layout writes it. */
 export function columnOf(name: string): number | undefined {
   return /^(?:0|[1-9]\d{0,9})$/.test(name) ? Number(name) : undefined;
+}
+
+async function timesOf({ path }: LevelDirectory, columns: readonly string[]): Promise<DirectoryTimes> {
+  const times = new Map<string, number | undefined>();
+  for (const column of columns) times.set(column, await settledMs(join(path, column)));
+  return times;
 }
 
 /** The tiles of a block by format, a bit for each: a level may have thousands of blocks above one another. */

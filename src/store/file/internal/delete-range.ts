@@ -1,4 +1,4 @@
-import { readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
@@ -62,8 +62,11 @@ async function deleteChunk(
 ): Promise<void> {
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
-    const at = await stat(path).catch(ignoreAbsent);
-    if (at?.isFile() === true) found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
+    const entry = await lstat(path).catch(ignoreAbsent);
+    // A link is removed, whatever it leads to. The ledger has the size of the tile that the link stood for.
+    const at = entry?.isSymbolicLink() === true ? await stat(path).catch(() => entry) : entry;
+    if (at?.isFile() === true || at?.isSymbolicLink() === true)
+      found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
   });
   if (found.length === 0) return;
   await listener.willDelete(found.map(({ deleted }) => deleted));

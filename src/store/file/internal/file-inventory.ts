@@ -1,15 +1,17 @@
-import { closeSync, openSync, readSync, rmSync, unlinkSync } from "node:fs";
+import { closeSync, constants, readSync, rmSync, unlinkSync } from "node:fs";
 import { opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { rectCount, rectHolds } from "../../../grid/grid-set.ts";
+import { rectCount, rectHolds, type TileRect } from "../../../grid/grid-set.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
 import { layersIn, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { ownerMarkIn } from "../../internal/owner-mark.ts";
-import type { FoundTile, InventoryStore, StoredPyramid } from "../../inventory-store.ts";
+import { openRegular, regularAt } from "../../internal/regular-file.ts";
+import type { FoundTile, InventoryStore, Listing, StoredPyramid } from "../../inventory-store.ts";
 import { directoryName, directoryPyramid, pyramidName } from "../file-layout.ts";
 import { removeEmptyPyramids } from "./empty-directories.ts";
 import { extensionOf, type FilePaths } from "./file-paths.ts";
+import type { TileLayout } from "./tile-layout.ts";
 
 /** Up to this many tiles are looked up one by one in a large bucket, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
@@ -66,18 +68,24 @@ function tilesOf(
       }
     },
 
-    recount(tileSet, rect, afterReboot) {
+    recount(tileSet, rect, afterReboot, listing) {
       const { path: directory, rows } = paths.level(tileSet, rect.z);
       const extension = extensionOf(tileSet.format);
+      const layerPath = paths.layerPath(tileSet.layer);
       const found: FoundTile[] = [];
       const look = (path: string, x: number, y: number): void => {
-        const at = statOf(path, "a tile cannot be counted");
-        if (at === undefined || !at.isFile()) return;
+        const at = regularAt(path, "a tile cannot be counted", layerPath);
+        if (at === undefined) return;
         // A power loss has emptied the file or cut it off, so it is no tile.
-        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path), at.size, tileSet.format))) unlinkSync(path);
+        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path, layerPath), at.size, tileSet.format)))
+          unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
       };
-      if (rectCount(rect) <= FEW_LOOKS && layout.hasLargeBuckets(rect.z)) {
+      if (listing !== undefined && isUnchanged(layout, directory, rect, listing)) {
+        for (const { x, y } of listing.tiles)
+          if (rectHolds(rect, x, y))
+            look(join(directory, layout.bucket(x, y, rect.z), layout.file(x, y, rect.z, extension, rows)), x, y);
+      } else if (rectCount(rect) <= FEW_LOOKS && layout.hasLargeBuckets(rect.z)) {
         for (let y = rect.minY; y <= rect.maxY; y++)
           for (let x = rect.minX; x <= rect.maxX; x++)
             look(join(directory, layout.bucket(x, y, rect.z), layout.file(x, y, rect.z, extension, rows)), x, y);
@@ -113,6 +121,16 @@ function tilesOf(
   };
 }
 
+/** Returns whether no tile can have been added to a rectangle since its directories were listed. @throws StoreError */
+function isUnchanged(layout: TileLayout, directory: string, rect: TileRect, { directories }: Listing): boolean {
+  for (const bucket of layout.bucketsOfRect(rect)) {
+    const found = statOf(join(directory, bucket), "a tile cannot be counted");
+    // A directory that was not listed may have been made since.
+    if (found !== undefined && directories.get(bucket) !== found.ctimeMs) return false;
+  }
+  return true;
+}
+
 /** Removes the temporary files of interrupted puts of other processes from a directory. */
 async function removeLeftovers(directory: string, paths: FilePaths): Promise<void> {
   try {
@@ -125,14 +143,15 @@ async function removeLeftovers(directory: string, paths: FilePaths): Promise<voi
 
 /** Returns the function that reads bytes of a file. */
 const readerOf =
-  (path: string): ReadBytes =>
+  (path: string, directory: string): ReadBytes =>
   (position, length) => {
     const bytes = Buffer.alloc(length);
-    const file = openSync(path, "r");
+    const opened = openRegular(path, constants.O_RDONLY, directory);
+    if (opened === undefined) return bytes;
     try {
-      readSync(file, bytes, 0, length, position);
+      readSync(opened.file, bytes, 0, length, position);
     } finally {
-      closeSync(file);
+      closeSync(opened.file);
     }
     return bytes;
   };

@@ -1,11 +1,12 @@
-import { mkdirSync, readFileSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { threadId as threadNumber } from "node:worker_threads";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import type { GridSets } from "../../grid-sets.ts";
-import { expectPresent, namesIn, removeIfEmpty, rootCheck, statOf } from "../../internal/directories.ts";
+import { expectPresent, namesIn, removeIfEmpty, rootCheck } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
+import { readRegular } from "../../internal/regular-file.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import type { FileLayout } from "../../store-options.ts";
 import { StoreError } from "../../tile-store.ts";
@@ -209,20 +210,10 @@ export class FilePaths {
 /** Returns the rows of levels in a file; none when there is no such file. */
 function readRows(file: string): readonly (number | undefined)[] {
   try {
-    const rows: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const rows: unknown = JSON.parse(readRegular(file, "utf8") ?? "[]");
     return Array.isArray(rows) ? rows.map((n) => (Number.isSafeInteger(n) && n > 0 ? Number(n) : undefined)) : [];
   } catch (error) {
     if (isAbsent(error) || error instanceof SyntaxError) return [];
     throw storeError(error, "a file of the store cannot be read");
   }
-}
-
-export const isTile = (found: Stats): boolean => found.size > 0 && found.isFile();
-
-/**
- * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file. @throws StoreError
- */
-export function tileAt(path: string): Stats | undefined {
-  const found = statOf(path, "a tile cannot be read");
-  return found !== undefined && isTile(found) ? found : undefined;
 }

@@ -2,13 +2,14 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   unlinkSync,
   utimesSync,
   writeSync,
@@ -17,12 +18,13 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import { checkWritable, diskOf, diskSpaceOf, statOf } from "../../internal/directories.ts";
+import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { parametersFilesOf } from "../../internal/parameters-files.ts";
+import { openRegular, regularAt } from "../../internal/regular-file.ts";
 import type { LocalStore } from "../../store.ts";
 import { deleteEach, type StoredTile, type TileStore } from "../../tile-store.ts";
-import { type FilePaths, isTile, tileAt } from "./file-paths.ts";
+import type { FilePaths } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
 export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore | "getLater"> {
@@ -41,11 +43,13 @@ function readsOf(
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
-    get: (at) => readTile(paths.tile(at)),
-    ...(paths.isOnNetwork ? { getLater: (at: TileAddress) => readTileLater(paths.tile(at)) } : {}),
+    get: (at) => readTile(paths.tile(at), paths.layerPath(at.tileSet.layer)),
+    ...(paths.isOnNetwork
+      ? { getLater: (at: TileAddress) => readTileLater(paths.tile(at), paths.layerPath(at.tileSet.layer)) }
+      : {}),
 
     stat(at) {
-      const found = tileAt(paths.tile(at));
+      const found = tileAt(paths.tile(at), paths.layerPath(at.tileSet.layer));
       if (found === undefined) return undefined;
       // The file system's own time of the last change of a file or of its attributes.
       return { bytes: found.size, modifiedMs: found.mtimeMs, confirmedMs: found.ctimeMs };
@@ -62,27 +66,29 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
   return {
     delete(at) {
       const path = paths.tile(at);
-      const found = statOf(path, "a tile cannot be removed");
+      const found = entryAt(path);
       if (found === undefined) {
         paths.expectPresent(at.tileSet.layer, paths.zoomPath(at.tileSet, at.z));
         return undefined;
       }
-      if (!found.isFile()) return undefined;
+      if (!found.isFile() && !found.isSymbolicLink()) return undefined;
+      const tile = tileAt(path, paths.layerPath(at.tileSet.layer));
       try {
         unlinkSync(path);
       } catch (error) {
         if (isAbsent(error)) return undefined;
         throw storeError(error, "a tile cannot be removed");
       }
-      return found.size === 0 ? undefined : found.size;
+      return tile?.size;
     },
 
     confirm(at, bytes, time, guard) {
       try {
         const path = paths.tile(at);
-        const before = guard() ? tileAt(path) : undefined;
+        const directory = paths.layerPath(at.tileSet.layer);
+        const before = guard() ? tileAt(path, directory) : undefined;
         if (before === undefined || before.size !== bytes.byteLength) return false;
-        const stored = readTile(path);
+        const stored = readTile(path, directory);
         if (stored === undefined || Buffer.compare(stored.bytes, bytes) !== 0 || !guard()) return false;
         if (time === "renew") {
           const now = new Date();
@@ -115,7 +121,7 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
         write(temporary, bytes, paths, () => paths.describeRows(at.tileSet));
         isWritten = true;
         if (modifiedMs !== undefined) utimesSync(temporary, modifiedMs / 1000, modifiedMs / 1000);
-        const before = tileAt(target);
+        const before = tileAt(target, paths.layerPath(at.tileSet.layer));
         if (!guard()) {
           rmSync(temporary, { force: true });
           return { stored: false };
@@ -137,14 +143,37 @@ function writesOf(paths: FilePaths): Pick<LocalStore, "put" | "putsAtOnce" | "co
   };
 }
 
-/** Returns the tile in a file; undefined: there is none. @throws StoreError */
-function readTile(path: string): StoredTile | undefined {
+/**
+ * Returns the status of a tile's file; undefined: no tile is there, but for example an empty file.
+ * @param directory of the layer
+ * @throws StoreError
+ */
+function tileAt(path: string, directory: string): Stats | undefined {
+  const found = regularAt(path, "a tile cannot be read", directory);
+  return found === undefined || found.size === 0 ? undefined : found;
+}
+
+/** Returns the status of a path, of a link its own; undefined: nothing is there. @throws StoreError */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, "a tile cannot be removed");
+  }
+}
+
+/**
+ * Returns the tile in a file; undefined: there is none.
+ * @param directory of the layer
+ * @throws StoreError
+ */
+function readTile(path: string, directory: string): StoredTile | undefined {
   let file: number | undefined;
   try {
-    file = openSync(path, "r");
-    const found = fstatSync(file);
-    if (!isTile(found)) return undefined;
-    const { size, mtimeMs } = found;
+    const opened = openRegular(path, constants.O_RDONLY, directory);
+    file = opened?.file;
+    if (file === undefined || opened === undefined || opened.status.size === 0) return undefined;
+    const { size, mtimeMs } = opened.status;
     const bytes = Buffer.allocUnsafeSlow(size);
     let read = 0;
     while (read < size) {
@@ -154,7 +183,6 @@ function readTile(path: string): StoredTile | undefined {
     }
     return { bytes: read === size ? bytes : bytes.subarray(0, read), modifiedMs: mtimeMs };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
     throw storeError(error, "a tile cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
@@ -162,14 +190,17 @@ function readTile(path: string): StoredTile | undefined {
 }
 
 /** As `readTile`, in a thread of Node's pool: a file system that hangs holds up no other reader. @throws StoreError */
-async function readTileLater(path: string): Promise<StoredTile | undefined> {
+async function readTileLater(path: string, directory: string): Promise<StoredTile | undefined> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const found = await file.stat();
-    if (!isTile(found)) return undefined;
+    if (!found.isFile() || found.size === 0) return undefined;
     return { bytes: await file.readFile(), modifiedMs: found.mtimeMs };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENXIO") return undefined;
+    // A link, which is followed below the layer's directory.
+    if (code === "ELOOP") return readTile(path, directory);
     throw storeError(error, "a tile cannot be read");
   }
 }

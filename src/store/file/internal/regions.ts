@@ -49,7 +49,9 @@ export async function bucketsOf(directory: string, z: number): Promise<ReadonlyM
 
 export async function regionOf(directory: string, z: number, { key, rect, buckets }: Buckets): Promise<Region> {
   const tiles = new Map<string, { x: number; y: number }[]>();
+  const directories = new Map<string, number | undefined>();
   for (const bucket of buckets) {
+    directories.set(bucket, await settledMs(join(directory, bucket)));
     for await (const { name } of entriesOf(join(directory, bucket))) {
       const tile = parsePair(name);
       if (tile === undefined || tileFile(tile.x, tile.y, z, tile.extension) !== name) continue;
@@ -61,7 +63,7 @@ export async function regionOf(directory: string, z: number, { key, rect, bucket
       else found.push({ x: tile.x, y: tile.y });
     }
   }
-  return { key, rect, tiles };
+  return { key, rect, tiles, directories };
 }
 
 /** Yields the entries of a directory; none when the directory does not exist. */
@@ -74,6 +76,15 @@ export async function* entriesOf(path: string): AsyncGenerator<Dirent> {
     throw error;
   }
   yield* directory;
+}
+
+/** The resolution of a file system's clock. */
+const CLOCK_STEP_MS = 1_000;
+
+/** Returns the change time of a directory, which the next change will replace; undefined: the next one may have the same. */
+export async function settledMs(path: string): Promise<number | undefined> {
+  const ms = await changedMs(path);
+  return ms <= Date.now() - CLOCK_STEP_MS ? ms : undefined;
 }
 
 /** Returns the change time of a directory; 0: the directory does not exist any more. */

@@ -1,0 +1,93 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { dirname, sep } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import { isAbsent, storeError } from "./faults.ts";
+
+/*
+ * Only regular files are tiles: a read of a named pipe would block the process, and a link may lead out of the store.
+ */
+
+/** A named pipe does not block, and a link is an error. */
+const NO_SURPRISE = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+interface OpenFile {
+  readonly file: number;
+  readonly status: Stats;
+}
+
+/**
+ * Opens a regular file. The caller closes it.
+ * @param flags of `open`, such as `O_RDONLY`
+ * @param directory a link is followed to a file below it; absent: no link is followed
+ * @returns undefined: there is no regular file, or it is a link that is not followed
+ * @throws the error of the system
+ */
+export function openRegular(path: string, flags: number, directory?: string): OpenFile | undefined {
+  let file: number;
+  try {
+    file = openSync(path, flags | NO_SURPRISE);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ELOOP" && directory !== undefined) {
+      const target = targetBelow(directory, path);
+      return target === undefined ? undefined : openRegular(target, flags);
+    }
+    // ENXIO: a socket.
+    if (code === "ENOENT" || code === "ELOOP" || code === "ENXIO") return undefined;
+    throw error;
+  }
+  try {
+    const status = fstatSync(file);
+    if (status.isFile()) return { file, status };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+  closeSync(file);
+  return undefined;
+}
+
+/** Returns the status of a regular file, as `openRegular` finds it. @throws StoreError */
+export function regularAt(path: string, what: string, directory?: string): Stats | undefined {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink() !== true) return found?.isFile() === true ? found : undefined;
+    const target = directory === undefined ? undefined : targetBelow(directory, path);
+    const status = target === undefined ? undefined : statSync(target, { throwIfNoEntry: false });
+    return status?.isFile() === true ? status : undefined;
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
+/** Returns the content of a small regular file; undefined: there is none. @throws the error of the system */
+export function readRegular(path: string, encoding: "utf8" | "latin1"): string | undefined {
+  const opened = openRegular(path, constants.O_RDONLY);
+  if (opened === undefined) return undefined;
+  try {
+    return readFileSync(opened.file, encoding);
+  } finally {
+    closeSync(opened.file);
+  }
+}
+
+/** Returns the file that a link leads to, if it is below the directory, which may be a link itself. */
+function targetBelow(directory: string, link: string): string | undefined {
+  try {
+    const target = realpathSync(link);
+    return `${dirname(target)}${sep}`.startsWith(`${realpathSync(directory)}${sep}`) ? target : undefined;
+  } catch (error) {
+    if (isAbsent(error) || codeOf(error) === "ELOOP") return undefined;
+    throw error;
+  }
+}
