@@ -63,6 +63,27 @@ test("a service that hangs is found out by a question, all reads fail at once th
   await client.ask();
 });
 
+test("a read without an answer finds out by itself that the service hangs, long before its time limit", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000);
+  service.hangs = true;
+  const beganMs = performance.now();
+  const lost = client.get("k");
+  // While the service is known to be away, a read fails without a request.
+  const now = (): Promise<string> =>
+    Promise.race([
+      client.get("other").then(
+        () => "there",
+        () => "away",
+      ),
+      new Promise<string>((resolve) => setImmediate(() => resolve("waits"))),
+    ]);
+  await expect.poll(now, { interval: 200 }).toBe("away");
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
+  service.hangs = false;
+  expect(await lost, "it is sent again").toBeDefined();
+});
+
 test("a read that fails after the service is back tells nothing of the present", async () => {
   const { service, client: open } = await startService();
   await using client = open(1_500);

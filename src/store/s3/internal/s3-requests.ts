@@ -35,6 +35,8 @@ const PROBE_MS = 1_000;
 /** A question about the service waits so long for its answer: a service may be slow, and there. */
 const QUESTION_MS = 3_000;
 const MOST_ASKED = 3;
+/** After so long without an answer to an operation, a question finds out whether the service is there. */
+const SUSPECT_MS = 1_000;
 const CONNECT_MS = 3_000;
 /** Statuses and codes after which the same request may succeed. */
 const PASSING = new Set([0, 429, 500, 502, 503, 504]);
@@ -125,12 +127,28 @@ export class S3Requests implements AsyncDisposable {
   async run(operation: Operation): Promise<TriedAnswer> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
+    const suspicion = setTimeout(() => void this.#suspect(), SUSPECT_MS).unref();
     try {
       return await this.#repeated(operation);
     } catch (error) {
       // What was sent over connections that were dropped since tells nothing of the present.
       if (transport === this.#transport) this.#observe(error);
       throw error;
+    } finally {
+      clearTimeout(suspicion);
+    }
+  }
+
+  /**
+   * Asks once whether the service is there, as an operation waits for its answer. So each process that uses the service
+   * finds out within seconds that it hangs, and not after the time limit of an operation.
+   */
+  async #suspect(): Promise<void> {
+    if (this.#away !== undefined || this.#asked > 0) return;
+    try {
+      await this.#question();
+    } catch (error) {
+      this.#observe(error);
     }
   }
 
