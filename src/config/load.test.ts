@@ -324,11 +324,12 @@ test("a layer that is right in shape is looked at in its sense, beside others th
 });
 
 test.each([
-  ["", "1 to 200"],
-  [" ", "1 to 200"],
-  ["a\u0007", "1 to 200"],
-  ["x".repeat(201), "1 to 200"],
-  ["é".repeat(150), "at most 200 bytes"],
+  ["", "not blank"],
+  [" ", "not blank"],
+  ["a\u0007", "no control character"],
+  ["x".repeat(256), "at most 255 bytes"],
+  ["é".repeat(128), "at most 255 bytes"],
+  [`${"x".repeat(253)}/`, "at most 255 bytes"],
   ["..", "no part . or .."],
   ["a/../b", "no part . or .."],
   ["_gwc_in_progress_deletes_", "none of"],
@@ -339,7 +340,16 @@ test.each([
 });
 
 test("names with a slash, a dot, a blank and any letter are allowed", async () => {
-  const names = ["a/b", "ws:a.b", "img states", "Straßen", ".hidden", "a.jsonx"];
+  const names = [
+    "a/b",
+    "ws:a.b",
+    "img states",
+    "Straßen",
+    ".hidden",
+    "a.jsonx",
+    "x".repeat(255),
+    `${"y".repeat(252)}/`,
+  ];
   const yaml = `layers: ${JSON.stringify(names.map((name) => ({ name, source: { type: "demo", dataset: "world" } })))}`;
   expect((await loaded({ yaml })).layers.map((l) => l.name)).toEqual(names);
 });

@@ -40,7 +40,7 @@ caches:
     grids: [utm33]
     sources: ["city_wms:districts,streets"]
     format: image/jpeg
-    meta_size: [2, 20]
+    meta_size: [2, 24]
     cache: { type: file, directory_layout: mp, use_grid_names: true }
   ortho_cache: { grids: [GLOBAL_WEBMERCATOR], sources: [tiles], format: image/jpeg, cache: { type: sqlite } }
   two_cache: { grids: [GLOBAL_MERCATOR], sources: [city_wms, labels], cache: { type: mbtiles } }
@@ -108,7 +108,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   });
   expect(layer("utm")).toMatchObject({
     source: { layers: ["districts", "streets"] },
-    metatile: [2, 16],
+    metatile: [2, 20],
     tilesOnDisk: [
       { gridSet: "utm33", path: join(base, "utm_cache/utm33"), layout: "mp", rows: "top", extension: "jpeg" },
     ],
