@@ -186,6 +186,24 @@ sources:
   expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ url: "http://127.0.0.1:9/new" }]);
 });
 
+test("a text with the sign of a variable stays this text, and a password is a variable", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`
+services: { wms: { md: { title: "tiles for \${CITY}" } } }
+layers:
+  - { name: a, title: "costs \${5}", sources: [cache] }
+caches:
+  cache: { grids: [GLOBAL_WEBMERCATOR], sources: [one] }
+sources:
+  one: { type: wms, req: { url: "http://me:word@127.0.0.1:9/\${x}", layers: a } }
+`),
+  );
+  const text = foreignYaml("MapProxy", taken);
+  expect(await problemsOfText(text, { PASSWORD_ONE: "x" })).toEqual([]);
+  for (const part of [`tiles for $\${CITY}`, `costs $\${5}`, `127.0.0.1:9/$\${x}`, `password: \${PASSWORD_ONE}`])
+    expect(text).toContain(part);
+});
+
 test("a layer of an ArcGIS image service has the tiles of its cache alone", async () => {
   const taken = await mapProxyConfiguration(
     fileWith(`
