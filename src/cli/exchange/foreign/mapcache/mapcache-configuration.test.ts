@@ -114,7 +114,7 @@ test("parameters that each request has are left out, as MapCache replaces them",
 
 test("a text with the sign of a variable stays this text", async () => {
   const taken = await mapCacheConfiguration(
-    fileOf(`${tileset("a", "<grid>WGS84</grid><metadata><title>costs ${5}</title></metadata>")}`),
+    fileOf(`${tileset("a", `<grid>WGS84</grid><metadata><title>costs \${5}</title></metadata>`)}`),
   );
   const text = foreignYaml("MapCache", taken);
   expect(await problemsOfText(text, {})).toEqual([]);
