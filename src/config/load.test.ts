@@ -683,8 +683,14 @@ describe("a source of type xyz", () => {
   });
 
   test.each([
-    ['url: "http://u/{z}/{x}"', 'expected {z}, {x} and {y} or {-y}, or else one of {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got "http://u/{z}/{x}"'],
-    ['url: "http://u/{z}/{x}/{y}/{r}"', "expected no other placeholders than {z}, {x}, {y}, {-y}, {s}, {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got"],
+    [
+      'url: "http://u/{z}/{x}"',
+      'expected {z}, {x} and {y} or {-y}, or else one of {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got "http://u/{z}/{x}"',
+    ],
+    [
+      'url: "http://u/{z}/{x}/{y}/{r}"',
+      "expected no other placeholders than {z}, {x}, {y}, {-y}, {s}, {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got",
+    ],
     ['url: "http://{s}.u/{q}"', 'expected subdomains beside it, as it has {s}, got "http://{s}.u/{q}"'],
     ['url: "ftp://u/{q}"', "expected an address with http:// or https://, got"],
     ['url: "http://{x}.u/{z}/{y}"', "expected no placeholder in the host but {s} of a source of type xyz, got"],
