@@ -1,7 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { type Extent, type TileIndex, type TileRect, tileExtent } from "../grid/grid-set.ts";
-import type { Composed, Composition } from "../image/compose.ts";
+import type { Colour, Composed, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
 import { etagOf } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
@@ -17,6 +18,8 @@ export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
   /** The tiles that the extent meets, all inside the layer's coverage; undefined: none. */
   readonly rect: TileRect | undefined;
   readonly z: number;
+  /** The colour under the tiles; undefined: the map is as transparent as they are. */
+  readonly background?: Colour;
 }
 
 export type MapOutcome =
@@ -116,6 +119,7 @@ export class MapRenderer {
       format,
       jpegQuality: layer.jpegQuality,
       pngCompression: layer.pngCompression,
+      ...defined({ background: request.background }),
     };
     let composed: Composed | MapRefused;
     try {

@@ -325,11 +325,12 @@ test("a layer that is right in shape is looked at in its sense, beside others th
 });
 
 test.each([
-  ["", "1 to 200"],
-  [" ", "1 to 200"],
-  ["a\u0007", "1 to 200"],
-  ["x".repeat(201), "1 to 200"],
-  ["é".repeat(150), "at most 200 bytes"],
+  ["", "not blank"],
+  [" ", "not blank"],
+  ["a\u0007", "no control character"],
+  ["x".repeat(256), "at most 255 bytes"],
+  ["é".repeat(128), "at most 255 bytes"],
+  [`${"x".repeat(253)}/`, "at most 255 bytes"],
   ["..", "no part . or .."],
   ["a/../b", "no part . or .."],
   ["_gwc_in_progress_deletes_", "none of"],
@@ -340,7 +341,16 @@ test.each([
 });
 
 test("names with a slash, a dot, a blank and any letter are allowed", async () => {
-  const names = ["a/b", "ws:a.b", "img states", "Straßen", ".hidden", "a.jsonx"];
+  const names = [
+    "a/b",
+    "ws:a.b",
+    "img states",
+    "Straßen",
+    ".hidden",
+    "a.jsonx",
+    "x".repeat(255),
+    `${"y".repeat(252)}/`,
+  ];
   const yaml = `layers: ${JSON.stringify(names.map((name) => ({ name, source: { type: "demo", dataset: "world" } })))}`;
   expect((await loaded({ yaml })).layers.map((l) => l.name)).toEqual(names);
 });
@@ -673,8 +683,14 @@ describe("a source of type xyz", () => {
   });
 
   test.each([
-    ['url: "http://u/{z}/{x}"', 'expected {z}, {x} and {y} or {-y}, or else one of {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got "http://u/{z}/{x}"'],
-    ['url: "http://u/{z}/{x}/{y}/{r}"', "expected no other placeholders than {z}, {x}, {y}, {-y}, {s}, {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got"],
+    [
+      'url: "http://u/{z}/{x}"',
+      'expected {z}, {x} and {y} or {-y}, or else one of {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got "http://u/{z}/{x}"',
+    ],
+    [
+      'url: "http://u/{z}/{x}/{y}/{r}"',
+      "expected no other placeholders than {z}, {x}, {y}, {-y}, {s}, {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got",
+    ],
     ['url: "http://{s}.u/{q}"', 'expected subdomains beside it, as it has {s}, got "http://{s}.u/{q}"'],
     ['url: "ftp://u/{q}"', "expected an address with http:// or https://, got"],
     ['url: "http://{x}.u/{z}/{y}"', "expected no placeholder in the host but {s} of a source of type xyz, got"],

@@ -194,15 +194,63 @@ function requestMode(node: MapNode): string | undefined {
 
 /** Returns the rules of `NAMEList`, else the seconds of `NAME`; undefined: neither is given. */
 function expiryContent(node: MapNode, name: string, secondsOf: (seconds: number) => number): unknown {
-  const rules = itemsOf(node, `${name}List`).flatMap((rule) => (isMapNode(rule) ? [rule.attributes] : []));
+  const rules = expiryRules(node, name);
   if (rules.length > 0)
-    return rules.map(({ minZoom, expiration }) => ({
-      minZoom: Number(minZoom),
-      seconds: secondsOf(withoutBackend(Number(expiration))),
+    return rulesThatRise(rules).map(({ minZoom, seconds }) => ({
+      minZoom,
+      seconds: secondsOf(withoutBackend(seconds)),
     }));
   const seconds = numberField(node, name);
   return seconds === undefined ? undefined : secondsOf(withoutBackend(seconds));
 }
+
+interface ExpiryRule {
+  readonly minZoom: number;
+  readonly seconds: number;
+}
+
+const expiryRules = (node: MapNode, name: string): readonly ExpiryRule[] =>
+  itemsOf(node, `${name}List`).flatMap((rule) =>
+    isMapNode(rule)
+      ? [{ minZoom: Number(rule.attributes["minZoom"]), seconds: Number(rule.attributes["expiration"]) }]
+      : [],
+  );
+
+/**
+ * Returns the rules with the levels from which GeoWebCache applies them: the first at every level, and each other one
+ * from the first level that neither it nor a rule before it lies above. Numbers that are none stay, and are refused.
+ */
+function rulesThatRise(rules: readonly ExpiryRule[]): readonly ExpiryRule[] {
+  if (rules.some(({ minZoom }) => Number.isNaN(minZoom))) return rules;
+  let from = 0;
+  const risen = rules.map(({ minZoom, seconds }, i) => {
+    if (i > 0) from = Math.max(from, minZoom);
+    return { minZoom: from, seconds };
+  });
+  return risen.filter(({ minZoom }, i) => risen[i + 1]?.minZoom !== minZoom);
+}
+
+/**
+ * Returns what is odd about the levels of the expiry rules of a layer, as the path of the rule and a sentence: the first
+ * does not begin at 0, or another one does not begin above the one before.
+ */
+function oddExpiryRules(node: MapNode): readonly (readonly [path: string, sentence: string])[] {
+  return ["expireCache", "expireClients"].flatMap((name) => {
+    const levels = expiryRules(node, name).map(({ minZoom }) => minZoom);
+    const at = levels.findIndex((level, i) => (i === 0 ? level !== 0 : level <= (levels[i - 1] ?? 0)));
+    if (at < 0) return [];
+    const expected =
+      at === 0 ? "0, as the first rule holds from there on" : `more than ${levels[at - 1]}, as of the rule before`;
+    return [[`${name}List[${at}].@minZoom`, `expected ${expected}, got ${levels[at]}`]];
+  });
+}
+
+/** Returns warnings of the expiry rules of a layer of a file, which are applied as GeoWebCache applies them. */
+export const expiryWarnings = ({ node }: RootedDocument): readonly string[] =>
+  oddExpiryRules(node).map(
+    ([path, sentence]) =>
+      `${path}: ${sentence}: as in GeoWebCache the first rule holds from level 0, and each other one after those before it`,
+  );
 
 const withoutBackend = (seconds: number): number => (seconds === OF_BACKEND ? USUAL_EXPIRY_SECONDS : seconds);
 
@@ -229,6 +277,7 @@ export function layerFault(document: RootedDocument): string | undefined {
     if (given !== undefined && !words.includes(given))
       return `${name}: expected ${words.join(" or ")}, got ${JSON.stringify(given)}`;
   }
+  for (const [path, sentence] of oddExpiryRules(node)) return `${path}: ${sentence}`;
   const tiles = itemsOf(node, "metaWidthHeight").length;
   if (tiles > 0 && tiles !== META.length) return `metaWidthHeight: expected ${META.length} whole numbers, got ${tiles}`;
   const offered = itemsOf(node, "gridSubsets").map((item) =>

@@ -131,3 +131,19 @@ test("a map whose client has left ends between two of its tiles", async () => {
   await expect(composed).rejects.toThrow("gone");
   expect(decoded).toBe(3);
 });
+
+test("a background is under the tiles: where there are none, and where they are transparent", async () => {
+  const size = { width: 32, height: 16 };
+  const half: Raster = { width: 16, height: 16, channels: 4, data: new Uint8Array(16 * 16 * 4).fill(128) };
+  const bytes = encodePng(half, { left: 0, top: 0, width: 16, height: 16 });
+  const picture = await pictureOf({
+    tiles: [{ left: 0, top: 0, bytes }],
+    windowWidth: 32,
+    windowHeight: 16,
+    ...size,
+    background: [255, 0, 10],
+  });
+  const raster = await decodePicture(picture, size);
+  expect([...pixelsOf(raster, { left: 0, top: 0, width: 1, height: 1 })].slice(0, 3)).toEqual([191, 64, 69]);
+  expect([...pixelsOf(raster, { left: 31, top: 0, width: 1, height: 1 })].slice(0, 3)).toEqual([255, 0, 10]);
+});

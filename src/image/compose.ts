@@ -31,7 +31,12 @@ export interface Composition extends EncodingOptions {
   readonly width: number;
   readonly height: number;
   readonly format: ImageFormat;
+  /** The colour under the tiles, where they are transparent and where there are none; undefined: none. */
+  readonly background?: Colour;
 }
+
+/** Red, green and blue, 0 to 255. */
+export type Colour = readonly [red: number, green: number, blue: number];
 
 export type Composed =
   | { readonly kind: "picture"; readonly bytes: Uint8Array }
@@ -39,7 +44,8 @@ export type Composed =
   | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
 
 /**
- * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency).
+ * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency), unless the
+ * composition has a background.
  * @throws the signal's reason, between two tiles
  */
 export async function composePicture(composition: Composition, signal: AbortSignal): Promise<Composed> {
@@ -63,6 +69,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
   }
   signal.throwIfAborted();
   const picture = await pictureOf(window, composition);
+  if (composition.background !== undefined) putUnder(picture, composition.background);
   await nextTurn();
   signal.throwIfAborted();
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
@@ -73,6 +80,17 @@ export async function composePicture(composition: Composition, signal: AbortSign
 async function pictureOf(window: Raster, { cut, width, height }: Composition): Promise<Raster> {
   if (cut !== undefined) return enlarged(window, cut, width, height);
   return window.width === width && window.height === height ? window : resampled(window, width, height);
+}
+
+/** Puts a colour under a picture of four channels, which is opaque then. */
+function putUnder({ data }: Raster, background: Colour): void {
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3] ?? 0;
+    if (alpha === 255) continue;
+    for (const [channel, colour] of background.entries())
+      data[at + channel] = Math.round(((data[at + channel] ?? 0) * alpha + colour * (255 - alpha)) / 255);
+    data[at + 3] = 255;
+  }
 }
 
 /** Copies the part of the tile that lies inside the window. */

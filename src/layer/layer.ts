@@ -285,6 +285,9 @@ export interface MetadataUrl {
   readonly url: string;
 }
 
+/** The most tiles of a metatile in each direction; GeoServer offers as many. */
+export const MAX_METATILE = 20;
+
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
   /** Whether tiles are served. A layer that is not enabled keeps its tiles and can be seeded. */

@@ -36,6 +36,9 @@ const SECRET_URLS: ReadonlyMap<string, SecretPart> = new Map([
 /** The names of fields that no table has and whose values are secrets all the same. */
 const SECRET_NAME = /passw|pwd|secret|credential|api_?key/i;
 
+/** Flags whose names look like those of secrets. */
+const FLAGS: ReadonlySet<string> = new Set(["useDefaultCredentialsChain"]);
+
 type Path = readonly PropertyKey[];
 
 /** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
@@ -44,7 +47,7 @@ export function secretPartAt(path: Path): SecretPart | undefined {
   for (const [i, name] of names.entries()) {
     const part = SECRET_FIELDS.get(name) ?? (name === "url" ? SECRET_URLS.get(names[i - 1] ?? "") : undefined);
     if (part !== undefined) return part;
-    if (SECRET_NAME.test(name)) return "value";
+    if (SECRET_NAME.test(name) && !FLAGS.has(name)) return "value";
   }
   return undefined;
 }

@@ -292,7 +292,7 @@ describe.skipIf(onNodes)("a realistic file", () => {
       const exported = await runProgram(["config", "export"], { env });
       expect(exported).toMatchObject({ code: 0, stdout: expect.stringContaining("name: ortho photos") });
       expect(exported.stdout).toContain("title: City of Example tiles");
-      expect(exported.stdout).toContain("username: gwc");
+      expect(exported.stdout).toContain(`username: \${USERNAME_CITY_OLD}`);
     } finally {
       rmSync(copy, { recursive: true, force: true });
     }

@@ -23,8 +23,8 @@ describe("addresses", () => {
     );
     tile(`${mount} WMTS REST`, `${mount}/service/wmts/rest/ws:roads/EPSG:900913/EPSG:900913:2/1/1?format=image/png`);
     transcript(
-      `${mount} capabilities, with any Accept`,
-      `\n> GET ${mount}/service/wmts/rest/WMTSCapabilities.xml\n> Accept: application/json\n< 200 text/xml;charset=UTF-8\n<\n< {any}<Capabilities{any}http://localhost${mount}/service/wmts{any}`,
+      `${mount} capabilities, for a client that accepts anything`,
+      `\n> GET ${mount}/service/wmts/rest/WMTSCapabilities.xml\n> Accept: application/json, */*;q=0.1\n< 200 text/xml;charset=UTF-8\n<\n< {any}<Capabilities{any}http://localhost${mount}/service/wmts{any}`,
     );
   }
   tile("jpg is an alias of jpeg", "/xyz/ws:roads/2/1/1.jpg", "image/jpeg");

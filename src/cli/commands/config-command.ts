@@ -8,6 +8,7 @@ import { CLIENT_VARIABLES } from "../../lib/client-variables.ts";
 import { DEFAULT_QUOTA } from "../../quota/quota-configuration.ts";
 import { requestAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
+import { literal } from "../exchange/literal-text.ts";
 import { CommandFailure } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
 import { addConfigurationFlags, type ConfigurationFlags, loadWithWarnings } from "./configuration-flags.ts";
@@ -45,7 +46,7 @@ export function configCommand(): Command {
     const configuration = await loadWithWarnings(flags);
     if (configuration === undefined) return;
     process.stdout.write(
-      stringify(configurationDocument(configuration), { lineWidth: 0, aliasDuplicateObjects: false }),
+      stringify(literal(configurationDocument(configuration)), { lineWidth: 0, aliasDuplicateObjects: false }),
     );
   });
   const schema = new Command("schema")

@@ -4,6 +4,7 @@ import { errorMessage } from "../../lib/error-code.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
 import { serverCommand } from "../client/answer.ts";
+import { literal } from "../exchange/literal-text.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
 import { answerText } from "./answer-text.ts";
@@ -48,10 +49,11 @@ export function importCommand(): Command {
     .action(async (url: string, flags: ImportFlags) => {
       expectFree(flags);
       const { document, warnings } = await imported(url, flags);
-      const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
+      const variables = new Set(flags.passwordVariable === undefined ? [] : [flags.passwordVariable]);
+      const text = stringify(literal(document, variables), { lineWidth: 0, aliasDuplicateObjects: false });
       writeOutput(text, flags, 0o666);
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-      await reportProblems(text, flags.passwordVariable === undefined ? [] : [flags.passwordVariable]);
+      await reportProblems(text, [...variables]);
     });
   const command = serverCommand("import", "stores the tiles of MBTiles in a layer; import wms writes a configuration")
     .argument("<file>", "MBTiles, or a directory of GeoWebCache's MBTiles store")

@@ -43,9 +43,8 @@ export interface LayerContext {
   readonly warnings: string[];
 }
 
-const MAX_NAME = 200;
-/** Most file systems allow 255 bytes. The store appends a suffix to the name of a directory that it truncates. */
-const MAX_DIRECTORY_BYTES = 200;
+/** The limit of most file systems. A directory that is truncated gets a short name of its own. */
+const MAX_DIRECTORY_BYTES = 255;
 /** Names that the root of the store reserves. */
 const RESERVED = ["_gwc_in_progress_deletes_", "_gwc_set_aside_", "tmp", "lost+found"];
 const DEFAULT_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:4326" }, { gridSet: "EPSG:900913" }];
@@ -88,10 +87,10 @@ export function buildOneLayer(
 function checkName(name: string, path: Path, directories: Directories, problems: Problems): void {
   const directory = directoryName(name);
   const other = directories.get(directory);
-  if (name.trim() === "" || name.length > MAX_NAME || hasControlCharacter(name))
-    problems.expected(path, `1 to ${MAX_NAME} characters, none of them a control character`, name);
+  if (name.trim() === "" || hasControlCharacter(name))
+    problems.expected(path, "a name that is not blank and has no control character", name);
   else if (Buffer.byteLength(directory) > MAX_DIRECTORY_BYTES)
-    problems.expected(path, `a name whose directory has at most ${MAX_DIRECTORY_BYTES} bytes`, name);
+    problems.expected(path, `a name whose directory in the store has at most ${MAX_DIRECTORY_BYTES} bytes`, name);
   else if (/\.(json|xml)$/i.test(name))
     problems.expected(path, "a name that does not end in .json or .xml, as addresses end in these", name);
   else if (RESERVED.includes(directory) || name.split("/").some((part) => part === "." || part === ".."))

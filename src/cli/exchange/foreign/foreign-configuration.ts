@@ -1,5 +1,6 @@
 import { Document, isMap, isSeq } from "yaml";
 import type { Content } from "../../../gwc/content.ts";
+import { literal } from "../literal-text.ts";
 import type { ReportedElement } from "./foreign-object.ts";
 
 /** A layer of another program. */
@@ -26,15 +27,13 @@ export interface ForeignConfiguration {
 
 /** Returns a configuration of another program as a configuration file, with a comment for what has no effect. */
 export function foreignYaml(program: string, configuration: ForeignConfiguration): string {
-  const { gridSets, layers, serviceInformation, leftOut, reports } = configuration;
-  const document = new Document(
-    {
-      ...(serviceInformation === undefined ? {} : { serviceInformation }),
-      ...(gridSets.length === 0 ? {} : { gridSets }),
-      layers: layers.map(({ content }) => content),
-    },
-    { aliasDuplicateObjects: false },
-  );
+  const { gridSets, layers, serviceInformation, leftOut, reports, variables } = configuration;
+  const content = {
+    ...(serviceInformation === undefined ? {} : { serviceInformation }),
+    ...(gridSets.length === 0 ? {} : { gridSets }),
+    layers: layers.map((layer) => layer.content),
+  };
+  const document = new Document(literal(content, new Set(variables)), { aliasDuplicateObjects: false });
   document.commentBefore = [
     ` Written by Nuthatch from a configuration of ${program}.`,
     ...leftOut.map((line) => ` Left out: ${line}.`),

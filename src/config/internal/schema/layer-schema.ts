@@ -1,6 +1,12 @@
 import * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../../layer/by-zoom.ts";
-import { DEFAULT_ENCODING, INFO_FORMATS, PNG_COMPRESSIONS, STANDARD_LAYER_JOBS } from "../../../layer/layer.ts";
+import {
+  DEFAULT_ENCODING,
+  INFO_FORMATS,
+  MAX_METATILE,
+  PNG_COMPRESSIONS,
+  STANDARD_LAYER_JOBS,
+} from "../../../layer/layer.ts";
 import {
   CASE_RULES,
   compileRegex,
@@ -194,7 +200,9 @@ export const LayerSchema = map({
   gridSubsets: optional(someOf(GridSubsetSchema)).describe("EPSG:4326 and EPSG:900913; the latter for tile sources."),
   formats: optional(someOf(text)).describe("MIME types; image/png and image/jpeg, or that of the archive."),
   formatsTogether: flag.default(false).describe("One render stores the tile in all picture formats."),
-  metatile: optional(pair(whole(1, 16))).describe("Tiles that one request renders; 4, 4, or 1, 1 for tile sources."),
+  metatile: optional(pair(whole(1, MAX_METATILE))).describe(
+    "Tiles that one request renders; 4, 4, or 1, 1 for tile sources.",
+  ),
   gutter: whole(0, 256).default(0).describe("Pixels around a metatile that are rendered and cut off."),
   parameterFilters: ParameterFiltersSchema.default([]).describe("Request parameters that make other tiles."),
   requestFilters: optional(RequestFiltersSchema).describe("Requests for tiles without data get an empty tile."),

@@ -112,3 +112,55 @@ test.each([
   const file = readText(`<gwcConfiguration xmlns="http://geowebcache.org/schema/2.0.0">${sections}</gwcConfiguration>`);
   expect(file).toEqual({ ok: false, error: { code: "malformed", message: reason } });
 });
+
+const rulesOf = (name: string, ...rules: readonly (readonly [number, number])[]): string =>
+  `<${name}>${rules.map(([zoom, seconds]) => `<expirationRule minZoom="${zoom}" expiration="${seconds}"/>`).join("")}</${name}>`;
+
+test.each([
+  ["begin above 0", [[3, 60]], [[0, 60]], "expireCacheList[0].@minZoom: expected 0, .*, got 3"],
+  [
+    "begin above 0 and rise",
+    [
+      [3, 60],
+      [5, 120],
+    ],
+    [
+      [0, 60],
+      [5, 120],
+    ],
+    "expireCacheList[0].@minZoom: .*, got 3",
+  ],
+  [
+    "fall",
+    [
+      [0, 60],
+      [8, 120],
+      [5, 180],
+    ],
+    [
+      [0, 60],
+      [8, 180],
+    ],
+    "expireCacheList[2].@minZoom: expected more than 8, .*, got 5",
+  ],
+  [
+    "begin at one level",
+    [
+      [0, 60],
+      [0, 120],
+    ],
+    [[0, 120]],
+    "expireCacheList[1].@minZoom: expected more than 0, .*, got 0",
+  ],
+] as const)(
+  "expiry rules of a file that %s hold from the levels of GeoWebCache, with a warning",
+  (_, given, held, warned) => {
+    const { notes, documents } = read(
+      `<wmsLayer><name>a</name>${rulesOf("expireCacheList", ...given)}${rulesOf("expireClientsList", [0, 5])}</wmsLayer>`,
+    );
+    expect(documents.map((document) => layerContent(document)["expireCacheSeconds"])).toEqual([
+      held.map(([minZoom, seconds]) => ({ minZoom, seconds })),
+    ]);
+    expect(notes).toEqual([expect.stringMatching(`^line 1: the layer a: ${warned.replaceAll("[", "\\[")}`)]);
+  },
+);

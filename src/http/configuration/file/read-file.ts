@@ -7,7 +7,7 @@ import {
 } from "../../../gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../../gwc/document-node.ts";
 import { FILE_SETTINGS, type FieldTypes, GRID_SET_ROOTS, LAYER_ROOTS } from "../../../gwc/field-types.ts";
-import { formatsLeftOut } from "../../../gwc/layer-content.ts";
+import { expiryWarnings, formatsLeftOut } from "../../../gwc/layer-content.ts";
 import { isStoreEnabled } from "../../../gwc/store-content.ts";
 import { BLOB_STORE_ROOTS } from "../../../gwc/store-field-types.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
@@ -216,7 +216,10 @@ function notesOfLayer({ name, document, line }: FileObject): readonly string[] {
   if (fault !== undefined)
     return [`line ${line}: not served: ${name === "" ? `a ${document.root}` : `the layer ${name}`}: ${fault}`];
   const formats = formatsLeftOut(document);
-  return formats.length > 0 ? [`line ${line}: the layer ${name} is without ${formats.join(", ")}`] : [];
+  return [
+    ...(formats.length > 0 ? [`line ${line}: the layer ${name} is without ${formats.join(", ")}`] : []),
+    ...expiryWarnings(document).map((warning) => `line ${line}: the layer ${name}: ${warning}`),
+  ];
 }
 
 /** Returns the objects in force: of two with one name the last one, as in GeoWebCache. A layer without a name is none. */

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { type ProtocolServer, startProtocols } from "../../../../test/support/tile-protocols.ts";
+import { OPENAPI_TYPE } from "./ogc-documents.ts";
 
 const read = async (protocols: ProtocolServer, address: string) => {
   const reply = await protocols.request(address);
-  expect([address, reply.status, reply.headers["content-type"]]).toEqual([address, 200, "application/json"]);
+  const type = address === "/ogc/api" ? OPENAPI_TYPE : "application/json";
+  expect([address, reply.status, reply.headers["content-type"]]).toEqual([address, 200, type]);
   return JSON.parse(reply.body);
 };
 
@@ -15,11 +17,14 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
     seen.add(address);
     const text = JSON.stringify(await read(protocols, address));
     for (const [, href = ""] of text.matchAll(/"href":"([^"]*)"/g)) {
+      // The documentation is no part of the protocols.
+      if (href === `${protocols.baseUrl}/docs/reference/protocols.html`) continue;
       expect(href.startsWith(`${protocols.baseUrl}/ogc`)).toBe(true);
       if (!href.includes("{")) await visit(href.slice(protocols.baseUrl.length));
     }
   };
   await visit("/ogc");
+  expect(seen).toContain("/ogc/api");
   expect(seen).toContain("/ogc/tileMatrixSets/WebMercatorQuad");
   expect(seen).toContain("/ogc/collections/a%2Fb%40c%25%C3%A9/map/tiles/EPSG%3A900913");
 });

@@ -17,18 +17,24 @@ import {
   layersOf,
   type NamedGrid,
   namedGrids,
+  OPENAPI_TYPE,
   type TilesKind,
   tileMatrixSet,
   tileMatrixSets,
   tileset,
   tilesets,
 } from "./ogc-documents.ts";
+import { openApiDocument } from "./ogc-openapi.ts";
 
-const document = (rest: readonly string[], write: (base: string) => unknown): Result<RequestedTile, Refusal> =>
+const document = (
+  rest: readonly string[],
+  write: (base: string) => unknown,
+  contentType = "application/json",
+): Result<RequestedTile, Refusal> =>
   ok({
     kind: "document",
     name: `ogc/${rest.map(encodeURIComponent).join("/")}`,
-    contentType: "application/json",
+    contentType,
     write: (baseUrl) => JSON.stringify(write(`${baseUrl}/ogc`)),
   });
 
@@ -40,6 +46,8 @@ export function parseOgc(catalogue: Catalogue, rest: readonly string[], query: Q
   switch (first) {
     case undefined:
       return document(rest, (base) => landingPage(catalogue, base));
+    case "api":
+      return rest.length === 1 ? document(rest, (base) => openApiDocument(catalogue, base), OPENAPI_TYPE) : nothing();
     case "conformance":
       return rest.length === 1 ? document(rest, conformance) : nothing();
     case "tileMatrixSets": {
@@ -82,7 +90,7 @@ function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string 
 
 const nothing = () =>
   notFound(
-    "Nothing is here. There are /ogc, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
+    "Nothing is here. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and what they link to",
   );
 
 /** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */

@@ -12,6 +12,9 @@ import { offeredRange } from "../tile-parts.ts";
  * returns JSON with absolute links under `base`, which ends in `/ogc`. Members that are undefined are not written.
  */
 
+/** The type of the description at `/ogc/api`. */
+export const OPENAPI_TYPE = "application/vnd.oai.openapi+json;version=3.0";
+
 /** A grid set under one of the names that requests use: its own, or the OGC's name of the same grid set. */
 export interface NamedGrid {
   readonly id: string;
@@ -50,14 +53,14 @@ const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
 /** The kind of tiles of a collection: pictures (`/map/tiles`) or data (`/tiles`). */
 export type TilesKind = "map" | "vector";
-const KINDS = ["map", "vector"] as const;
+export const KINDS = ["map", "vector"] as const;
 
 const TILESETS = {
   map: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map",
   vector: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector",
 } as const;
 
-const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
+export const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 
 /** Returns the formats of a layer that are of a kind. */
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
@@ -79,6 +82,8 @@ export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
   description: "A tile cache for maps",
   links: [
     link("self", base),
+    { rel: "service-desc", href: `${base}/api`, type: OPENAPI_TYPE },
+    { rel: "service-doc", href: `${base.slice(0, -"/ogc".length)}/docs/reference/protocols.html`, type: "text/html" },
     link("conformance", `${base}/conformance`),
     link("data", `${base}/collections`),
     link(TILING_SCHEMES, `${base}/tileMatrixSets`),
@@ -92,6 +97,7 @@ export const conformance = (): unknown => ({
   conformsTo: [
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
     "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
+    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/oas30",
     "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
     ...[
       "core",

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { startProtocols } from "../../../../test/support/tile-protocols.ts";
+import { catalogue, startProtocols } from "../../../../test/support/tile-protocols.ts";
+import { parseQuery } from "../../query.ts";
+import { parseWms } from "./wms-address.ts";
 
 const MAP = "/service/wms?SERVICE=WMS&REQUEST=GetMap&LAYERS=full&SRS=EPSG:4326&FORMAT=image/png&STYLES=";
 
@@ -67,4 +69,28 @@ test("a map finer than the finest level is cut out of the pixels that it meets",
   await using protocols = await startProtocols();
   const reply = await protocols.request(`${MAP}&BBOX=10.00001,10.00001,10.00002,10.00002&WIDTH=256&HEIGHT=256`);
   expect([reply.status, reply.body]).toEqual([200, expect.stringMatching(/^[12] tiles? in [12] x [12]$/)]);
+});
+
+test.each([
+  ["a wrong colour", "&BGCOLOR=red", 'BGCOLOR: expected 0xRRGGBB, got "red"'],
+  ["a wrong transparency", "&TRANSPARENT=maybe", 'TRANSPARENT: expected TRUE or FALSE, got "maybe"'],
+])("a map with %s is refused", async (_, asked, sentence) => {
+  await using protocols = await startProtocols();
+  const reply = await protocols.request(`${MAP}&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300${asked}`);
+  expect(reply.status).toBe(400);
+  expect(reply.body.replaceAll("&quot;", '"')).toContain(sentence);
+});
+
+test.each([
+  ["", undefined],
+  ["&TRANSPARENT=TRUE", undefined],
+  ["&TRANSPARENT=true&BGCOLOR=0x102030", undefined],
+  ["&TRANSPARENT=FALSE", [255, 255, 255]],
+  ["&transparent=false&bgcolor=%23102030", [16, 32, 48]],
+  ["&BGCOLOR=0x102030", [16, 32, 48]],
+])("a map that is asked for with %j has the background %j", (asked, background) => {
+  const query = parseQuery(`${MAP.slice(MAP.indexOf("?") + 1)}&BBOX=-10,-10,70,50&WIDTH=400&HEIGHT=300${asked}`);
+  if (!query.ok) throw new Error("the query is valid");
+  const parsed = parseWms(catalogue, query.value);
+  expect(parsed.ok && parsed.value.kind === "map" ? parsed.value.request.background : "no map").toEqual(background);
 });

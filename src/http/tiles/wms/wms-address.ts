@@ -11,7 +11,9 @@ import {
   rectOf,
   tileExtent,
 } from "../../../grid/grid-set.ts";
+import type { Colour } from "../../../image/compose.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import type { ImageFormat } from "../../../layer/format.ts";
 import { coverageAt, type GridSubset, type Layer } from "../../../layer/layer.ts";
 import { allValues, type Parameters } from "../../../layer/parameter-filter.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
@@ -113,9 +115,11 @@ function parseGetMap(catalogue: Catalogue, query: Query): Result<RequestedTile, 
         badField("FORMAT", "a picture's, as only those can be put together", query.get("FORMAT")),
         "InvalidFormat",
       );
+    const background = parseBackground(query, format.value);
+    if (!background.ok) return background;
     const [subset] = subsets.value.offered;
     return mapOf(
-      { layer: layer.value, subset, format: format.value, parameters: parameters.value },
+      { layer: layer.value, subset, format: format.value, parameters: parameters.value, ...background.value },
       { extent: box.value, width, height },
     );
   }
@@ -175,6 +179,28 @@ function parseGetFeatureInfo(catalogue: Catalogue, query: Query): Result<Request
   return ok({ kind: "info", query: { layer: layer.value, request } });
 }
 
+const WHITE: Colour = [255, 255, 255];
+
+/**
+ * Parses TRANSPARENT and BGCOLOR of a map (OGC 06-042, 7.3.3.9 and 7.3.3.10). A request with neither gets the map as
+ * transparent as the tiles are, like a request of one tile.
+ */
+function parseBackground(query: Query, format: ImageFormat): Result<Pick<MapRequest, "background">, ProtocolRefusal> {
+  const transparent = query.get("TRANSPARENT") ?? "";
+  if (!/^(true|false|)$/i.test(transparent)) return refuse(badField("TRANSPARENT", "TRUE or FALSE", transparent));
+  const given = query.get("BGCOLOR") ?? "";
+  const digits = /^(?:0x|#)([0-9a-f]{6})$/i.exec(given)?.[1];
+  if (given !== "" && digits === undefined) return refuse(badField("BGCOLOR", "0xRRGGBB", given));
+  const isTransparent = transparent === "" ? digits === undefined : transparent.toLowerCase() === "true";
+  if (isTransparent && (digits === undefined || format.encoding !== "jpeg")) return ok({});
+  return ok({ background: digits === undefined ? WHITE : colourOf(digits) });
+}
+
+const colourOf = (digits: string): Colour => {
+  const number = Number.parseInt(digits, 16);
+  return [number >> 16, (number >> 8) & 255, number & 255];
+};
+
 /** The most pixels of a map's window of tiles. */
 const MAX_WINDOW_PIXELS = MAX_SIDE * MAX_SIDE;
 const MAX_TILES = 256;
@@ -189,7 +215,7 @@ const pixels = (span: number, resolution: number): number => Math.max(3, span / 
 
 /** Composes a map from the finest level that it needs, or from a coarser one if that takes too many tiles. */
 function mapOf(
-  parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters">,
+  parts: Pick<MapRequest, "layer" | "subset" | "format" | "parameters" | "background">,
   { extent, width, height }: Pick<MapRequest, "extent" | "width" | "height">,
 ): Result<RequestedTile, ProtocolRefusal> {
   if (width > MAX_SIDE || height > MAX_SIDE)

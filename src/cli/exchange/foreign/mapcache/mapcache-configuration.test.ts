@@ -112,6 +112,15 @@ test("parameters that each request has are left out, as MapCache replaces them",
   expect(reportText(taken.reports)).toContain("getmap.params.SRS");
 });
 
+test("a text with the sign of a variable stays this text", async () => {
+  const taken = await mapCacheConfiguration(
+    fileOf(`${tileset("a", `<grid>WGS84</grid><metadata><title>costs \${5}</title></metadata>`)}`),
+  );
+  const text = foreignYaml("MapCache", taken);
+  expect(await problemsOfText(text, {})).toEqual([]);
+  expect(text).toContain(`costs $\${5}`);
+});
+
 const fileOf = (sections: string): string =>
   fileWith(`<mapcache>
   <source name="wms" type="wms"><getmap><params><LAYERS>a</LAYERS></params></getmap><http><url>http://127.0.0.1:9/wms</url></http></source>

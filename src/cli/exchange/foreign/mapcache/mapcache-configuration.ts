@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { Content } from "../../../../gwc/content.ts";
 import { xmlContent } from "../../../../http/configuration/xml-content.ts";
+import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { fileFault } from "../../../../lib/file-fault.ts";
 import { isMap } from "../../../../lib/is-map.ts";
@@ -199,9 +200,9 @@ function rendering(tileset: ForeignObject, hasMetatiles: boolean): Content {
   const [across = 1, up = 1] = tileset.numbers("metatile") ?? [];
   const gutter = tileset.number("metabuffer");
   if (!hasMetatiles) return {};
-  const limited = [across, up].map((tiles) => Math.min(16, Math.max(1, tiles)));
+  const limited = [across, up].map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
   if (limited.join() !== `${across},${up}`)
-    tileset.differently("metatile", "metatiles have at most 16 tiles in each direction");
+    tileset.differently("metatile", `metatiles have at most ${MAX_METATILE} tiles in each direction`);
   return { metatile: limited, ...(gutter === undefined ? {} : { gutter: Math.min(256, gutter) }) };
 }
 

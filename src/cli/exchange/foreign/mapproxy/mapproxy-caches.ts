@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { canonicalSrs, type Extent, extentsOverlap } from "../../../../grid/grid-set.ts";
 import type { Content } from "../../../../gwc/content.ts";
+import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { DISK_LAYOUTS } from "../../../../layer/tiles-on-disk.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
@@ -47,7 +48,6 @@ const UNITS: Readonly<Record<string, number>> = {
   days: 24 * HOUR,
   weeks: 168 * HOUR,
 };
-const MOST_METATILES = 16;
 const MOST_GUTTER = 256;
 /** MapProxy's defaults. */
 const META_SIZE = [4, 4];
@@ -263,9 +263,9 @@ export class MapProxyCaches {
     const isLossy = mimeType === "image/jpeg" || mimeType === "image/vnd.jpeg-png";
     const quality =
       cache.number("image.encoding_options.jpeg_quality") ?? globals.number("image.jpeg_quality") ?? JPEG_QUALITY;
-    const limited = size.map((tiles) => Math.min(MOST_METATILES, Math.max(1, tiles)));
+    const limited = size.map((tiles) => Math.min(MAX_METATILE, Math.max(1, tiles)));
     if (limited.join() !== size.join())
-      cache.differently("meta_size", `metatiles have at most ${MOST_METATILES} tiles in each direction`);
+      cache.differently("meta_size", `metatiles have at most ${MAX_METATILE} tiles in each direction`);
     return {
       ...(hasMetatiles ? { metatile: limited, gutter: Math.min(MOST_GUTTER, buffer) } : {}),
       ...(isLossy ? { jpegQuality: quality } : {}),

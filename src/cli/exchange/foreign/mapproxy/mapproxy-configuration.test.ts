@@ -40,7 +40,7 @@ caches:
     grids: [utm33]
     sources: ["city_wms:districts,streets"]
     format: image/jpeg
-    meta_size: [2, 20]
+    meta_size: [2, 24]
     cache: { type: file, directory_layout: mp, use_grid_names: true }
   ortho_cache: { grids: [GLOBAL_WEBMERCATOR], sources: [tiles], format: image/jpeg, cache: { type: sqlite } }
   two_cache: { grids: [GLOBAL_MERCATOR], sources: [city_wms, labels], cache: { type: mbtiles } }
@@ -108,7 +108,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   });
   expect(layer("utm")).toMatchObject({
     source: { layers: ["districts", "streets"] },
-    metatile: [2, 16],
+    metatile: [2, 20],
     tilesOnDisk: [
       { gridSet: "utm33", path: join(base, "utm_cache/utm33"), layout: "mp", rows: "top", extension: "jpeg" },
     ],
@@ -184,6 +184,24 @@ sources:
   );
   expect(await problemsOfText(foreignYaml("MapProxy", taken), {})).toEqual([]);
   expect(taken.layers.map(({ content }) => content["source"])).toMatchObject([{ url: "http://127.0.0.1:9/new" }]);
+});
+
+test("a text with the sign of a variable stays this text, and a password is a variable", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`
+services: { wms: { md: { title: "tiles for \${CITY}" } } }
+layers:
+  - { name: a, title: "costs \${5}", sources: [cache] }
+caches:
+  cache: { grids: [GLOBAL_WEBMERCATOR], sources: [one] }
+sources:
+  one: { type: wms, req: { url: "http://me:word@127.0.0.1:9/\${x}", layers: a } }
+`),
+  );
+  const text = foreignYaml("MapProxy", taken);
+  expect(await problemsOfText(text, { PASSWORD_ONE: "x" })).toEqual([]);
+  for (const part of [`tiles for $\${CITY}`, `costs $\${5}`, `127.0.0.1:9/$\${x}`, `password: \${PASSWORD_ONE}`])
+    expect(text).toContain(part);
 });
 
 test("a layer of an ArcGIS image service has the tiles of its cache alone", async () => {

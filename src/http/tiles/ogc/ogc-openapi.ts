@@ -1,0 +1,137 @@
+import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { ownVersion } from "../../../lib/version.ts";
+import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
+
+/*
+ * The description of `/ogc` as OpenAPI 3.0: the routes that exist with the layers of the catalogue. The ends of the
+ * operation ids are those of OGC API - Tiles (OGC 20-057, clause 11).
+ */
+
+type Document = Readonly<Record<string, unknown>>;
+
+const inPath = (name: string, description: string, values?: readonly string[]): Document => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema: { type: "string", ...(values === undefined || values.length === 0 ? {} : { enum: values }) },
+});
+
+const refused = { description: "a reason in one sentence", content: { "text/plain": { schema: { type: "string" } } } };
+const json = { "application/json": { schema: { type: "object" } } };
+
+interface Operation {
+  readonly id: string;
+  readonly summary: string;
+  readonly parameters?: readonly Document[];
+  readonly content?: Document;
+  readonly errors?: readonly number[];
+}
+
+const get = ({ id, summary, parameters = [], content = json, errors = [] }: Operation): Document => ({
+  get: {
+    operationId: id,
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: {
+      200: { description: "the document or the tile", content },
+      ...Object.fromEntries([...errors, 500].map((status) => [status, refused])),
+    },
+  },
+});
+
+/** Returns the paths of the tile sets of one kind. `of`: those of a collection, or of the dataset. */
+function tilesPaths(catalogue: Catalogue, kind: TilesKind, of: "collection" | "dataset"): Document {
+  const layers = layersOf(catalogue, kind);
+  const own =
+    of === "collection"
+      ? [
+          inPath(
+            "collectionId",
+            "a layer",
+            layers.map(({ name }) => name),
+          ),
+        ]
+      : [];
+  const path = `${of === "collection" ? "/collections/{collectionId}" : ""}/${TILES_PATHS[kind]}`;
+  const grid = inPath("tileMatrixSetId", "a grid set of the layer", [...allGrids(catalogue).keys()]);
+  const named: readonly Document[] =
+    of === "collection"
+      ? []
+      : [{ name: "collections", in: "query", description: "a layer; the first", schema: { type: "string" } }];
+  const formats = new Map(layers.flatMap((layer) => formatsOf(layer, kind)).map((one) => [one.extension, one]));
+  const types = new Set([...formats.values()].map(({ mimeType }) => mimeType));
+  const format: Document = {
+    name: "f",
+    in: "query",
+    description: "the format; the first of the layer",
+    schema: { type: "string", enum: [...formats.keys()] },
+  };
+  const position = ["tileMatrix", "tileRow", "tileCol"].map((name) => inPath(name, "where the tile is"));
+  return {
+    [path]: get({
+      id: `${of}.${kind}.getTileSetsList`,
+      summary: "The tile sets",
+      parameters: [...own, ...named],
+      errors: [400, 401, 404],
+    }),
+    [`${path}/{tileMatrixSetId}`]: get({
+      id: `${of}.${kind}.getTileSet`,
+      summary: "A tile set",
+      parameters: [...own, grid, ...named],
+      errors: [400, 401, 404],
+    }),
+    [`${path}/{tileMatrixSetId}/{tileMatrix}/{tileRow}/{tileCol}`]: get({
+      id: `${of}.${kind}.getTile`,
+      summary: "A tile",
+      parameters: [...own, grid, ...position, ...named, format],
+      content: Object.fromEntries([...types].map((type) => [type, { schema: { type: "string", format: "binary" } }])),
+      errors: [400, 401, 403, 404, 502, 503, 504],
+    }),
+  };
+}
+
+/** Returns the OpenAPI 3.0 document of `/ogc`. */
+export const openApiDocument = (catalogue: Catalogue, base: string): unknown => ({
+  openapi: "3.0.3",
+  info: { title: "Nuthatch: OGC API - Tiles", version: ownVersion() },
+  servers: [{ url: base }],
+  security: [{}, { account: [] }],
+  paths: {
+    "/": get({ id: "getLandingPage", summary: "The landing page" }),
+    "/api": get({
+      id: "getApi",
+      summary: "This document",
+      content: { [OPENAPI_TYPE]: { schema: { type: "object" } } },
+    }),
+    "/conformance": get({ id: "getConformance", summary: "The conformance classes" }),
+    "/tileMatrixSets": get({ id: "getTileMatrixSetsList", summary: "The grid sets of all layers" }),
+    "/tileMatrixSets/{tileMatrixSetId}": get({
+      id: "getTileMatrixSet",
+      summary: "A grid set",
+      parameters: [inPath("tileMatrixSetId", "a grid set", [...allGrids(catalogue).keys()])],
+      errors: [404],
+    }),
+    "/collections": get({ id: "getCollections", summary: "The layers" }),
+    "/collections/{collectionId}": get({
+      id: "getCollection",
+      summary: "A layer",
+      parameters: [
+        inPath(
+          "collectionId",
+          "a layer",
+          advertisedLayers(catalogue).map(({ name }) => name),
+        ),
+      ],
+      errors: [401, 404],
+    }),
+    ...Object.assign(
+      {},
+      ...KINDS.filter((kind) => layersOf(catalogue, kind).length > 0).flatMap((kind) => [
+        tilesPaths(catalogue, kind, "collection"),
+        tilesPaths(catalogue, kind, "dataset"),
+      ]),
+    ),
+  },
+  components: { securitySchemes: { account: { type: "http", scheme: "basic" } } },
+});
