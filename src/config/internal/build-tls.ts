@@ -1,13 +1,15 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TlsOptions } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { readSmallFile } from "../../lib/small-file.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema/source-schema.ts";
 
 type TlsDocument = Pick<UpstreamDocument, "ca" | "cert" | "key">;
+
+/** A bundle of all authorities of the web has a fifth of this. */
+const MOST_BYTES = 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
@@ -24,12 +26,10 @@ export function buildTls(
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
     if (file === undefined) return undefined;
-    try {
-      return readFileSync(resolve(cwd, file), "utf8");
-    } catch (error) {
-      problems.add([...path, name], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
-      return undefined;
-    }
+    const text = readSmallFile(resolve(cwd, file), MOST_BYTES);
+    if (text.ok) return text.value;
+    problems.add([...path, name], `${JSON.stringify(file)} ${text.error}`);
+    return undefined;
   };
   const texts = [read("ca", ca), read("cert", cert), read("key", key)] as const;
   const [caText, certText, keyText] = texts;

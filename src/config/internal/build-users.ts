@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isUserName, type KeptUser, type User, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { readSmallFile } from "../../lib/small-file.ts";
 import type { Problems } from "./problems.ts";
 import type { Document } from "./read-document.ts";
 import type { Variables } from "./variables.ts";
@@ -36,7 +35,7 @@ export async function buildUsers(
   if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
     ...more,
-    ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, cwd, problems, warnings)),
+    ...(htpasswd === undefined || textOnly ? [] : readHtpasswd(htpasswd, cwd, problems, warnings)),
     ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
       (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),
     ),
@@ -78,20 +77,20 @@ async function configuredUsers(
   return users;
 }
 
+const MOST_HTPASSWD_BYTES = 4 * 2 ** 20;
+
 /** Reads a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
-async function readHtpasswd(
+function readHtpasswd(
   { file, roles }: NonNullable<Document["htpasswd"]>,
   cwd: string,
   problems: Problems,
   warnings: string[],
-): Promise<readonly KeptUser[]> {
-  let text = "";
-  const keptIn: UserPlace = { kind: "htpasswd", file: resolve(cwd, file) };
-  try {
-    text = await readFile(resolve(cwd, file), "utf8");
-  } catch (error) {
-    problems.add(["htpasswd", "file"], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
-  }
+): readonly KeptUser[] {
+  const path = resolve(cwd, file);
+  const keptIn: UserPlace = { kind: "htpasswd", file: path };
+  const read = readSmallFile(path, MOST_HTPASSWD_BYTES);
+  if (!read.ok) problems.add(["htpasswd", "file"], `${JSON.stringify(file)} ${read.error}`);
+  const text = read.ok ? read.value : "";
   const users: KeptUser[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
