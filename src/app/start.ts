@@ -50,6 +50,8 @@ export async function startServer(
   makeStoreDirectories(configuration, log);
   const instance = randomUUID();
   for (const warning of configuration.warnings) log.warn(warning);
+  if (configuration.users.length === 0)
+    log.info("the configuration has no users: without accounts management is open to all programs of this machine");
   let address = "";
   const lead = await startLead({
     coordinatorThread,

@@ -7,11 +7,11 @@ import { goneSignal } from "./gone.ts";
 import { createManagement, type ManagementOptions } from "./management.ts";
 import { firstSegment } from "./percent.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
-import type { Readiness } from "./readiness.ts";
+import { publicReason, type Readiness } from "./readiness.ts";
 import { type Answer, send, textAnswer } from "./reply.ts";
-import { type Address, ownAddress, splitTarget, type Target, underMount } from "./request.ts";
+import { type Address, clientAddress, ownAddress, splitTarget, type Target, underMount } from "./request.ts";
 import { ID_HEADER, requestIdOf } from "./request-id.ts";
-import { type PublicResource, publicAnswer } from "./resource.ts";
+import { publicAnswer } from "./resource.ts";
 import type { TileProtocols } from "./tiles/tile-protocols.ts";
 import { isTilePath } from "./tiles/tile-route.ts";
 
@@ -53,6 +53,25 @@ export function createDispatch(
     );
   };
 
+  const hasAccounts = (): boolean => options.authenticator.usersConfigured();
+  const shownToAll = (reason: string): string => (hasAccounts() ? publicReason(reason) : reason);
+  /** Answers a health check. The details of a trouble are for accounts. */
+  const answerHealth = async (
+    resource: HealthResource,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Answer> => {
+    const { method = "GET", headers } = request;
+    const state = readiness();
+    const address = clientAddress(request, options.server());
+    const isAccount =
+      !state.ready &&
+      hasAccounts() &&
+      (await options.authenticator.check(headers.authorization, address, goneSignal(response))).kind === "user";
+    const shown = state.ready || isAccount ? state : { ...state, reason: shownToAll(state.reason) };
+    return publicAnswer({ document: () => resource(shown) }, method, { mount: "", headers });
+  };
+
   return (request, response) => {
     const { method = "GET" } = request;
     const reply = (answer: Answer, draining = isDraining()): Promise<void> =>
@@ -60,16 +79,13 @@ export function createDispatch(
     const address = addressOf(request);
     if (!address.ok) return reply(address.error);
     const { path, query } = address.value;
-    const health = healthResource(path, readiness);
-    if (health !== undefined) return reply(publicAnswer(health, method, { mount: "", headers: request.headers }));
     const target = underMount(path, query, options.server().mounts);
+    const health = healthResource(path) ?? (target && healthResource(target.path));
+    if (health !== undefined) return answerHealth(health, request, response).then((answer) => reply(answer));
     if (target === undefined) return reply(refusalText(NOT_FOUND));
-    const mounted = healthResource(target.path, readiness);
-    if (mounted !== undefined)
-      return reply(publicAnswer(mounted, method, { mount: target.mount, headers: request.headers }));
     const state = options.readiness();
     if (!state.ready && state.isStarting === true)
-      return reply(httpError("starting", `Nuthatch is not ready: ${state.reason}`, { "Retry-After": "1" }));
+      return reply(httpError("starting", `Nuthatch is not ready: ${shownToAll(state.reason)}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) return serveTiles(request, target, response);
     const requestId = requestIdOf(request.headers, currentTrace());
     response.setHeader(ID_HEADER, requestId);
@@ -110,25 +126,23 @@ function hostLines(rawHeaders: readonly string[]): number {
   return lines;
 }
 
+/** Answers a health check, as the readiness is. */
+type HealthResource = (readiness: Readiness) => Answer;
+
 /**
  * Returns the health resource of a path: `/livez` is 200 while the process responds, `/readyz` and `/healthz` are 200
  * while the server can serve. Undefined for any other path.
  */
-function healthResource(path: string, readiness: () => Readiness): PublicResource | undefined {
+function healthResource(path: string): HealthResource | undefined {
   const end = path.indexOf("/", 1);
   // A slash at the end is tolerated, as everywhere.
   if (end >= 0 && end < path.length - 1) return undefined;
   switch (firstSegment(path)) {
     case "livez":
-      return { document: () => textAnswer(200, "ok") };
+      return () => textAnswer(200, "ok");
     case "readyz":
     case "healthz":
-      return {
-        document: () => {
-          const state = readiness();
-          return state.ready ? textAnswer(200, "ok") : httpError("unavailable", state.reason);
-        },
-      };
+      return (state) => (state.ready ? textAnswer(200, "ok") : httpError("unavailable", state.reason));
     default:
       return undefined;
   }

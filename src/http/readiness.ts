@@ -12,3 +12,33 @@ export type Readiness =
     };
 
 export const STARTING: Readiness = { ready: false, reason: "starting", isStarting: true };
+
+/** A store in a reason: with its id, if it is not the only one. */
+const STORE = /^(?:the )?store(?: (?:"([^"]*)"|([\w.-]+)(?=:)))?/;
+
+/** The beginnings of reasons that say nothing of the machine or its network. */
+const PUBLIC_REASONS = [
+  "starting",
+  "shutting down",
+  "draining",
+  "the coordinator does not answer",
+  "this node has no lease of the lead",
+  "the disk of the data directory is full",
+];
+
+/**
+ * Returns what anybody may read of a reason, which has a line per kind of trouble: the part that has the trouble, and the
+ * id of a store. Paths, addresses and the words of libraries are for accounts.
+ */
+export const publicReason = (reason: string): string => [...new Set(reason.split("\n").map(publicLine))].join("\n");
+
+function publicLine(line: string): string {
+  const store = STORE.exec(line);
+  if (store !== null) {
+    const id = store[1] ?? store[2];
+    return id === undefined ? "the store cannot be used" : `the store ${JSON.stringify(id)} cannot be used`;
+  }
+  if (/state database|PostgreSQL/.test(line) && !line.startsWith("this node"))
+    return "the state database cannot be used";
+  return PUBLIC_REASONS.find((known) => line.startsWith(known)) ?? "the server cannot work: its log has the reason";
+}

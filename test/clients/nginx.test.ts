@@ -152,4 +152,20 @@ describe.skipIf(!hasNginx)(`the server behind nginx with TLS and a path${reason}
     for (const path of ["xyz/rest/0/0/0.png", "service/wmts", "", "apis"])
       expect(isClosed.test(`/tiles/${path}`), path).toBe(false);
   });
+
+  test("what is management by its query is closed as well", async () => {
+    const outside = await startNginx(server.port, "outside");
+    try {
+      const status = async (path: string) => (await exchange(`${outside.origin}/tiles${path}`)).status;
+      const tile = "/xyz/ws:roads/3/2/2.png";
+      for (const path of ["/?plain", "/geowebcache/?plain", "/?layer=a&plain=", "/?%70lain", `${tile}?explain`])
+        expect(await status(path), path).toBe(403);
+      for (const query of ["EXPLAIN=1", "x=1&Explain", "%65xplain"])
+        expect(await status(`${tile}?${query}`), query).toBe(403);
+      for (const path of ["/", tile, `${tile}?explained=1`, "/service/wmts?REQUEST=GetCapabilities"])
+        expect(await status(path), path).toBe(200);
+    } finally {
+      await outside.close();
+    }
+  });
 });

@@ -26,12 +26,17 @@ export interface NginxPlace {
   readonly listen: string;
   /** The beginning of a command that runs nginx elsewhere. */
   readonly under?: readonly string[];
+  /** `outside`: the file lists no address of this machine. */
+  readonly from?: "the own network" | "outside";
   /** Returns whether nginx answers. */
   readonly answers: () => Promise<boolean>;
 }
 
 /** Starts Debian's nginx on this machine. */
-export async function startNginx(serverPort: number): Promise<Nginx> {
+export async function startNginx(
+  serverPort: number,
+  from: "the own network" | "outside" = "the own network",
+): Promise<Nginx> {
   const listen = `127.0.0.1:${await freePort()}`;
   const origin = `https://localhost:${listen.split(":")[1]}`;
   const answers = (): Promise<boolean> =>
@@ -39,7 +44,7 @@ export async function startNginx(serverPort: number): Promise<Nginx> {
       () => true,
       () => false,
     );
-  const close = await runNginx({ server: `127.0.0.1:${serverPort}`, name: "localhost", listen, answers });
+  const close = await runNginx({ server: `127.0.0.1:${serverPort}`, name: "localhost", listen, answers, from });
   return { origin, close };
 }
 
@@ -53,6 +58,7 @@ export async function runNginx({
   listen,
   under = [],
   answers,
+  from: place = "the own network",
 }: NginxPlace): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-nginx-"));
   const file = (name: string, text: string): string => {
@@ -69,6 +75,7 @@ export async function runNginx({
     ["server_name maps.example.org;", `server_name ${name};`],
     [/ssl_certificate .*;/, `ssl_certificate ${cert};`],
     [/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`],
+    ...(place === "outside" ? [[/allow 127\.0\.0\.1;/g, ""]] : []),
   ].reduce((text, [from = "", to = ""]) => {
     if (text.search(from) < 0) throw new Error(`examples/nginx.conf lacks ${from}`);
     return text.replace(from, String(to));

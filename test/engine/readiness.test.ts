@@ -93,3 +93,23 @@ test.each([
   const said = [...at.log().matchAll(/"the server is (not ready|ready again)"/g)].map(([, word]) => word);
   expect([said[0], said.at(-1)]).toEqual(["not ready", "ready again"]);
 });
+
+test("where there are accounts, others read at /readyz which part is lost, and accounts the whole reason", async () => {
+  const at = await startServer({
+    configuration:
+      "users: [{ name: bob, password: right, roles: [viewer] }]\nlayers: [{ name: a, source: { type: demo, dataset: states } }]\n",
+  });
+  running.server = at;
+  const place = join(at.dataDir, "tiles");
+  renameSync(place, `${place}-away`);
+  await untilReady(at, /^503 the store cannot be used$/);
+  const read = async (authorization: string): Promise<string> => {
+    const response = await fetch(`${at.url}/readyz`, { headers: { authorization } });
+    return `${response.status} ${await response.text()}`;
+  };
+  const basic = (password: string): string => `Basic ${Buffer.from(`bob:${password}`).toString("base64")}`;
+  expect(await read(basic("right"))).toBe(`503 the store (${place}) is lost: ENOENT`);
+  expect(await read(basic("wrong"))).toBe("503 the store cannot be used");
+  renameSync(`${place}-away`, place);
+  await untilReady(at, /^200 ok$/);
+});

@@ -104,12 +104,18 @@ function replaced(file: string, replacements: readonly (readonly [string | RegEx
 }
 
 /** Runs nginx with a file of compose before servers. */
-async function proxied(copy: string, name: string, servers: ReadonlyMap<string, number>): Promise<string> {
+async function proxied(
+  copy: string,
+  name: string,
+  servers: ReadonlyMap<string, number>,
+): Promise<{ readonly tiles: string; readonly origin: string }> {
+  const tiles = `127.0.0.1:${await freePort()}`;
   const listen = `127.0.0.1:${await freePort()}`;
   writeFileSync(join(copy, "secrets/tls.crt"), SERVER_CERTIFICATE.cert);
   writeFileSync(join(copy, "secrets/tls.key"), SERVER_CERTIFICATE.key);
   const site = replaced(join(copy, "nginx", name), [
-    ["listen 8443 ssl;", `listen ${listen} ssl;`],
+    ["listen 8443 ssl;", `listen ${tiles} ssl;`],
+    ["listen 8444 ssl;", `listen ${listen} ssl;`],
     ["/run/secrets/tls_certificate", join(copy, "secrets/tls.crt")],
     ["/run/secrets/tls_key", join(copy, "secrets/tls.key")],
     ["/etc/nginx/nuthatch-proxy.inc", join(copy, "nginx/proxy.inc")],
@@ -125,7 +131,7 @@ async function proxied(copy: string, name: string, servers: ReadonlyMap<string, 
   mkdirSync(own);
   const close = await runSite(own, site, { answers });
   closers.push(close);
-  return origin;
+  return { tiles: `https://localhost:${tiles.split(":")[1]}`, origin };
 }
 
 const COMMON = (copy: string, upstream: string) =>
@@ -145,8 +151,14 @@ test.skipIf(!hasNginx)(
     writeFileSync(file, replaced(file, COMMON(copy, upstream.url)));
     const server = await startServer({ env: { NUTHATCH_CONFIG: file } });
     closers.push(() => server.close());
-    const origin = await proxied(copy, "single.conf", new Map([["nuthatch", server.port]]));
-    expect((await exchange(`${origin}/xyz/world/0/0/0.png`)).status).toBe(200);
+    const { tiles, origin } = await proxied(copy, "single.conf", new Map([["nuthatch", server.port]]));
+    for (const path of ["/xyz/world/0/0/0.png", "/geowebcache/service/wms?REQUEST=GetCapabilities", "/ogc", "/readyz"])
+      expect((await exchange(tiles + path)).status, path).toBe(200);
+    const closed = ["/", "/?plain", "/rest/seed.json", "/api/v1/jobs", "/metrics", "/diskquota.json", "/docs", "/ui"];
+    for (const path of [...closed, "/geowebcache/rest/layers", "/xyz/../rest/seed.json", "/xyz%2f..%2frest/seed.json"])
+      expect((await exchange(tiles + path)).status, path).toBe(404);
+    for (const query of ["explain", "EXPLAIN=1", "a=b&explain", "%65xplain"])
+      expect((await exchange(`${tiles}/xyz/world/0/0/0.png?${query}`)).status, query).toBe(403);
     expect((await exchange(`${origin}/api/v1/jobs`)).status).toBe(401);
     const basic = (user: string, secret: string): string =>
       `Basic ${btoa(`${user}:${readFileSync(join(copy, "secrets", secret), "utf8").trim()}`)}`;
@@ -193,13 +205,14 @@ describe.skipIf(noCluster !== "")(`three nodes${noCluster}`, () => {
       closers.push(() => node.close());
     }
     const ports = [...nodes].map(([name, { port }]) => [`node-${name}`, port] as const);
-    const origin = await proxied(copy, "cluster.conf", new Map(ports));
+    const { tiles, origin } = await proxied(copy, "cluster.conf", new Map(ports));
     const password = readFileSync(join(copy, "secrets/admin_password"), "utf8").trim();
     const headers = { Authorization: `Basic ${btoa(`admin:${password}`)}`, "Content-Type": "application/json" };
     const rows = async (): Promise<Awaited<ReturnType<typeof nodesOf>>> =>
       JSON.parse((await exchange(`${origin}/api/v1/nodes`, { headers })).body.toString()).nodes;
     expect((await rows()).map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
-    expect((await exchange(`${origin}/xyz/world/0/0/0.png`)).status).toBe(200);
+    expect((await exchange(`${tiles}/xyz/world/0/0/0.png`)).status).toBe(200);
+    expect((await exchange(`${tiles}/api/v1/nodes`, { headers })).status).toBe(404);
 
     const lead = (await rows()).find((row) => row.lead)?.name ?? "";
     await nodes.get(lead)?.kill("SIGKILL");

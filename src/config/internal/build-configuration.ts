@@ -60,7 +60,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   for (const [i, one] of (building.included ?? []).entries()) checkIncluded(one, ["include", i], building);
   let gridSets: readonly GridSet[] = [];
   const layersOf = async ({ gridSets: own, gridSetIds, layers: documents = [] }: Document) => {
-    const built = await buildGridSets(own, input, problems);
+    const built = buildGridSets(own, input, problems);
     const declared = new Set([...gridSetIds, ...built.keys()]);
     const caches = await readArcgisCaches(input.textOnly ? [] : documents, problems);
     const ofCaches = [...caches.values()].flatMap(({ report }) => (report.ok ? [report.value.gridSet] : []));

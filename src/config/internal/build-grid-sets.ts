@@ -1,11 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { createGridSet } from "../../grid/create-grid-set.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../grid/tile-matrix-set.ts";
 import { doubtfulUnit } from "../../grid/units.ts";
 import { defined } from "../../lib/defined.ts";
-import { fileFault } from "../../lib/file-fault.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { readSmallFile } from "../../lib/small-file.ts";
 import type { Path, Problems } from "./problems.ts";
 import { hasControlCharacter } from "./schema/fields.ts";
 import type { GridSetDocument } from "./schema/grid-set-schema.ts";
@@ -23,11 +22,11 @@ export function extentOf([minX, minY, maxX, maxY]: readonly [number, number, num
  * Builds the configured grid sets. A configured grid set replaces the built-in one with its id, as in GWC. `textOnly`:
  * no file is read.
  */
-export async function buildGridSets(
+export function buildGridSets(
   documents: readonly (GridSetDocument | undefined)[],
   { textOnly }: { readonly textOnly?: true },
   problems: Problems,
-): Promise<ReadonlyMap<string, GridSet>> {
+): ReadonlyMap<string, GridSet> {
   const built = new Map<string, GridSet>();
   const seen = new Set<string>();
   for (const [i, document] of documents.entries()) {
@@ -39,7 +38,7 @@ export async function buildGridSets(
         ? buildGridSet(document, path, problems)
         : textOnly
           ? undefined
-          : await importGridSet(document, document.tileMatrixSet, path, problems);
+          : importGridSet(document, document.tileMatrixSet, path, problems);
     const id = document.id ?? gridSet?.id;
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
@@ -84,28 +83,27 @@ function buildGridSet(document: GridSetDocument, path: Path, problems: Problems)
 }
 
 /** Builds a grid set from an OGC TileMatrixSet document. The configuration gives only its id and title. */
-async function importGridSet(
+function importGridSet(
   { id, title }: GridSetDocument,
   file: string,
   path: Path,
   problems: Problems,
-): Promise<GridSet | undefined> {
-  const read = await readJson(problems.fileAt([...path, "tileMatrixSet"], file));
+): GridSet | undefined {
+  const read = readJson(problems.fileAt([...path, "tileMatrixSet"], file));
   const gridSet = read.ok ? gridSetOfTileMatrixSet(read.value, defined({ id, title })) : read;
   if (gridSet.ok) return gridSet.value;
   problems.add([...path, "tileMatrixSet"], `${file}: ${gridSet.error}`);
   return undefined;
 }
 
-async function readJson(path: string): Promise<Result<unknown, string>> {
+function readJson(path: string): Result<unknown, string> {
+  const text = readSmallFile(path, MAX_DOCUMENT_BYTES);
+  if (!text.ok) return text;
   try {
-    const text = await readFile(path, "utf8");
-    if (text.length > MAX_DOCUMENT_BYTES) return refuse(`is larger than ${MAX_DOCUMENT_BYTES} bytes`);
-    const content: unknown = JSON.parse(text);
+    const content: unknown = JSON.parse(text.value);
     return ok(content);
-  } catch (error) {
-    return refuse(
-      error instanceof SyntaxError ? `is no JSON: ${error.message}` : `cannot be read: ${fileFault(error)}`,
-    );
+  } catch {
+    // The message of the error has a part of the file, which may be any file of this machine.
+    return refuse("is no JSON");
   }
 }

@@ -1,12 +1,14 @@
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { TlsOptions } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { readSmallFile } from "../../lib/small-file.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { UpstreamDocument } from "./schema/source-schema.ts";
 
 type TlsDocument = Pick<UpstreamDocument, "ca" | "cert" | "key">;
+
+/** A bundle of all authorities of the web has a fifth of this. */
+const MOST_BYTES = 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
@@ -17,12 +19,10 @@ export function buildTls({ ca, cert, key }: TlsDocument, path: Path, problems: P
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   const read = (name: keyof TlsDocument, file: string | undefined): string | undefined => {
     if (file === undefined) return undefined;
-    try {
-      return readFileSync(problems.fileAt([...path, name], file), "utf8");
-    } catch (error) {
-      problems.add([...path, name], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
-      return undefined;
-    }
+    const text = readSmallFile(problems.fileAt([...path, name], file), MOST_BYTES);
+    if (text.ok) return text.value;
+    problems.add([...path, name], `${JSON.stringify(file)} ${text.error}`);
+    return undefined;
   };
   const absolute = (name: keyof TlsDocument, file: string | undefined) =>
     file && problems.fileAt([...path, name], file);

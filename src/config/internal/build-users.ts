@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { isUserName, type KeptUser, type User, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
-import { fileFault } from "../../lib/file-fault.ts";
+import { readSmallFile } from "../../lib/small-file.ts";
 import type { Problems } from "./problems.ts";
 import type { Document } from "./read-document.ts";
 import type { Variables } from "./variables.ts";
@@ -33,7 +32,7 @@ export async function buildUsers(
   if (textOnly && htpasswd !== undefined) problems.skip(["htpasswd", "file"]);
   for (const user of [
     ...more,
-    ...(htpasswd === undefined || textOnly ? [] : await readHtpasswd(htpasswd, problems, warnings)),
+    ...(htpasswd === undefined || textOnly ? [] : readHtpasswd(htpasswd, problems, warnings)),
     ...(await configuredUsers(users, administrator?.name, problems, textOnly ? async () => "" : hashOfPlain)).map(
       (user): KeptUser => ({ ...user, keptIn: { kind: "configuration", file: file ?? null } }),
     ),
@@ -75,20 +74,19 @@ async function configuredUsers(
   return users;
 }
 
+const MOST_HTPASSWD_BYTES = 4 * 2 ** 20;
+
 /** Reads a htpasswd file (`htpasswd -B`). A user whose hash is not bcrypt causes a warning and cannot log in. */
-async function readHtpasswd(
+function readHtpasswd(
   { file, roles }: NonNullable<Document["htpasswd"]>,
   problems: Problems,
   warnings: string[],
-): Promise<readonly KeptUser[]> {
-  let text = "";
+): readonly KeptUser[] {
   const path = problems.fileAt(["htpasswd", "file"], file);
   const keptIn: UserPlace = { kind: "htpasswd", file: path };
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    problems.add(["htpasswd", "file"], `${JSON.stringify(file)} cannot be read: ${fileFault(error)}`);
-  }
+  const read = readSmallFile(path, MOST_HTPASSWD_BYTES);
+  if (!read.ok) problems.add(["htpasswd", "file"], `${JSON.stringify(file)} ${read.error}`);
+  const text = read.ok ? read.value : "";
   const users: KeptUser[] = [];
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;

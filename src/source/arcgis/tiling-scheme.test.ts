@@ -69,8 +69,8 @@ test("a cache without conf.cdi has the area up to TileEnd, as other programs wri
 });
 
 test.each([
-  ["<html>", "this is no XML: "],
-  ["<html/>", "expected the root CacheInfo, got html"],
+  ["<html>", "this is no XML (line 1)"],
+  ["<html/>", "expected the root CacheInfo"],
   ["<CacheInfo/>", 'CacheTileFormat: expected PNG, PNG8, PNG24, PNG32, JPEG or MIXED, got ""'],
   [
     confXml({ storage: "esriMapCacheStorageModeNew" }),
@@ -96,7 +96,7 @@ test.each([
 });
 
 test.each([
-  ["no XML", "conf.cdi beside it: this is no XML: "],
+  ["no XML", "conf.cdi beside it: this is no XML (line 1)"],
   ["<EnvelopeN/>", "conf.cdi beside it: expected an extent with XMin < XMax and YMin < YMax"],
   [confCdi(1, 0, 0, 1), "conf.cdi beside it: expected an extent with XMin < XMax and YMin < YMax"],
 ])("a conf.cdi that is none is refused: %#", async (cdi, error) => {

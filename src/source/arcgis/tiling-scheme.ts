@@ -44,9 +44,9 @@ export async function readTilingScheme(path: string): Promise<Result<TilingSchem
   const read = await readBounded(path);
   if (!read.ok) return refuse(read.error.message);
   const parsed = parseXml(read.value.text);
-  if (!parsed.ok) return refuse(`this is no XML: ${parsed.error}`);
+  if (!parsed.ok) return refuse(`this is no XML${lineOf(parsed.error)}`);
   const root = parsed.value;
-  if (root.name !== "CacheInfo") return refuse(`expected the root CacheInfo, got ${root.name.slice(0, 100)}`);
+  if (root.name !== "CacheInfo") return refuse("expected the root CacheInfo");
   const kind = kindOf(root);
   if (!kind.ok) return kind;
   const scheme = gridOf(root);
@@ -72,6 +72,12 @@ export async function readTilingScheme(path: string): Promise<Result<TilingSchem
     },
   });
 }
+
+/** Returns the line of a fault, without its words: they are of the file, which may be any XML file of this machine. */
+const lineOf = (fault: string): string => {
+  const line = /^\d+(?=:)/.exec(fault)?.[0];
+  return line === undefined ? "" : ` (line ${line})`;
+};
 
 async function readBounded(
   path: string,
@@ -182,7 +188,7 @@ async function boundsOf(path: string, root: XmlElement, { x, y }: Grid["tileOrig
     return refuse(`conf.cdi beside it: ${read.error.message}`);
   }
   const parsed = parseXml(read.value.text);
-  if (!parsed.ok) return refuse(`conf.cdi beside it: this is no XML: ${parsed.error}`);
+  if (!parsed.ok) return refuse(`conf.cdi beside it: this is no XML${lineOf(parsed.error)}`);
   const at = (name: string): number => numberAt(parsed.value, name);
   return extentOf({ minX: at("XMin"), minY: at("YMin"), maxX: at("XMax"), maxY: at("YMax") }, "conf.cdi beside it");
 }

@@ -193,6 +193,7 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    throw damaged(errorMessage(error), error);
+    // The words of the error would be those of the file.
+    throw damaged(error instanceof SyntaxError ? "its metadata are no JSON" : errorMessage(error), error);
   }
 }
