@@ -67,9 +67,9 @@ test("changes, refused changes and log-ins are listed, newest first, for every r
     source: {
       type: "wms",
       url: "http://127.0.0.1:1/wms?key=topsecret",
-      layers: "x",
-      httpUsername: "u",
-      httpPassword: password,
+      layers: ["x"],
+      username: "u",
+      password,
     },
   });
   const done = [

