@@ -9,7 +9,6 @@ import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
 import type { SessionUse } from "../state/postgres/session.ts";
 import { RunningMark, type StateLoss } from "../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../state/state-copies.ts";
-import { DEFAULT_STORE, directoryOf, type StoreOptions } from "../store/store-options.ts";
 import { probeOf } from "./file-probe.ts";
 
 /** The data directory, locked for this process, with the state database open. */
@@ -17,7 +16,7 @@ export interface ClaimedState {
   readonly db: Database;
   /** Connects to the database, if it is not in a file. @throws StateError */
   connect(): void;
-  /** Returns why the state or the store cannot be used; undefined: they can. */
+  /** Returns why the state cannot be used; undefined: it can. */
   trouble(): Promise<string | undefined>;
   /**
    * Makes the reserve of the database's disk again when there is space for it. Returns whether the disk has too little
@@ -40,7 +39,7 @@ export interface ClaimedState {
  * Locks the data directory and opens the state database.
  * @throws StateError, and errors of the database
  */
-export function claimState(dataDir: string, stores: readonly StoreOptions[]): ClaimedState {
+export function claimState(dataDir: string): ClaimedState {
   secureDataDirectory(dataDir);
   const lock = lockDataDirectory(dataDir, join(dataDir, "lock.db"));
   const file = join(dataDir, "state.db");
@@ -50,7 +49,7 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
   const reserve = new DiskReserve(join(dataDir, "reserve"));
   const db = openDatabase(file, { access: "exclusive", reserve });
   if (copiedMs !== undefined) db.transaction(() => db.exec(raiseIds(copiedMs, Date.now())));
-  const probes = [probeOf(file, "the state database"), ...storeProbes(stores)];
+  const probe = probeOf(file, "the state database");
   return {
     db,
     loss,
@@ -63,10 +62,8 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
     },
     begun: () => mark.begun(),
     async trouble() {
-      const found = await Promise.all(probes.map((probe) => probe()));
-      const lost = found.find((reason) => reason !== undefined);
       // A lost disk cannot report its free space.
-      return lost ?? reserve.shortage;
+      return (await probe()) ?? reserve.shortage;
     },
     lookAtDisk() {
       reserve.look();
@@ -82,14 +79,6 @@ export function claimState(dataDir: string, stores: readonly StoreOptions[]): Cl
     },
   };
 }
-
-/** Returns a probe of each store that is in a directory. */
-const storeProbes = (stores: readonly StoreOptions[]): ReturnType<typeof probeOf>[] =>
-  stores.flatMap((store) => {
-    const directory = directoryOf(store);
-    const name = store.id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(store.id)}`;
-    return directory === undefined ? [] : [probeOf(directory, name)];
-  });
 
 /** Removes the write-ahead log of the database that a copy has replaced, and returns what the start reports. */
 function restored(file: string, copiedMs: number): StateLoss {
@@ -109,16 +98,11 @@ export interface PostgresState {
  * holds the lock, has started this process.
  * @throws StateError
  */
-export async function claimPostgres(
-  dataDir: string,
-  stores: readonly StoreOptions[],
-  { target, use, diverged }: PostgresState,
-): Promise<ClaimedState> {
+export async function claimPostgres(dataDir: string, { target, use, diverged }: PostgresState): Promise<ClaimedState> {
   const lock = use === "lead" ? undefined : lockTilesDirectory(dataDir);
   // Not loaded by a server whose state is in a file.
   const { openPostgres } = await import("../state/postgres/postgres-database.ts");
   const db = openPostgres(target, { use, diverged });
-  const probes = storeProbes(stores);
   return {
     db,
     // A database that lacks tiles of the store has no record of their tile sets: they are counted as an older cache.
@@ -128,10 +112,7 @@ export async function claimPostgres(
     connect: () => db.connect(),
     adopted() {},
     begun() {},
-    async trouble() {
-      const found = [db.trouble(), ...(await Promise.all(probes.map((probe) => probe())))];
-      return found.find((reason) => reason !== undefined);
-    },
+    trouble: async () => db.trouble(),
     release() {
       try {
         db.close();

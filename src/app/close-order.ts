@@ -15,6 +15,11 @@ export interface ClosingParts {
 
 /** Time for cancelled renders to end, and for the coordinator to close. */
 const END_MS = 2_000;
+/**
+ * Renderers that do not end are killed before. One that waits for a file system that hangs ends later, and writes nothing
+ * more.
+ */
+const RENDERERS_MS = 8_000;
 
 /**
  * Closes a server: first the parts that accept requests, then the parts that write, then the database and the lock. A
@@ -33,7 +38,9 @@ export async function closeInOrder(parts: ClosingParts, graceMs: number): Promis
   renders.cancelAll();
   await atMost(END_MS, renders.idle());
   // Nothing is written after the renderers have ended.
-  await renderers.close();
-  await renders.idle();
+  await atMost(
+    RENDERERS_MS,
+    renderers.close().then(() => renders.idle()),
+  );
   await atMost(END_MS, coordinator.releaseState());
 }

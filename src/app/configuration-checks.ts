@@ -3,13 +3,18 @@ import PQueue from "p-queue";
 import type { TextReport } from "../config/load.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
 import type { CheckedProblem } from "../http/resource.ts";
+import { atMost } from "../lib/at-most.ts";
 import { codeOf } from "../lib/error-code.ts";
+import { LATE, unlessLate } from "../lib/late.ts";
 import { suggestionOf } from "../lib/nearest.ts";
+import { works } from "./busy-threads.ts";
 import { nextMessage } from "./thread-message.ts";
 
 /** The name of the text in the problems of a check. */
 export const CHECKED_FILE = "nuthatch.yaml";
 const LIMIT_MS = 10_000;
+const END_MS = 1_000;
+const TOO_LONG = `the check takes more than ${LIMIT_MS / 1000} seconds`;
 const MAX_HEAP_MB = 256;
 
 /** Checks texts of configurations in a thread without variables of the environment, one text at a time. */
@@ -33,6 +38,7 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
   });
   // The thread does not keep a server from closing.
   worker.unref();
+  works(worker);
   const unchecked = (why: string): TextReport => ({
     problems: [{ file: CHECKED_FILE, path: "", message: `this text cannot be checked: ${why}` }],
     warnings: [],
@@ -43,15 +49,17 @@ async function reportOf(text: Uint8Array): Promise<TextReport> {
     void worker.terminate();
   }, LIMIT_MS).unref();
   try {
-    return await nextMessage<TextReport>(worker);
+    const report = await unlessLate(nextMessage<TextReport>(worker), LIMIT_MS + END_MS);
+    return report === LATE ? unchecked(TOO_LONG) : report;
   } catch (error) {
-    if (isLate) return unchecked(`the check takes more than ${LIMIT_MS / 1000} seconds`);
+    if (isLate) return unchecked(TOO_LONG);
     if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") return unchecked("the check takes too much memory");
     if (error instanceof RangeError) return unchecked("it is nested too deeply");
     throw error;
   } finally {
     clearTimeout(timer);
-    await worker.terminate();
+    // A thread that hangs in a library ends later, and holds up no other check.
+    await atMost(END_MS, worker.terminate());
   }
 }
 

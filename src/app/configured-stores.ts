@@ -1,16 +1,20 @@
 import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
-import { type OpenedStores, openStores, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
+import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
 import { locationOf, type StoreOptions } from "../store/store-options.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 
 /** Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. */
 export const openConfiguredStores = (
-  { stores, layers, store: { fsync } }: CoordinatorConfiguration,
+  { dataDir, stores, layers, store: { fsync } }: CoordinatorConfiguration,
   instance: string,
   kinds: StoreKinds,
   by: "coordinator" | "server",
-): OpenedStores => openStores({ stores, layers, fsync, instance, isOwner: by === "coordinator" }, kinds);
+): OpenedStores => {
+  const isOwner = by === "coordinator";
+  const rootsFile = isOwner ? rootsFileIn(dataDir) : undefined;
+  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile }, kinds);
+};
 
 /** Returns whether users of a layer get 503 while its store is away. */
 export function refusesWithoutStore({ stores, layers }: Configuration, layer: string): boolean {

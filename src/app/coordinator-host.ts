@@ -28,8 +28,8 @@ import {
   type ServerMethods,
   type StartRefusal,
 } from "./process-methods.ts";
-import { RemoteTrouble } from "./remote-trouble.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "./start-faults.ts";
+import { StoreWatch } from "./store-watch.ts";
 
 const END_MS = 100;
 
@@ -96,7 +96,10 @@ export class CoordinatorHost {
   readonly #instance: string;
   readonly #server: Pick<Port, "postMessage">;
   readonly #lostWrites: LostWrites | undefined;
-  readonly #remoteTrouble = new RemoteTrouble(() => this.#stores);
+  readonly #storeWatch = new StoreWatch(
+    () => this.#stores,
+    () => this.#begun?.storeIsBack(),
+  );
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
   #catalogue: Catalogue;
@@ -157,8 +160,8 @@ export class CoordinatorHost {
     try {
       this.#claimed =
         state.type === "embedded"
-          ? claimState(dataDir, stores)
-          : await claimPostgres(dataDir, stores, {
+          ? claimState(dataDir)
+          : await claimPostgres(dataDir, {
               target: state.target,
               use: this.#use,
               diverged: (reason) => this.diverged(reason),
@@ -183,12 +186,9 @@ export class CoordinatorHost {
     }
     const kinds = await loadStoreKinds(this.#configuration.stores);
     this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator");
-    const trouble = await this.#stores.trouble();
-    if (trouble?.isConfiguration === true) return { kind: "refused", message: trouble.message, isConfiguration: true };
-    if (trouble !== undefined) {
-      this.#notBegun = new Error(trouble.message);
-      return { kind: "waiting", reason: trouble.message, serves: false };
-    }
+    // A store that is away concerns its own layers, also now.
+    const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);
+    if (wrong !== undefined) return { kind: "refused", message: wrong.message, isConfiguration: true };
     try {
       return await this.#read(claimed, this.#stores, server);
     } catch (error) {
@@ -286,7 +286,7 @@ export class CoordinatorHost {
   }
 
   async health(): Promise<string | undefined> {
-    return this.#begun?.health() ?? (await this.#claimed?.trouble()) ?? (await this.#remoteTrouble.look());
+    return this.#begun?.health() ?? (await this.#claimed?.trouble()) ?? this.#storeWatch.look();
   }
 
   /** Counts the cells again, later, into which a renderer that is lost may store for `mayStoreMs` ms from now. */

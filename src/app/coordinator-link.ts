@@ -1,11 +1,15 @@
 import { Worker } from "node:worker_threads";
 import type { Accounts } from "../account/account-service.ts";
 import type { ServerEvent } from "../coordinator/server-event.ts";
+import { atMost } from "../lib/at-most.ts";
 import { Channel, localMethods } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { RenderControl } from "../render/render-control.ts";
+import { works } from "./busy-threads.ts";
 import type { CoordinatorData } from "./coordinator-host.ts";
 import { type CoordinatorMethods, RENDER_CONTROL, type ServerMethods } from "./process-methods.ts";
+
+const END_MS = 5_000;
 
 /** The parts of the server that the coordinator calls. */
 export interface CalledParts {
@@ -92,7 +96,11 @@ export class CoordinatorLink {
   /** Ends the thread. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#worker.terminate();
-    await this.#ended;
+    works(this.#worker);
+    // A coordinator that hangs, in a store or in the database, does not keep the server from ending.
+    await atMost(
+      END_MS,
+      this.#worker.terminate().then(() => this.#ended),
+    );
   }
 }

@@ -39,7 +39,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   #failures = 0;
 
   constructor(configuration: Configuration, data: Pick<ServingData, "instance">, core: Core, log: Logger) {
-    super(configuration);
+    super(configuration, log);
     this.#data = data;
     this.#log = log;
     this.#methods = methodsForMembers(core, () => this.applied());
@@ -70,7 +70,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
           },
         ]);
         this.#members.add(member);
-        this.addMember(channel);
+        this.addMember(channel, () => worker.process.kill("SIGKILL"));
         watch.begin();
         resolve(member);
       };
@@ -142,7 +142,16 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
     const timer = setTimeout(() => {
       for (const { worker } of this.#members) worker.process.kill("SIGKILL");
     }, graceMs + 5_000);
-    await Promise.all([...this.#members].map(({ channel }) => channel.call("close", graceMs).catch(() => undefined)));
+    const closing = [...this.#members].map(async ({ worker, channel }) => {
+      try {
+        await channel.call("close", graceMs);
+      } catch (error) {
+        if (worker.isDead()) return;
+        this.#log.error("an HTTP worker cannot be closed in order", { error: String(error) });
+        worker.process.kill("SIGKILL");
+      }
+    });
+    await Promise.all(closing);
     await Promise.all(gone);
     clearTimeout(timer);
   }

@@ -2,7 +2,9 @@ import { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
 import type { ConfigurationInput } from "../config/configuration-input.ts";
 import type { ConfigurationProblem } from "../config/problem.ts";
-import type { Result } from "../lib/result.ts";
+import { LATE, unlessLate } from "../lib/late.ts";
+import { type Result, refuse } from "../lib/result.ts";
+import { rests, works } from "./busy-threads.ts";
 import { nextMessage } from "./thread-message.ts";
 
 export type LoadInput = Omit<ConfigurationInput, "env">;
@@ -10,6 +12,9 @@ type Loaded = Result<Configuration, readonly ConfigurationProblem[]>;
 
 /** A thread without work ends after this time: a program that changes many layers does not start one for each. */
 const IDLE_MS = 5_000;
+
+/** Files of thousands of layers take seconds. A file or a library that hangs must not hold up later changes. */
+const LIMIT_MS = 60_000;
 
 /** The idle thread, and the timer that ends it. */
 let waiting: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
@@ -27,7 +32,14 @@ export async function loadInThread(input: LoadInput): Promise<Loaded> {
   try {
     const next = nextMessage<Loaded>(worker);
     worker.postMessage(input);
-    const loaded = await next;
+    works(worker);
+    const loaded = await unlessLate(next, LIMIT_MS);
+    if (loaded === LATE) {
+      void worker.terminate();
+      const message = `the configuration was not read within ${LIMIT_MS / 1000} seconds: a file that it names may be on a disk that does not answer`;
+      return refuse([{ file: input.flags["config"] ?? "the configuration", path: "", message }]);
+    }
+    rests(worker);
     if (waiting === undefined) keep(worker);
     else void worker.terminate();
     return loaded;

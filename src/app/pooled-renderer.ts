@@ -11,6 +11,12 @@ const IDLE_MS = 60_000;
 /** A renderer that is asked to end and does not is killed after this time. */
 const CLOSE_MS = 5_000;
 
+/** A killed renderer that has not ended after this time waits in the system, and executes nothing more. */
+const GIVE_UP_MS = 1_000;
+const PING_MS = 1_000;
+/** A renderer that has not answered for this time gets no further work, before it counts as hung. */
+const SILENT_MS = 3_000;
+
 /**
  * Nice values. Hits come first: a hit takes microseconds, a render milliseconds. Beside other processes that want its
  * processor, a process gets a third of their share with 5 and a ninth with 10.
@@ -42,8 +48,11 @@ export class PooledRenderer {
   readonly down = new Set<string>();
   /** The `report` functions of the renders in this renderer, by the numbers of the renders. */
   readonly reports = new Map<number, (tiles: EarlyTiles) => void>();
-  /** Called if the renderer dies, one for each render in it: the render is then answered as lost. */
-  readonly #lost = new Set<() => void>();
+  /**
+   * Called if the renderer dies, one for each render in it: the render is then answered as lost. With the layer whose
+   * tiles the render stores.
+   */
+  readonly #lost = new Map<() => void, string | undefined>();
   readonly #process: RendererProcess;
   readonly #watch: ProcessWatch;
   readonly #exited: Promise<void>;
@@ -68,9 +77,17 @@ export class PooledRenderer {
       clearTimeout(this.#idleTimer);
       this.channel.close(new Error("the renderer has ended"));
       parts.ended(this, end);
-      for (const report of this.#lost) report();
+      for (const report of this.#lost.keys()) report();
       exited();
     });
+    /** Gives up a renderer that has been killed: one that waits for a file system that hangs ends later. */
+    const giveUp = (): void => {
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
+      this.#isRetiring = true;
+      this.channel.close(new Error("the renderer does not answer"));
+      for (const report of this.#lost.keys()) report();
+    };
     this.channel = new Channel<RendererNotes, RendererMethods>(this.#process.port, {
       serverHealth: (origin, isUp) => serverHealth(this, origin, isUp),
       reserve,
@@ -86,7 +103,9 @@ export class PooledRenderer {
           renders: this.renders,
         });
         this.#process.kill();
+        setTimeout(giveUp, GIVE_UP_MS).unref();
       },
+      pingMs: PING_MS,
     });
     this.channel.note("configure", [layers]);
     void this.channel
@@ -124,18 +143,40 @@ export class PooledRenderer {
     return this.#isClosing;
   }
 
+  /** Whether the renderer does not answer, such as while it waits for the file system of a store. */
+  get isSilent(): boolean {
+    return this.#watch.silentMs > SILENT_MS;
+  }
+
+  /** Returns whether a render in progress may store tiles of a layer. */
+  rendersIn(layer: string): boolean {
+    return [...this.#lost.values()].includes(layer);
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+
+  /** Resolves when the process has ended. */
+  get exited(): Promise<void> {
+    return this.#exited;
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Runs work in the renderer, and starts its idle timer when it has no work left. */
-  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>): Promise<T> {
+  /**
+   * Runs work in the renderer, and starts its idle timer when it has no work left. `layer`: whose tiles it stores; absent:
+   * it stores none.
+   */
+  async work<T>(work: (renderer: this, died: Promise<void>) => Promise<T>, layer?: string): Promise<T> {
     clearTimeout(this.#idleTimer);
     let report = () => {};
     const died = new Promise<void>((resolve) => {
       report = resolve;
     });
-    this.#lost.add(report);
+    this.#lost.set(report, layer);
     this.#watch.begin();
     try {
       return await work(this, died);

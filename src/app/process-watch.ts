@@ -19,9 +19,15 @@ export class ProcessWatch {
   readonly #parts: ProcessWatchParts;
   #timer: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  #pingedMs: number | undefined;
 
   constructor(parts: ProcessWatchParts) {
     this.#parts = parts;
+  }
+
+  /** For how long the process has not answered, in ms. */
+  get silentMs(): number {
+    return this.#pingedMs === undefined ? 0 : performance.now() - this.#pingedMs;
   }
 
   /** Starts to watch the process, because it has work. Does nothing if the process is already watched. */
@@ -37,6 +43,7 @@ export class ProcessWatch {
     clearTimeout(this.#deadline);
     this.#timer = undefined;
     this.#deadline = undefined;
+    this.#pingedMs = undefined;
   }
 
   #sendPing(): void {
@@ -45,6 +52,7 @@ export class ProcessWatch {
     const deadline = setTimeout(() => hung(deadlineMs), deadlineMs);
     deadline.unref();
     this.#deadline = deadline;
+    this.#pingedMs = performance.now();
     const answered = (): void => {
       if (this.#deadline !== deadline) return;
       this.end();

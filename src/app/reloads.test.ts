@@ -84,7 +84,7 @@ test("a reload that is refused, or fails, is not in the way of the next one", as
   const { proxy, revoke } = Proxy.revocable(await configurationWith(), {});
   revoke();
   reading[1]?.(ok(proxy));
-  await expect(answers[1]).rejects.toThrow(TypeError);
+  expect(await answers[1]).toMatchObject({ ok: false, error: { code: "unavailable" } });
   await turn();
   reading[2]?.(ok(await configurationWith()));
   await turn();
@@ -163,4 +163,42 @@ test("the tiles of a removed layer are truncated before the next change begins, 
   expect((await removed).ok && (await made).ok).toBe(true);
   await replaced;
   expect(events).toEqual(["load a", "apply", "truncate a", "load a", "apply", "replace"]);
+});
+
+test("a change that is recorded and cannot be completed is answered as made, and one that is not recorded as not made", async () => {
+  const loaded = await configurationWith();
+  const fault = new Error("the disk is full");
+  const logged: string[] = [];
+  const changesWith = (more: Partial<Parameters<typeof configurationChanges>[0]>) =>
+    configurationChanges({
+      objects: () => [],
+      load: async () => ok(loaded),
+      apply: () => Promise.reject(fault),
+      readsObjects: false,
+      overruled: async () => [],
+      changeLayer: async () => ok({ name: "a", made: undefined }),
+      applyLayer: () => Promise.reject(fault),
+      tagOf: () => null,
+      effectOf: () => ({ layers: [], moved: [], relocated: [] }),
+      prepare: async () => ok(null),
+      store: async () => ok(null),
+      truncateRemoved: async () => undefined,
+      log: { info: () => {}, warn: () => {}, error: (sentence) => void logged.push(sentence) },
+      ...more,
+    });
+  const change = { kind: "layer", name: "a", document: undefined } as const;
+  const made = {
+    code: "unavailable",
+    message: expect.stringMatching(/^The change is recorded and in force, but .*full/),
+  };
+  expect(await changesWith({}).changeObject(change, null)).toMatchObject({ ok: false, error: made });
+  expect(await changesWith({ changeLayer: async () => undefined }).changeObject(change, null)).toMatchObject({
+    ok: false,
+    error: made,
+  });
+  const reloaded = { message: expect.stringMatching(/^The configuration has been reloaded, but .*full/) };
+  expect(await changesWith({}).reload()).toMatchObject({ ok: false, error: reloaded });
+  expect(logged).toHaveLength(3);
+  const notStored = changesWith({ store: () => Promise.reject(fault) });
+  await expect(notStored.changeObject(change, null)).rejects.toThrow(fault);
 });

@@ -12,6 +12,8 @@ import {
   type ObjectEffect,
 } from "../gwc/configured-object.ts";
 import type { Layer } from "../layer/layer.ts";
+import { errorMessage } from "../lib/error-code.ts";
+import { LATE, unlessLate } from "../lib/late.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
@@ -122,6 +124,13 @@ export interface ConfigurationChanges {
   readonly replace: <T>(load: () => Promise<T>) => Promise<T>;
 }
 
+/** The directory of a new store may be on a file system that hangs. */
+const PREPARE_MS = 15_000;
+const NOT_PREPARED: Refusal = {
+  code: "unavailable",
+  message: `The stores of the configuration do not answer within ${PREPARE_MS / 1000} seconds, and nothing was changed.`,
+};
+
 const CHANGED: Refusal = {
   code: "precondition_failed",
   message: "It has changed since it was read, or is new: read it again, and decide whether the change is still meant.",
@@ -153,17 +162,31 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
     const checked = await check(change);
     if (!checked.ok) return checked;
     const next = checked.value;
-    const prepared = "made" in next ? ok(null) : await prepare(next);
+    const prepared = "made" in next ? ok(null) : await unlessLate(prepare(next), PREPARE_MS);
+    if (prepared === LATE) return refuse(NOT_PREPARED);
     if (!prepared.ok) return prepared;
     const stored = await store(changesOf(objects(), change));
     if (!stored.ok) return stored;
-    if ("made" in next) await applyLayer(next);
-    else await apply(next);
     const { kind, name, document } = change;
-    // In the same turn: a later change may make a layer of this name, whose tiles must stay.
-    if (kind === "layer" && document === undefined) await parts.truncateRemoved(name, by);
-    log.info("the configuration has been changed over HTTP", { kind, name, removed: document === undefined });
+    try {
+      if ("made" in next) await applyLayer(next);
+      else await apply(next);
+      // In the same turn: a later change may make a layer of this name, whose tiles must stay.
+      if (kind === "layer" && document === undefined) await parts.truncateRemoved(name, by);
+    } catch (fault) {
+      return refuse(notCompleted("The change is recorded and in force", fault));
+    } finally {
+      log.info("the configuration has been changed over HTTP", { kind, name, removed: document === undefined });
+    }
     return ok(null);
+  };
+  /** Returns the answer to a change that has been made, and that a fault has kept from being completed. */
+  const notCompleted = (done: string, fault: unknown): Refusal => {
+    log.error("a change of the configuration could not be completed", { error: String(fault) });
+    return {
+      code: "unavailable",
+      message: `${done}, but a fault has kept the server from completing what follows from it: ${errorMessage(fault)}. The same request, or the next start, completes it.`,
+    };
   };
   const reload = async (): Promise<Result<readonly string[], Refusal>> => {
     const loaded = await load(readsObjects ? {} : { objects: objects() });
@@ -178,7 +201,12 @@ export function configurationChanges(parts: ChangedParts): ConfigurationChanges 
       });
     }
     const next = loaded.value;
-    const ignored = await apply(next);
+    let ignored: readonly string[];
+    try {
+      ignored = await apply(next);
+    } catch (fault) {
+      return refuse(notCompleted("The configuration has been reloaded", fault));
+    }
     for (const warning of next.warnings) log.warn(warning);
     for (const key of ignored) log.warn("this change needs a restart", { key });
     log.info("the configuration has been reloaded", { layers: next.layers.length });

@@ -164,7 +164,10 @@ export class RendererPool implements Renderers, RendererHosts {
     const { local, usersActive } = this.#parts;
     const most = (host: RendererHost): number =>
       who === "map" ? halfOf(host) : who === "job" && usersActive() ? Math.max(1, host.most - 1) : host.most;
-    const open = [...this.#renderers].filter((one) => one.who === who && !one.isRetiring);
+    const own = [...this.#renderers].filter((one) => one.who === who && !one.isRetiring);
+    // Others take the place of silent ones, once.
+    const silent = own.filter(({ isSilent }) => isSilent);
+    const open = silent.length > local.most ? own : own.filter((one) => !silent.includes(one));
     const hosts = who === "map" ? [local] : this.#hosts;
     const choice = chooseRenderer(hosts, open, most, near) ?? { start: local };
     return "renderer" in choice ? choice.renderer : this.#start(who, choice.start);
@@ -227,7 +230,7 @@ export class RendererPool implements Renderers, RendererHosts {
         return lost;
       });
       return await Promise.race([died.then(() => lost), answer]);
-    });
+    }, tileSet.layer);
   }
 
   query(layer: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
@@ -278,11 +281,24 @@ export class RendererPool implements Renderers, RendererHosts {
   }
 
   async raiseGeneration(layer: string, generation: number): Promise<void> {
-    // A renderer without work writes nothing, and its next render has this generation or a later one.
-    const atWork = [...this.#renderers].filter(({ renders }) => renders > 0);
-    await Promise.all(
-      atWork.map(({ channel }) => channel.call("raiseGeneration", layer, generation).catch(() => undefined)),
-    );
+    // A renderer without work in the layer writes nothing there, and its next render has this generation or a later one.
+    const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
+    const raise = async (renderer: PooledRenderer): Promise<void> => {
+      try {
+        await renderer.channel.call("raiseGeneration", layer, generation);
+      } catch (error) {
+        if (renderer.hasEnded) return;
+        // It may store tiles of the generation before.
+        this.#parts.log.error("a renderer does not take a generation and is ended", {
+          ...renderer.place,
+          layer,
+          error: String(error),
+        });
+        renderer.kill();
+        await renderer.exited;
+      }
+    };
+    await Promise.all(atWork.map(raise));
     // After the answers, because a renderer may have become unreachable meanwhile.
     await waitOut(() => this.#unreachableUntilMs - performance.now());
     if (atWork.length === 0) return;

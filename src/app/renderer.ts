@@ -202,7 +202,8 @@ export class Renderer implements RendererMethods {
     this.#layers = byName(layers);
     const opened = this.#stores;
     const kinds = loadStoreKinds(stores);
-    const open = async (): Promise<OpenedStores> => openStores({ ...owner, layers, isOwner: false }, await kinds);
+    const open = async (): Promise<OpenedStores> =>
+      openStores({ ...owner, layers, isOwner: false, writes: true }, await kinds);
     this.#stores =
       opened === undefined
         ? open()

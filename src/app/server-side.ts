@@ -8,14 +8,13 @@ import { realClock, Throttle } from "../http/auth/throttle.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { ownVersion } from "../lib/version.ts";
 import { overruledText } from "../quota/quota-difference.ts";
-import { directoryOf } from "../store/store-options.ts";
 import { ConfigurationInForce, type ConfiguredParts } from "./configuration-in-force.ts";
 import { updateMasks } from "./mask-updates.ts";
 import { prepareStores } from "./prepare-stores.ts";
 import type { ServerMethods, ServingProcesses } from "./process-methods.ts";
 import { configurationChanges } from "./reloads.ts";
 import type { Core } from "./serving.ts";
-import { directoryFault, removeOldMarks } from "./store-faults.ts";
+import { prepareEach, removeOldMarks } from "./store-faults.ts";
 import type { Telemetry } from "./telemetry.ts";
 import type { TrafficCollector } from "./traffic-collector.ts";
 
@@ -87,11 +86,9 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
         }
         const loaded = await loadWith({ objects });
         if (!loaded.ok) return refuse(loaded.error.map(problemText).join("\n"));
-        for (const store of loaded.value.stores) {
-          const fault = await directoryFault(directoryOf(store));
-          if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
-          else if (initial.cluster !== undefined) await removeOldMarks([store]);
-        }
+        const made = loaded.value.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
+        prepareEach({ dataDir: initial.dataDir, stores: made }, log);
+        if (initial.cluster !== undefined) await removeOldMarks(loaded.value.stores);
         await inForce.applyHere(loaded.value);
         return ok(coordinatorConfiguration(inForce.current));
       }),

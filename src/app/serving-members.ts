@@ -12,6 +12,8 @@ import { type Readiness, STARTING } from "../http/readiness.ts";
 import { addTileTimes, TileTimes } from "../http/tiles/tile-times.ts";
 import { addTraffic, noTraffic, type TrafficByLayer, type TrafficCounts } from "../http/tiles/tile-traffic.ts";
 import { type Channel, localMethods, type Sendings } from "../lib/channel.ts";
+import { errorMessage } from "../lib/error-code.ts";
+import type { Logger } from "../lib/logger.ts";
 import type { UserRender } from "../render/user-renders.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import { forwardOperations } from "./operations-channel.ts";
@@ -33,19 +35,31 @@ export interface MemberMethods extends Omit<ServingProcesses, "listen" | "close"
 
 export type MemberChannel = Pick<Channel<Record<never, never>, MemberMethods>, "call" | "note">;
 
+/** The end of a member. */
+interface Ending {
+  readonly end: () => void;
+  /** Resolves when the member has ended. */
+  readonly ended: Promise<void>;
+  readonly gone: () => void;
+}
+
 /**
  * The processes that serve, on this machine or on others, each behind a channel. The base of the classes that start
  * them (HTTP workers) or accept them (nodes).
  */
 export class ServingMembers {
-  readonly #channels = new Set<MemberChannel>();
+  readonly #members = new Map<MemberChannel, Ending>();
+  readonly #log: Logger;
+  /** The number of members that have failed to apply a change. */
+  #faults = 0;
   readonly #expiredBefore = new Map<string, number>();
   #configuration: Configuration;
   #readiness: Readiness = STARTING;
   #accounts: Accounts = NO_ACCOUNTS;
 
-  constructor(configuration: Configuration) {
+  constructor(configuration: Configuration, log: Logger) {
     this.#configuration = configuration;
+    this.#log = log;
   }
 
   protected get state(): ServingState {
@@ -57,18 +71,58 @@ export class ServingMembers {
     };
   }
 
-  /** Adds a member that has `state`. */
-  protected addMember(channel: MemberChannel): void {
-    this.#channels.add(channel);
+  /** Adds a member that has `state`. `end`: ends the member, which another one with the `state` of then replaces. */
+  protected addMember(channel: MemberChannel, end: () => void): void {
+    let gone = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    this.#members.set(channel, { end, ended, gone });
   }
 
   protected removeMember(channel: MemberChannel): void {
-    this.#channels.delete(channel);
+    this.#members.get(channel)?.gone();
+    this.#members.delete(channel);
   }
 
-  /** Calls all members. A member that ends meanwhile has no answer: it has lost its memory tier. */
-  async #all<T>(call: (channel: MemberChannel) => Promise<T>): Promise<(T | undefined)[]> {
-    return Promise.all([...this.#channels].map((channel) => call(channel).catch(() => undefined)));
+  get #channels(): Iterable<MemberChannel> {
+    return this.#members.keys();
+  }
+
+  /** Asks all members. One that ends meanwhile has no answer: it has lost its memory tier, and what it has counted. */
+  async #ask<T>(what: string, call: (channel: MemberChannel) => Promise<T>): Promise<readonly T[]> {
+    const ask = async (channel: MemberChannel): Promise<readonly T[]> => {
+      try {
+        return [await call(channel)];
+      } catch (error) {
+        if (this.#members.has(channel))
+          this.#log.error("a process that serves could not answer", { what, error: String(error) });
+        return [];
+      }
+    };
+    return (await Promise.all([...this.#channels].map(ask))).flat();
+  }
+
+  /**
+   * Has all members apply a change. One that fails, and lives, may serve what was before: it is ended, and the change is
+   * applied when it has ended.
+   */
+  async #apply(change: string, call: (channel: MemberChannel) => Promise<unknown>): Promise<void> {
+    const apply = async ([channel, { end, ended }]: readonly [MemberChannel, Ending]): Promise<void> => {
+      try {
+        await call(channel);
+      } catch (error) {
+        if (!this.#members.has(channel)) return;
+        this.#faults++;
+        this.#log.error("a process that serves has failed to apply a change and is ended", {
+          change,
+          error: String(error),
+        });
+        end();
+        await ended;
+      }
+    };
+    await Promise.all([...this.#members].map(apply));
   }
 
   publish(event: ServerEvent): void {
@@ -85,8 +139,7 @@ export class ServingMembers {
     let times = new TileTimes().view();
     const diskTiers: StoreTierView[] = [];
     const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, cutOffTiles: 0, listeners: 0 };
-    for (const one of await this.#all((channel) => channel.call("metrics"))) {
-      if (one === undefined) continue;
+    for (const one of await this.#ask("metrics", (channel) => channel.call("metrics"))) {
       addTileCounts(tiles, one.tiles);
       times = addTileTimes(times, one.times);
       sum.memory.tiles += one.memory.tiles;
@@ -97,13 +150,13 @@ export class ServingMembers {
       sum.cutOffTiles += one.cutOffTiles;
       sum.listeners += one.listeners;
     }
-    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers) };
+    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers), failedChanges: this.#faults };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {
     const sums = new Map<string, TrafficCounts>();
-    for (const one of await this.#all((channel) => channel.call("collectTraffic")))
-      for (const [layer, counts] of one ?? []) {
+    for (const one of await this.#ask("traffic", (channel) => channel.call("collectTraffic")))
+      for (const [layer, counts] of one) {
         const sum = sums.get(layer) ?? noTraffic();
         addTraffic(sum, counts);
         sums.set(layer, sum);
@@ -112,8 +165,17 @@ export class ServingMembers {
   }
 
   async storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
-    const faults = await this.#all((channel) => channel.call("storesFault", stores, mark));
-    return faults.find((fault) => fault !== undefined);
+    const ask = async (channel: MemberChannel): Promise<string | undefined> => {
+      try {
+        return await channel.call("storesFault", stores, mark);
+      } catch (error) {
+        // One that has ended looks at the stores when it begins again.
+        return this.#members.has(channel)
+          ? `a process that serves cannot look at the stores: ${errorMessage(error)}`
+          : undefined;
+      }
+    };
+    return (await Promise.all([...this.#channels].map(ask))).find((fault) => fault !== undefined);
   }
 
   clear(layer: string): void {
@@ -131,26 +193,26 @@ export class ServingMembers {
 
   /** Waits until all members have applied the changes before, so that an answer is true of all of them. */
   protected async applied(): Promise<void> {
-    await this.#all((channel) => channel.call("applied"));
+    await this.#apply("applied", (channel) => channel.call("applied"));
   }
 
   async configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
-    await this.#all((channel) => channel.call("configure", configuration));
+    await this.#apply("configure", (channel) => channel.call("configure", configuration));
   }
 
   async configureLayer(update: LayerUpdate): Promise<void> {
     this.#configuration = withLayer(this.#configuration, update);
-    await this.#all((channel) => channel.call("configureLayer", update));
+    await this.#apply("configureLayer", (channel) => channel.call("configureLayer", update));
   }
 
   async renewMasks(renewal: MaskRenewal): Promise<void> {
-    await this.#all((channel) => channel.call("renewMasks", renewal));
+    await this.#apply("renewMasks", (channel) => channel.call("renewMasks", renewal));
   }
 
   async ready(readiness: Readiness): Promise<void> {
     this.#readiness = readiness;
-    await this.#all((channel) => channel.call("ready", readiness));
+    await this.#apply("ready", (channel) => channel.call("ready", readiness));
   }
 }
 

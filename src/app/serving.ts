@@ -34,6 +34,7 @@ import { type Catalogue, catalogueOf, changedLayers } from "../layer/catalogue.t
 import { localMethods } from "../lib/channel.ts";
 import { elapsedMs } from "../lib/elapsed.ts";
 import type { Logger } from "../lib/logger.ts";
+import { RepeatedLog } from "../lib/repeated-log.ts";
 import type { UserRenders } from "../render/user-renders.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../store/open-store.ts";
 import { directoryOf, type StoreOptions } from "../store/store-options.ts";
@@ -86,6 +87,7 @@ export class Serving implements ServingProcesses {
   readonly #events: ServerEvents;
   readonly #checks = new ConfigurationChecks();
   readonly #useTimer: NodeJS.Timeout;
+  readonly #notRenewed = new RepeatedLog((fields) => this.#log.warn("stale tiles cannot be rendered again", fields));
   readonly #stores: Pick<OpenedStores, "configure">;
   readonly #diskTiers: DiskTiers | undefined;
   #configuration: Configuration;
@@ -134,6 +136,7 @@ export class Serving implements ServingProcesses {
       uses: this.#uses,
       shared: () => this.#configuration.store.shared,
       refusesWithoutStore: (layer) => refusesWithoutStore(this.#configuration, layer),
+      notRenewed: (layer, fault) => this.#notRenewed.add(layer, { layer, error: String(fault) }),
       now: Date.now,
     });
     this.#reader = reader;
@@ -267,6 +270,7 @@ export class Serving implements ServingProcesses {
       diskTiers: this.#diskTiers?.view() ?? [],
       maps: this.#tileProtocols.maps,
       cutOffTiles: this.#cutOffReader?.tiles ?? 0,
+      failedChanges: 0,
       listeners: this.#events.listeners,
     };
   }
@@ -367,6 +371,7 @@ export class Serving implements ServingProcesses {
     await this.#http.close(graceMs);
     await this.#diskTiers?.close();
     this.#changes.close();
+    this.#notRenewed.close();
   }
 }
 

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../config/configuration.ts";
-import { fileFault } from "../lib/file-fault.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { loadStoreKinds } from "../store/open-store.ts";
-import { DEFAULT_STORE, directoryOf } from "../store/store-options.ts";
 import { loadDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
@@ -16,6 +14,7 @@ import type { ServingProcesses } from "./process-methods.ts";
 import type { LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
 import { dataDirectoryFault, listenFault } from "./start-faults.ts";
+import { prepareEach } from "./store-faults.ts";
 
 export interface RunningServer {
   /** The address of the server, such as `http://127.0.0.1:8080/`. */
@@ -48,7 +47,7 @@ export async function startServer(
   coordinatorThread: Worker,
 ): Promise<RunningServer> {
   const log = createLogger();
-  makeStoreDirectories(configuration);
+  makeStoreDirectories(configuration, log);
   const instance = randomUUID();
   for (const warning of configuration.warnings) log.warn(warning);
   let address = "";
@@ -91,20 +90,18 @@ async function buildServing(
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
 }
 
-/** @throws StartError */
-export function makeStoreDirectories({ dataDir, stores }: Configuration): void {
-  for (const store of stores) {
-    const directory = directoryOf(store);
-    try {
-      if (directory !== undefined) mkdirSync(directory, { recursive: true });
-    } catch (error) {
-      const message =
-        store.id === DEFAULT_STORE
-          ? dataDirectoryFault(error, dataDir)
-          : `the directory ${directory} of the store ${JSON.stringify(store.id)} cannot be made: ${fileFault(error)}`;
-      throw new StartError(message, { cause: error, isConfiguration: false });
-    }
+/**
+ * Makes the directories of the stores. A store that cannot be used concerns its own layers, and is tried again.
+ * @throws StartError when the data directory cannot be used
+ */
+export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Logger): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
   }
+  prepareEach({ dataDir, stores }, log);
 }
 
 /** Listens. Returns the server's address. @throws StartError */

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { access, constants, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Configuration } from "../config/configuration.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { fileFault } from "../lib/file-fault.ts";
+import type { Logger } from "../lib/logger.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
+import { prepareStore, rootsFileIn } from "../store/open-store.ts";
 import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../store/store-options.ts";
+import { StoreError } from "../store/tile-store.ts";
 
 /** Returns why the directory of a store cannot be used; undefined: it can. The directory is made. */
 export async function directoryFault(directory: string | undefined): Promise<string | undefined> {
@@ -15,6 +19,25 @@ export async function directoryFault(directory: string | undefined): Promise<str
     return undefined;
   } catch (error) {
     return `baseDirectory: the directory ${directory} cannot be made, or written: ${fileFault(error)}`;
+  }
+}
+
+/** Makes the directories of stores. A store that cannot be used concerns its own layers, and is tried again later. */
+export function prepareEach({ dataDir, stores }: Pick<Configuration, "dataDir" | "stores">, log: Logger): void {
+  for (const store of stores) {
+    const fault = preparationFault(store, dataDir);
+    if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
+  }
+}
+
+/** Makes the directory of a store, if it has one. Returns why this is not possible. */
+export function preparationFault(store: StoreOptions, dataDir: string): string | undefined {
+  try {
+    prepareStore(store, rootsFileIn(dataDir));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return error.message;
   }
 }
 
@@ -50,8 +73,11 @@ export async function withMarks<T>(stores: readonly StoreOptions[], work: (mark:
 
 /** Removes the marks that a killed server has left in the directories of stores. */
 export async function removeOldMarks(stores: readonly StoreOptions[]): Promise<void> {
-  for (const directory of directoriesOf(stores))
-    for (const name of await readdir(directory)) if (MARK.test(name)) await rm(join(directory, name), { force: true });
+  for (const directory of directoriesOf(stores)) {
+    // The marks of a directory that is away are removed when a later server finds it.
+    const names = await readdir(directory).catch(() => []);
+    for (const name of names) if (MARK.test(name)) await rm(join(directory, name), { force: true });
+  }
 }
 
 const directoriesOf = (stores: readonly StoreOptions[]): readonly string[] =>

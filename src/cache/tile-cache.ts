@@ -83,6 +83,8 @@ export interface TileCacheParts {
   readonly shared: () => boolean;
   /** Returns whether users of a layer get a failure instead of a render while its store is away. */
   readonly refusesWithoutStore: (layer: string) => boolean;
+  /** Called when a stale tile could not be rendered again, by a fault of the server. */
+  readonly notRenewed: (layer: string, fault: unknown) => void;
   readonly now: () => number;
 }
 
@@ -233,7 +235,11 @@ export class TileCache implements TileReader {
     this.#revalidating.set(key, epoch);
     // The reader has its answer already, so its departure must not cancel the render.
     this.#miss(request, tileSet, key, stored, { client: requester().client, gone: new AbortController().signal })
-      .catch(() => this.#countsOf(request.layer.name).failures++)
+      .catch((fault: unknown) => {
+        const { name } = request.layer;
+        this.#countsOf(name).failures++;
+        this.#parts.notRenewed(name, fault);
+      })
       .finally(() => {
         if (this.#revalidating.get(key) === epoch) this.#revalidating.delete(key);
       });

@@ -62,7 +62,7 @@ describe("a start that cannot succeed says what to change", () => {
   test("for a data directory that is a file", async () => {
     expect(await serve("--port", "0", "--data-dir", "plain")).toEqual([
       1,
-      `${cannot} the data directory cannot be used: ${join(directory, "plain/tiles")}: expected a directory, and a part of this path is a file; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${join(directory, "plain")}`,
+      `${cannot} the data directory cannot be used: ${join(directory, "plain")}: there is a file or directory of this name already; --data-dir, NUTHATCH_DATA_DIR or dataDir names another than ${join(directory, "plain")}`,
     ]);
   });
 });

@@ -1,14 +1,13 @@
 import type { Duplex } from "node:stream";
 import { deserialize, serialize } from "node:v8";
-import { MESSAGE_KINDS, type Message, type Port } from "../lib/channel.ts";
+import { isMessage, type Message, type Port } from "../lib/channel.ts";
+import { errorMessage } from "../lib/error-code.ts";
 
 /** The longest message: a configuration of 10,000 layers has some 30 MB. */
 const MOST_BYTES = 256 * 2 ** 20;
 /** A peer that takes so little that this much waits for it counts as hung. */
 const MOST_WAITING = 512 * 2 ** 20;
 const LENGTH_BYTES = 4;
-/** The other side may be newer than the version that it has sent. */
-const KINDS: ReadonlySet<string> = new Set(MESSAGE_KINDS);
 
 /** A port of messages over a connection: each is its length in four bytes, and the structured clone of V8. */
 export class FramedPort implements Port {
@@ -58,19 +57,24 @@ export class FramedPort implements Port {
       const rest = all.subarray(LENGTH_BYTES + length);
       this.#chunks = rest.byteLength === 0 ? [] : [rest];
       this.#bytes = rest.byteLength;
-      let message: Message;
-      try {
-        message = deserialize(all.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
-      } catch (error) {
-        this.#stream.destroy(new Error("a message cannot be read", { cause: error }));
-        return;
-      }
-      if (!KINDS.has(message.kind)) {
-        this.#stream.destroy(new Error(`a message of the kind ${JSON.stringify(message.kind)} is not known`));
-        return;
-      }
-      this.#receive?.(message);
+      if (!this.#deliver(all.subarray(LENGTH_BYTES, LENGTH_BYTES + length))) return;
     }
+  }
+
+  /**
+   * Delivers a message. Whatever a peer sends ends its own connection at most: it may be newer than the version that it
+   * has sent, or no node at all.
+   * @returns false: the connection has ended
+   */
+  #deliver(bytes: Uint8Array): boolean {
+    try {
+      const message: unknown = deserialize(bytes);
+      if (!isMessage(message)) throw new TypeError("it is no message of a channel");
+      this.#receive?.(message);
+    } catch (error) {
+      this.#stream.destroy(new Error(`a message cannot be read: ${errorMessage(error)}`, { cause: error }));
+    }
+    return !this.#stream.destroyed;
   }
 
   /** Returns the length of the next message; undefined: it has not arrived. */

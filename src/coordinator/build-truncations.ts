@@ -17,7 +17,11 @@ export type TruncationParts = ReturnType<typeof buildTruncations>;
 export function buildTruncations(context: BuildContext, enforcer: Pick<Enforcer, "cleanUp">) {
   const { db, store, ledger, renders, catalogue, adoption, log } = context;
   const ledgerTruncations = new LedgerTruncations(db, store, ledger, renders, log);
-  context.state.completeBefore((layer) => ledgerTruncations.interrupted.complete(layer));
+  context.state.completeBefore((layer) => {
+    ledgerTruncations.interrupted.complete(layer);
+    ledgerTruncations.completeOwed(layer);
+  });
+  context.stores?.whenOwed((layer, name) => ledgerTruncations.owe(layer, [name]));
   const reclaim = new Reclaim(context);
   const records = new MassTruncationStore(db);
   const service = new MassTruncationService({

@@ -100,6 +100,15 @@ export class Coordinator {
     return this.#parts.state.health();
   }
 
+  /** Goes on with what has waited for a store: one of them that was away can be used again. */
+  storeIsBack(): void {
+    const { adoption, catalogue, truncations } = this.#parts;
+    truncations.ledgerTruncations.interrupted.completeSome();
+    truncations.ledgerTruncations.completeOwed();
+    adoption.again(adoptedLayers(catalogue()));
+    truncations.reclaim.sweep();
+  }
+
   /** Records reads of tiles. */
   used(report: UseReport): void {
     const { ledger, quota, now } = this.#parts;

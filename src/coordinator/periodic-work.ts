@@ -54,6 +54,7 @@ export class PeriodicWork {
     const { clock, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
     const { accesses, trend, enforcer } = quota;
     truncations.ledgerTruncations.interrupted.completeSome();
+    truncations.ledgerTruncations.completeOwed();
     enforcer.tick();
     clock.note();
     if (state.hasChanges) {

@@ -60,13 +60,13 @@ export class Adoption {
   #current: AdoptionProgress["current"] = null;
   #tiles = 0;
   /** The time at which a server last owned the store, by the store's clock. */
-  readonly #sinceMs: number;
+  #sinceMs = 0;
   /**
    * Whether all tiles are counted again: the ledger may lack tiles of the store, or its sums may be in blocks of
    * another size.
    */
   readonly #countsAll: boolean;
-  /** Whether a part of the store was unavailable. */
+  /** Whether a part of the store was unavailable, at the start or since. */
   #hasFailed = false;
   #running: Promise<void> | undefined;
   readonly #wait: StateWait;
@@ -90,7 +90,7 @@ export class Adoption {
     const { hasOtherBlocks } = parts.ledger;
     if (hasOtherBlocks) parts.log.info("the blocks of the store's disk have another size: all tiles are counted again");
     this.#countsAll = parts.isStateLost || hasOtherBlocks;
-    this.#sinceMs = this.#countsAll ? 0 : (parts.store.lastAliveMs() ?? 0);
+    this.#lookWhenAlive();
     if (this.#countsAll) parts.db.exec("DELETE FROM adoption");
   }
 
@@ -106,6 +106,19 @@ export class Adoption {
         this.#ledger.caches.countedPyramids(name, configured.get(name) ?? []),
       ))
         this.#unchecked.set(pyramidKey(pyramid), pyramid);
+  }
+
+  #lookWhenAlive(): void {
+    this.#sinceMs = this.#countsAll ? 0 : (this.#store.lastAliveMs() ?? 0);
+  }
+
+  /** Looks again for the tiles of layers whose part of the store was unavailable: it can be used again. */
+  again(layers: readonly AdoptedLayer[]): void {
+    if (!this.#hasFailed || this.#stop.signal.aborted) return;
+    this.#hasFailed = false;
+    if (this.#sinceMs === 0) this.#lookWhenAlive();
+    this.check(layers);
+    this.start(layers);
   }
 
   /**
@@ -225,7 +238,13 @@ export class Adoption {
     }
     for (let [next] = this.#left; next !== undefined; [next] = this.#left) {
       const [key, pyramid] = next;
-      await this.#adopt(pyramid);
+      try {
+        await this.#adopt(pyramid);
+      } catch (error) {
+        this.#logUnavailable(pyramid.layer, error);
+        this.#left.delete(key);
+        continue;
+      }
       // The adoption leaves cells that were counted before.
       if (this.#ledger.hasOtherBlocks && !this.#stop.signal.aborted) await this.#check(pyramid);
       if (this.#stop.signal.aborted) return;

@@ -40,8 +40,28 @@ type SendingOf<F> =
     : F extends (...args: never[]) => Promise<unknown>
       ? "call"
       : "note";
-/** The kinds of messages. */
-export const MESSAGE_KINDS: readonly Message["kind"][] = ["call", "note", "cancel", "answer", "error"];
+const isId = (value: unknown): boolean => Number.isSafeInteger(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+
+/** The fields of each kind of message, with the checks of their values. The arguments are checked by the methods. */
+const FIELDS: Readonly<Record<Message["kind"], Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  call: { id: isId, method: isText, args: Array.isArray, cancellable: (value) => typeof value === "boolean" },
+  note: { method: isText, args: Array.isArray },
+  cancel: { id: isId },
+  answer: { id: isId },
+  error: { id: isId, message: isText, stack: (value) => value === undefined || isText(value), code: isText },
+};
+
+/** Returns whether a value from another process is a message. */
+export function isMessage(value: unknown): value is Message {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = new Map(Object.entries(value));
+  const checks = Object.entries(FIELDS).find(([kind]) => kind === fields.get("kind"))?.[1];
+  return checks !== undefined && Object.entries(checks).every(([name, check]) => check(fields.get(name)));
+}
+
+/** The code of the error about a message that is none, or whose arguments are none of its method. */
+export const MALFORMED = "malformed_message";
 
 /** The code of the error of a call of a method that the other side does not have. */
 export const UNKNOWN_METHOD = "unknown_method";

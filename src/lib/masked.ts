@@ -96,7 +96,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http:": ":80", "https
 export function addressOrigin(address: string): string | undefined {
   const [, scheme = "", authority = ""] = AUTHORITY.exec(asNodeReads(address)) ?? [];
   if (scheme === "" || authority === "") return undefined;
-  const plain = scheme.replace(/[\\/]+$/, "").toLowerCase();
+  const plain = scheme.slice(0, scheme.indexOf(":") + 1).toLowerCase();
   const host = authority.replace(/^.*@/s, "").toLowerCase();
   const port = DEFAULT_PORTS[plain];
   return `${plain}//${port !== undefined && host.endsWith(port) ? host.slice(0, -port.length) : host}`;

@@ -58,12 +58,3 @@ export const didYouMean = (name: string, known: Iterable<string>): string => {
   const found = nearest(name, known);
   return found === undefined ? "" : `; did you mean ${found}?`;
 };
-
-/** A message names this many of the known names. */
-const MOST_NAMED = 50;
-
-/** Returns names with commas between them; of many the first ones and the number of the others. */
-export const namesText = (names: readonly string[]): string =>
-  names.length <= MOST_NAMED
-    ? names.join(", ")
-    : `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;

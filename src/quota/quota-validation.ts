@@ -34,8 +34,9 @@ function timesPower(value: string, power: number): string {
   const [whole = "0", fraction = ""] = value.split(".");
   const digits = String(BigInt(whole + fraction) * 1024n ** BigInt(power)).padStart(fraction.length + 1, "0");
   const point = digits.length - fraction.length;
-  const rest = digits.slice(point).replace(/0+$/, "");
-  return rest === "" ? digits.slice(0, point) : `${digits.slice(0, point)}.${rest}`;
+  let end = digits.length;
+  while (end > point && digits[end - 1] === "0") end--;
+  return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }
 
 /** More digits than any quota below 2^63 needs; an exponent could otherwise ask for a gigabyte of zeros. */

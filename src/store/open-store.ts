@@ -4,9 +4,18 @@ import type { Layer } from "../layer/layer.ts";
 import type { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { type GridSets, gridSetsOf } from "./grid-sets.ts";
-import type { createS3Store, S3Store, StoreTrouble } from "./s3/s3-store.ts";
-import type { Store } from "./store.ts";
-import type { StoreOptions } from "./store-options.ts";
+import { FileProbe } from "./internal/file-probe.ts";
+import { expectStoreIn, KnownRoots, prepareRoot } from "./internal/store-root.ts";
+import { OpenableStore } from "./openable-store.ts";
+import type { createS3Store, S3Store } from "./s3/s3-store.ts";
+import type { LocalStore, Store } from "./store.ts";
+import {
+  type CompactStoreConfiguration,
+  DEFAULT_STORE,
+  directoryOf,
+  type FileStoreConfiguration,
+  type StoreOptions,
+} from "./store-options.ts";
 import { StoreRouter } from "./store-router.ts";
 
 /** Returns the directory of the tiles in a data directory. */
@@ -21,6 +30,10 @@ export interface OpenOptions {
   readonly instance: string;
   /** The coordinator, which alone truncates and counts. All other processes only read and write tiles. */
   readonly isOwner: boolean;
+  /** Whether this process writes tiles. */
+  readonly writes: boolean;
+  /** A file of the data directory that lists the directories of stores. Present where this process may make directories. */
+  readonly rootsFile?: string | undefined;
 }
 
 /** The parts of a configuration that the stores of a process follow. */
@@ -29,11 +42,24 @@ export type StoreParts = Pick<OpenOptions, "stores" | "layers">;
 /** The stores of one process as one store. */
 export interface OpenedStores {
   readonly store: Store;
-  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf" | "isOne">;
+  readonly several: Pick<StoreRouter, "byId" | "idOf" | "renames" | "diskOf" | "spaceOf" | "isOne" | "whenOwed">;
   /** Applies a reloaded configuration: opens new stores, and gives layers their stores and grid sets. */
   configure(next: StoreParts, kinds: StoreKinds): void;
-  /** Returns why a remote store cannot be used; undefined: all can be. Asks them. */
+  readonly watched: readonly WatchedStore[];
+}
+
+/** A store that can be asked why it cannot be used. */
+export interface WatchedStore {
+  readonly id: string;
+  readonly isRemote: boolean;
   trouble(): Promise<StoreTrouble | undefined>;
+}
+
+/** Why a store cannot be used. */
+export interface StoreTrouble {
+  readonly message: string;
+  /** True: it will not pass by itself, as with wrong keys or a bucket that does not exist. */
+  readonly isConfiguration: boolean;
 }
 
 /** The code of the kinds of stores that are not always loaded. */
@@ -51,11 +77,11 @@ export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<S
   };
 }
 
-/** A store that is open, and the options that it was opened with. */
+/** A store, and the options that it was opened with. */
 interface OpenStore {
   readonly id: string;
   readonly options: StoreOptions;
-  readonly store: Store | S3Store;
+  readonly store: OpenableStore | S3Store;
 }
 
 /** Opens the stores of tiles. The one place that chooses the implementations. */
@@ -68,11 +94,12 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
   return {
     store: router,
     several: router,
-    async trouble() {
-      const found = await Promise.all(opened.map(({ store }) => ("trouble" in store ? store.trouble() : undefined)));
-      return (
-        found.find((trouble) => trouble?.isConfiguration === true) ?? found.find((trouble) => trouble !== undefined)
-      );
+    get watched() {
+      return opened.map(({ id, options: { type }, store }) => ({
+        id,
+        isRemote: type === "s3",
+        trouble: () => store.trouble(),
+      }));
     },
     configure({ layers, stores }, loaded) {
       const before = opened;
@@ -102,20 +129,62 @@ const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds
   store: open(options, shared, kinds),
 });
 
-type SharedOptions = Pick<OpenOptions, "fsync" | "instance" | "isOwner"> & { readonly gridSets: GridSets };
+type SharedOptions = Omit<OpenOptions, "stores" | "layers"> & { readonly gridSets: GridSets };
 
-function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): Store | S3Store {
+function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): OpenableStore | S3Store {
   const { fsync, instance, gridSets, isOwner } = shared;
   switch (store.type) {
     case "file":
-      return createFileStore({ root: store.path, fsync, instance, layout: store.layout, gridSets });
+      return openable(store, shared, () =>
+        createFileStore({ root: store.path, name: nameOf(store.id), fsync, instance, layout: store.layout, gridSets }),
+      );
     case "compact":
       if (compact === undefined) throw notLoaded(store.type);
-      return compact({ root: store.path, fsync, instance, gridSets });
+      return openable(store, shared, () =>
+        compact({ root: store.path, name: nameOf(store.id), fsync, instance, gridSets }),
+      );
     case "s3":
       if (s3 === undefined) throw notLoaded(store.type);
       return s3({ ...store, isOwner });
   }
 }
+
+/** A store in a directory of this machine. */
+type DirectoryStore = FileStoreConfiguration | CompactStoreConfiguration;
+
+function openable(
+  store: DirectoryStore,
+  { writes, rootsFile }: SharedOptions,
+  create: () => LocalStore,
+): OpenableStore {
+  const { path: root } = store;
+  const name = nameOf(store.id);
+  return new OpenableStore({
+    name,
+    root,
+    probe: new FileProbe({ root, name, writes }).watch(),
+    open() {
+      if (rootsFile !== undefined) prepareStore(store, rootsFile);
+      expectStoreIn(root);
+      return create();
+    },
+  });
+}
+
+const nameOf = (id: string): string => (id === DEFAULT_STORE ? "the store" : `the store ${JSON.stringify(id)}`);
+
+/**
+ * Makes the directory of a store, if it has one. Does not make it again where it was before and is missing. The
+ * default store is a part of the data directory: that it is missing means that its tiles were removed.
+ * @throws StoreError
+ */
+export function prepareStore(store: StoreOptions, rootsFile: string): void {
+  const directory = directoryOf(store);
+  if (directory !== undefined)
+    prepareRoot(directory, store.id === DEFAULT_STORE ? undefined : new KnownRoots(rootsFile));
+}
+
+/** Returns the file of a data directory that lists the directories of stores. */
+export const rootsFileIn = (dataDir: string): string => join(dataDir, "stores", "directories.json");
 
 const notLoaded = (type: string): Error => new Error(`the code of stores of type ${type} has not been loaded`);

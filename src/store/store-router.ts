@@ -3,8 +3,8 @@ import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
 import type { Store } from "./store.ts";
 import { DEFAULT_STORE } from "./store-options.ts";
-import type { DiskSpace, TileStore } from "./tile-store.ts";
-import type { TruncationStore } from "./truncation-store.ts";
+import { type DiskSpace, ifAvailable, StoreError, type TileStore } from "./tile-store.ts";
+import type { TruncationScope, TruncationStore } from "./truncation-store.ts";
 
 /** One of several stores. */
 export interface RoutedStore {
@@ -16,6 +16,25 @@ export interface RoutedStore {
 const ID_END = ":";
 const defaultOf = (stores: readonly RoutedStore[]): Store | undefined =>
   stores.find(({ id }) => id === DEFAULT_STORE)?.store;
+/** Begins a name that stands for a scope, which follows as JSON. The names of stores are relative paths, or JSON. */
+const SCOPE = "//";
+const laterName = (scope: TruncationScope): string => `${SCOPE}${JSON.stringify(scope)}`;
+const isScope = (name: string): boolean => name.startsWith(SCOPE);
+// This file has written the text, so it needs no check.
+const scopeIn = (name: string): TruncationScope => JSON.parse(name.slice(SCOPE.length));
+
+/** Returns whether a planned name stands for tiles in a store that was away when the truncation was planned. */
+export const isLater = (name: string): boolean => name.includes(`${ID_END}${SCOPE}`);
+
+/** Returns the results of calls, except those that a store has failed. @throws the first error if all have failed */
+async function availableOf<T>(calls: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(calls);
+  const results = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = settled.find((one) => one.status === "rejected");
+  if (results.length === 0 && failed !== undefined) throw failed.reason;
+  return results;
+}
+
 const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
 
 /**
@@ -34,8 +53,9 @@ export class StoreRouter implements Store {
   #plain: Store;
   #byLayer: ReadonlyMap<string, Store> = new Map();
   #renames = 0;
+  #owe: (layer: string, name: string) => void = () => {};
   /** The time at which each store was last in use, by its own clock. `noteAlive` of this process does not change it. */
-  #lastAliveMs: ReadonlyMap<Store, number | undefined> | undefined;
+  readonly #lastAliveMs = new Map<Store, number | undefined>();
 
   /** `stores`: at least one. */
   constructor(stores: readonly RoutedStore[]) {
@@ -96,7 +116,9 @@ export class StoreRouter implements Store {
     const configured = this.#byLayer.get(layer);
     if (configured !== undefined) return configured;
     if (this.#stores.length === 1) return this.#first;
-    return this.#stores.find(({ store }) => store.pyramids(layer, []).length > 0)?.store ?? this.#first;
+    const hasTiles = ({ store }: RoutedStore): boolean =>
+      (ifAvailable(() => store.pyramids(layer, [])) ?? []).length > 0;
+    return this.#stores.find(hasTiles)?.store ?? this.#first;
   }
 
   get(at: TileAddress): ReturnType<TileStore["get"]> {
@@ -158,12 +180,16 @@ export class StoreRouter implements Store {
 
   allocated(bytes: number, layer?: string): number {
     if (layer !== undefined) return this.#of(layer).allocated(bytes, layer);
-    return Math.min(...this.#stores.map(({ store }) => store.allocated(bytes)));
+    const all = this.#stores.flatMap(({ store }) => ifAvailable(() => store.allocated(bytes)) ?? []);
+    return all.length === 0 ? this.#first.allocated(bytes, "") : Math.min(...all);
   }
 
-  /** Returns the space of the disk with the least free space, and the files of the disk with the fewest. */
+  /**
+   * Returns the space of the disk with the least free space, and the files of the disk with the fewest. The disks of
+   * stores that are away do not count.
+   */
   async diskSpace(): Promise<DiskSpace> {
-    const spaces = await Promise.all(this.#stores.map(({ store }) => store.diskSpace()));
+    const spaces = await availableOf(this.#stores.map(({ store }) => store.diskSpace()));
     const least = (of: (space: DiskSpace) => number): DiskSpace =>
       spaces.reduce((found, space) => (of(space) < of(found) ? space : found));
     const { freeBytes, totalBytes } = least((space) => space.freeBytes);
@@ -179,10 +205,18 @@ export class StoreRouter implements Store {
     return this.#of(layer).parametersOf(layer, id);
   }
 
+  /**
+   * Plans a truncation in all stores. A store that is away, and does not have the layer, gets a name that stands for the
+   * scope: the tiles that the layer may have there are truncated when the store is back (`isLater`).
+   * @throws StoreError while the store of the layer is away
+   */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
-    return this.#stores.flatMap(({ id, store }) =>
-      store.plan(scope).map((name) => (id === DEFAULT_STORE ? name : `${id}${ID_END}${name}`)),
-    );
+    const own = this.#of(scope.layer);
+    return this.#stores.flatMap(({ id, store }) => {
+      const names = store === own ? store.plan(scope) : (ifAvailable(() => store.plan(scope)) ?? [laterName(scope)]);
+      // Only a name that begins with an id can stand for a scope.
+      return names.map((name) => (id === DEFAULT_STORE && !isScope(name) ? name : `${id}${ID_END}${name}`));
+    });
   }
 
   /** Returns the names that concern each store. Names without an id concern the default store, else the first. */
@@ -197,58 +231,94 @@ export class StoreRouter implements Store {
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): void {
     this.#renames++;
-    for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.truncate(id, own, remains);
+    for (const [store, own] of this.#namesByStore(names)) {
+      const planned = own.flatMap((name) => (isScope(name) ? store.plan(scopeIn(name)) : [name]));
+      if (planned.length > 0) store.truncate(id, planned, remains);
+    }
   }
 
   restore(id: string, names: readonly string[]): void {
     this.#renames++;
-    for (const [store, own] of this.#namesByStore(names)) store.restore(id, own);
+    for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.restore(id, own);
   }
 
+  /** The next start discards what a store has that is away now: it finds no record of it. */
   discard(id: string): void {
-    for (const { store } of this.#stores) store.discard(id);
+    for (const { store } of this.#stores) ifAvailable(() => store.discard(id));
   }
 
+  /** Returns the ids in the stores that are not away. */
   asideIds(): readonly string[] {
-    return [...new Set(this.#stores.flatMap(({ store }) => store.asideIds()))];
+    return [...new Set(this.#stores.flatMap(({ store }) => ifAvailable(() => store.asideIds()) ?? []))];
+  }
+
+  /** Whether a store is away, whose ids `asideIds` lacks. */
+  get isPartlyAway(): boolean {
+    return this.#stores.some(({ store }) => ifAvailable(() => store.asideIds()) === undefined);
   }
 
   async deleteRange(...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>): Promise<void> {
     const own = this.#of(scope.layer);
     // The ledger has no record of tiles in a store that the layer had before.
-    for (const { store } of this.#stores)
-      await store.deleteRange(scope, rect, store === own ? listener : NOBODY, signal);
+    for (const { id, store } of this.#stores)
+      try {
+        await store.deleteRange(scope, rect, store === own ? listener : NOBODY, signal);
+      } catch (error) {
+        if (store === own || !(error instanceof StoreError)) throw error;
+        // Whole levels: what a layer has in another store is not served, so it may lose more than the rectangle.
+        const { layer, gridSet, parametersId } = scope;
+        const zooms = { first: rect.z, last: rect.z };
+        this.#owe(layer, `${id}${ID_END}${laterName({ kind: "pyramid", layer, gridSet, parametersId, zooms })}`);
+      }
+  }
+
+  /** Has a function called with a layer, and a name that stands for its tiles in a store that is away. Called once. */
+  whenOwed(owe: (layer: string, name: string) => void): void {
+    this.#owe = owe;
   }
 
   needsSweep(): boolean {
-    return this.#stores.some(({ store }) => store.needsSweep());
+    return this.#stores.some(({ store }) => ifAvailable(() => store.needsSweep()) === true);
   }
 
   isWasteful(): boolean {
-    return this.#stores.some(({ store }) => store.isWasteful?.() === true);
+    return this.#stores.some(({ store }) => ifAvailable(() => store.isWasteful?.()) === true);
   }
 
   async sweep(signal: AbortSignal): Promise<void> {
-    for (const { store } of this.#stores) await store.sweep(signal);
+    await this.#each((store) => store.sweep(signal));
   }
 
   async sweepRemote(signal: AbortSignal): Promise<number | undefined> {
     const due: number[] = [];
-    for (const { store } of this.#stores) due.push((await store.sweepRemote(signal)) ?? Number.POSITIVE_INFINITY);
+    await this.#each(async (store) => {
+      due.push((await store.sweepRemote(signal)) ?? Number.POSITIVE_INFINITY);
+    });
     const first = Math.min(...due);
     return first === Number.POSITIVE_INFINITY ? undefined : first;
+  }
+
+  /** Calls each store. One of several that is away is called again when it is back. @throws the first other error */
+  async #each(call: (store: Store) => Promise<void>): Promise<void> {
+    let first: unknown;
+    for (const { store } of this.#stores)
+      await call(store).catch((error: unknown) => {
+        const isAway = error instanceof StoreError && error.code === "unavailable";
+        if (!isAway || this.#stores.length === 1) first ??= error;
+      });
+    if (first !== undefined) throw first;
   }
 
   pyramids(layer: string, known: readonly string[]): ReturnType<InventoryStore["pyramids"]> {
     return this.#of(layer).pyramids(layer, known);
   }
 
-  /** A layer that is not configured may have tiles in any store. */
+  /** A layer that is not configured may have tiles in any store, and a layer of a store that is away may have some. */
   layersThere(layers: readonly string[]): readonly string[] {
     const others = layers.filter((layer) => !this.#byLayer.has(layer));
     const configured = this.#stores.flatMap(({ store }) => {
       const own = layers.filter((layer) => this.#byLayer.get(layer) === store);
-      return own.length === 0 ? [] : store.layersThere(own);
+      return own.length === 0 ? [] : (ifAvailable(() => store.layersThere(own)) ?? own);
     });
     return [...configured, ...others];
   }
@@ -266,11 +336,12 @@ export class StoreRouter implements Store {
   }
 
   async removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void> {
-    for (const { store } of this.#stores)
-      await store.removeLeftovers(
+    await this.#each((store) =>
+      store.removeLeftovers(
         places.filter(({ tileSet }) => this.#of(tileSet.layer) === store),
         signal,
-      );
+      ),
+    );
   }
 
   regions(pyramid: StoredPyramid, z: number, after: string | undefined): ReturnType<InventoryStore["regions"]> {
@@ -286,14 +357,20 @@ export class StoreRouter implements Store {
 
   /** Returns the latest time of all stores. `changes` takes that of the layer's store. */
   lastAliveMs(): number | undefined {
-    this.#lastAliveMs ??= new Map(this.#stores.map(({ store }) => [store, store.lastAliveMs()]));
+    for (const { store } of this.#stores) ifAvailable(() => this.#lastAliveOf(store));
     const times = [...this.#lastAliveMs.values()].filter((ms) => ms !== undefined);
     return times.length === 0 ? undefined : Math.max(...times);
   }
 
+  /** @throws StoreError while the store is away */
+  #lastAliveOf(store: Store): number | undefined {
+    if (!this.#lastAliveMs.has(store)) this.#lastAliveMs.set(store, store.lastAliveMs());
+    return this.#lastAliveMs.get(store);
+  }
+
   changes(pyramid: StoredPyramid, z: number, sinceMs: number): ReturnType<InventoryStore["changes"]> {
     const store = this.#of(pyramid.layer);
-    return store.changes(pyramid, z, sinceMs === 0 ? 0 : Math.min(sinceMs, this.#lastAliveMs?.get(store) ?? 0));
+    return store.changes(pyramid, z, sinceMs === 0 ? 0 : Math.min(sinceMs, this.#lastAliveOf(store) ?? 0));
   }
 
   removeEmptied(tileSet: TileSet, rect: TileSetRect["rect"]): void {

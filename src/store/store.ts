@@ -15,6 +15,8 @@ export interface Store extends TileStore, TruncationStore, InventoryStore, Async
 /** A store that answers without promises. */
 export interface LocalStore extends Store {
   get(at: TileAddress): StoredTile | undefined;
+  /** Reads a tile in a thread of Node's pool. Present where the file system is on the network, and may hang. */
+  getLater?(at: TileAddress): Promise<StoredTile | undefined>;
   stat(at: TileAddress): TileStatus | undefined;
   confirm(at: TileAddress, bytes: Uint8Array, time: "keep" | "renew", guard: () => boolean): boolean;
 }

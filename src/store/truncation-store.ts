@@ -58,6 +58,8 @@ export interface TruncationStore {
   discard(id: string): void;
   /** Returns the ids of the truncations whose tiles are set aside. */
   asideIds(): readonly string[];
+  /** Whether one of several stores is away, so that `asideIds` may lack ids. Absent: there is one store. */
+  readonly isPartlyAway?: boolean;
   /**
    * Removes the tiles of a rectangle of a pyramid in one format (undefined: in every format), or only those that
    * `chosen` accepts. Finds the tiles by listing the store, never by the ledger.

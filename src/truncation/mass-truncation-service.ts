@@ -24,7 +24,7 @@ import {
 import type { LedgerTruncations, UndoPlan } from "./truncations.ts";
 
 export interface MassTruncationParts extends TruncationTargetSources {
-  readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard">;
+  readonly store: TruncationTargetSources["store"] & Pick<TruncationStore, "asideIds" | "discard" | "isPartlyAway">;
   readonly db: Database;
   readonly truncations: MassTruncationStore;
   readonly ledgerTruncations: LedgerTruncations;
@@ -72,10 +72,14 @@ export class MassTruncationService {
     this.#parts = parts;
     const { truncations, ledgerTruncations, ledger, store, now, monotonicNow } = parts;
     for (const { aside } of truncations.asides("undoing"))
-      ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null));
+      ledgerTruncations.carryOutAtStart(aside.layer, {
+        kind: "undo",
+        carryOut: () => ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", now(), null)),
+      });
     const there = new Set(store.asideIds());
+    const mayBeAway = store.isPartlyAway === true;
     for (const { aside, untilMs } of truncations.asides("kept")) {
-      const isThere = there.delete(String(aside.id));
+      const isThere = there.delete(String(aside.id)) || mayBeAway;
       // If a user has removed the files by hand, the time is over. Otherwise the wall clock gives the time left, as the
       // monotonic clock does not go on while no server runs.
       const leftMs = Math.max(0, untilMs - now());

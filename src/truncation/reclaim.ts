@@ -44,17 +44,22 @@ export class Reclaim {
   }
 
   async #sweepOnce(): Promise<void> {
-    const { ledger, store, renders, log, closing: signal } = this.#parts;
+    const { ledger, store, renders, closing: signal } = this.#parts;
     try {
       await ledger.removeLeftovers(signal);
       // Sweep the files before the records: on a full disk the records can be removed only when there is space again.
-      await this.#sweepRemote();
+      await this.#sweepRemote().catch((error: unknown) => this.#failed(error));
       // A renderer is started for files only.
       if (store.needsSweep() && !signal.aborted) await renders.sweep(signal);
       while (!signal.aborted && ledger.truncated.reclaimSome(200)) await new Promise(setImmediate);
     } catch (error) {
-      if (!signal.aborted) log.error("reclaiming space failed", { error: String(error) });
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    const { log, closing } = this.#parts;
+    if (!closing.aborted) log.error("reclaiming space failed", { error: String(error) });
   }
 
   /** Sweeps remote stores, and again when puts that were late can have arrived. */

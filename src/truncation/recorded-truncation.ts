@@ -20,6 +20,11 @@ export interface TruncationPlan {
   readonly targets: readonly TruncationTarget[];
   /** The id under which the files are set aside. Absent: they cannot be restored. */
   readonly aside?: number;
+  /**
+   * The layer whose tiles are to be truncated in a store that was away, and that the layer does not have now. The names
+   * stand for scopes, and there are no targets. Absent: the store was there.
+   */
+  readonly owedBy?: string;
 }
 
 /** A truncation that is recorded and has to be carried out. */

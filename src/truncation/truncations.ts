@@ -8,6 +8,7 @@ import type { RenderControl } from "../render/render-control.ts";
 import { StateError } from "../state/data-directory.ts";
 import { type Database, newId } from "../state/database.ts";
 import { isStateAway } from "../state/state-wait.ts";
+import { isLater } from "../store/store-router.ts";
 import { StoreError } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { type Interrupted, InterruptedTruncations } from "./interrupted-truncations.ts";
@@ -66,6 +67,8 @@ export class LedgerTruncations {
   readonly #ledger: Ledger;
   readonly #renders: RenderControl;
   readonly #queues = new Map<string, PQueue>();
+  /** Truncations for stores that are away, by the number of their records. */
+  readonly #owed = new Map<number, BegunTruncation>();
   /**
    * The interrupted truncations and undos. A writer has those of its layer completed before it writes, and a job before
    * it looks for tiles.
@@ -78,8 +81,62 @@ export class LedgerTruncations {
     this.#ledger = ledger;
     this.#renders = renders;
     this.interrupted = new InterruptedTruncations({ writers: ledger.writers, renders, log });
-    for (const truncation of unfinished(db)) this.#carryOut(truncation);
+    for (const truncation of unfinished(db)) this.#completeAtStart(truncation);
     db.exec("DELETE FROM store_drop WHERE done = 1");
+  }
+
+  /** Completes a truncation of the last process. */
+  #completeAtStart(truncation: BegunTruncation): void {
+    if (isOwed(truncation)) {
+      this.#owed.set(truncation.id, truncation);
+      return;
+    }
+    // Those of several layers are carried out together: the second time nothing is left to do.
+    const recorded: Interrupted = { kind: "truncation", carryOut: onceDone(() => this.#carryOut(truncation)) };
+    for (const layer of layersOf(truncation)) this.carryOutAtStart(layer, recorded);
+  }
+
+  /** Completes what the last process has recorded. While its store is away, no tile is stored in its layer. */
+  carryOutAtStart(layer: string, recorded: Interrupted): void {
+    try {
+      recorded.carryOut();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.interrupted.add(layer, recorded, error);
+    }
+  }
+
+  /**
+   * Completes the truncations that are owed to stores which were away: of tiles that a layer may have there from before it
+   * got the store that it has now. `layer`: absent: of all layers.
+   */
+  completeOwed(layer?: string): void {
+    for (const [id, truncation] of this.#owed) {
+      if (layer !== undefined && truncation.owedBy !== layer) continue;
+      try {
+        rename(this.#store, truncation);
+        this.#db.transaction(() => this.#done(id));
+        this.#owed.delete(id);
+      } catch (error) {
+        // The store, or the database, is still away.
+        if (!(error instanceof StoreError) && !isStateAway(error)) throw error;
+      }
+    }
+  }
+
+  /** Records that tiles of a layer are owed to a store that is away. */
+  owe(layer: string, names: readonly string[]): void {
+    const owed: TruncationPlan = { names, targets: [], owedBy: layer };
+    const id = this.#db.transaction(() => this.#insert(owed));
+    this.#owed.set(id, { id, ...owed });
+  }
+
+  #insert(plan: TruncationPlan): number {
+    return newId(this.#db.prepare("INSERT INTO store_drop (plan) VALUES (?) RETURNING id").get(JSON.stringify(plan)));
+  }
+
+  #done(id: number): void {
+    this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
   }
 
   /**
@@ -87,7 +144,7 @@ export class LedgerTruncations {
    * truncated tile is served. The next `LedgerTruncations` completes the truncations.
    */
   static hideUnfinished(db: Database, store: TruncationStore): void {
-    for (const truncation of unfinished(db)) rename(store, truncation);
+    for (const truncation of unfinished(db)) if (!isOwed(truncation)) rename(store, truncation);
   }
 
   /**
@@ -158,16 +215,23 @@ export class LedgerTruncations {
    */
   #begin(plan: PlanTruncation, record: RecordTruncation): BegunTruncation | undefined {
     const targets = plan();
-    const names = targets.flatMap((target) => this.#names(target));
-    return this.#db.transaction(() => {
+    const planned = targets.map((target) => ({ layer: layerOf(target), names: this.#names(target) }));
+    const names = planned.flatMap((one) => one.names.filter((name) => !isLater(name)));
+    const owed = planned.flatMap((one): TruncationPlan[] => {
+      const later = one.names.filter(isLater);
+      return later.length === 0 ? [] : [{ names: later, targets: [], owedBy: one.layer }];
+    });
+    const begun = this.#db.transaction(() => {
       const aside = record(targets, names);
       if (targets.length === 0) return undefined;
-      const planned: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
-      const added = this.#db
-        .prepare("INSERT INTO store_drop (plan) VALUES (?) RETURNING id")
-        .get(JSON.stringify(planned));
-      return { id: newId(added), ...planned };
+      const plan: TruncationPlan = { names, targets, ...(aside === undefined ? {} : { aside }) };
+      return {
+        truncation: { id: this.#insert(plan), ...plan },
+        owed: owed.map((one) => ({ id: this.#insert(one), ...one })),
+      };
     });
+    for (const one of begun?.owed ?? []) this.#owed.set(one.id, one);
+    return begun?.truncation;
   }
 
   /**
@@ -258,7 +322,7 @@ export class LedgerTruncations {
     rename(this.#store, truncation);
     let isDone = false;
     const done = (): void => {
-      this.#db.prepare("UPDATE store_drop SET done = 1 WHERE id = ?").run(id);
+      this.#done(id);
       isDone = true;
     };
     const levels = targets.flatMap((target) =>
@@ -274,6 +338,21 @@ export class LedgerTruncations {
     if (!isDone) done();
   }
 }
+
+/** Returns a function that does nothing any more when it has succeeded once. */
+function onceDone(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+const isOwed = ({ owedBy }: TruncationPlan): boolean => owedBy !== undefined;
+
+const layerOf = (target: TruncationTarget): string => (target.kind === "layer" ? target.layer : target.pyramid.layer);
+
+const layersOf = ({ targets }: TruncationPlan): readonly string[] => [...new Set(targets.map(layerOf))];
 
 /** Returns the error with the sentence that the request is not lost. */
 function carriedOutLater({ kind }: Interrupted, error: unknown): unknown {

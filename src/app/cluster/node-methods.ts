@@ -24,6 +24,21 @@ export interface NodeHello extends KnownVersions {
   readonly renderers: number;
 }
 
+/** Returns whether what has asked to join describes a node. */
+export function isNodeHello(value: unknown): value is NodeHello {
+  if (typeof value !== "object" || value === null) return false;
+  const { instance, name, stores, isDraining, renderers }: Partial<Record<keyof NodeHello, unknown>> = value;
+  const areTexts = [instance, name].every((text) => typeof text === "string" && text !== "");
+  return (
+    areTexts &&
+    typeof isDraining === "boolean" &&
+    stores instanceof Map &&
+    typeof renderers === "number" &&
+    Number.isSafeInteger(renderers) &&
+    renderers >= 0
+  );
+}
+
 export type Welcome =
   /** The node has the state of the lead, and a lease. `leadLeaseMs`: what is left of the lease of the lead. */
   | {

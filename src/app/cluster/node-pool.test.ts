@@ -90,6 +90,7 @@ async function startPool() {
         diskTiers: [],
         maps: 0,
         cutOffTiles: 0,
+        failedChanges: 0,
         listeners: 0,
       }),
     };

@@ -12,7 +12,7 @@ import type { LayerUpdate } from "../../config/layer-update.ts";
 import type { DrainOutcome, LeadView, NodeView } from "../../http/api/nodes/node-view.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { atMost } from "../../lib/at-most.ts";
-import { aroundMethods, Channel, UNKNOWN_METHOD } from "../../lib/channel.ts";
+import { aroundMethods, Channel, MALFORMED, UNKNOWN_METHOD } from "../../lib/channel.ts";
 import { elapsedMs } from "../../lib/elapsed.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { listenOn } from "../../lib/listen-on.ts";
@@ -30,7 +30,7 @@ import { drainMember } from "./drain-member.ts";
 import { KnownNodes, type KnownNodesParts } from "./known-nodes.ts";
 import { byName, type Member, type NodeChannel, newMember, nodeView, nodeViews, type ViewParts } from "./member.ts";
 import { type Admission, admit, near } from "./node-admission.ts";
-import { type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
+import { isNodeHello, type NodeHello, sharedConfiguration, type Welcome } from "./node-methods.ts";
 import { NodeRenderers } from "./node-renderers.ts";
 import { storeChanges } from "./store-changes.ts";
 import { StoreNames } from "./store-names.ts";
@@ -79,7 +79,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
 
   constructor(parts: NodePoolParts) {
     const { configuration, cluster, core } = parts;
-    super(sharedConfiguration(configuration, configuration.stores));
+    super(sharedConfiguration(configuration, configuration.stores), parts.log);
     this.#parts = parts;
     this.#leases = new GrantedLeases(cluster.nodeLeaseMs, elapsedMs);
     const methods = methodsForMembers(core, () => this.#allApplied());
@@ -122,6 +122,10 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       return admit(hello, joined, this.#parts.configuration);
     };
     const join = async (hello: NodeHello): Promise<Welcome> => {
+      if (!isNodeHello(hello)) {
+        socket.destroy(new Error("the request to join is none of a node"));
+        return { kind: "refused", reason: "the request to join is none of a node" };
+      }
       for (;;) {
         const admitted = admission(hello);
         if (admitted.kind !== "admitted") return admitted;
@@ -189,7 +193,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
       (method, error) => {
         log.error("a node's report failed", { node: member?.hello.name, method, error: String(error) });
         // The node is newer than the version that it has sent, so its other messages may be misread too.
-        if (codeOf(error) === UNKNOWN_METHOD) socket.destroy();
+        if ([UNKNOWN_METHOD, MALFORMED].includes(codeOf(error))) socket.destroy();
       },
     );
     socket.once("error", (error) =>
@@ -220,7 +224,7 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     if (!this.#isOwn(hello)) for (const { id, text } of this.#names.all()) channel.note("names", [id, text]);
     channel.note("begin", [this.state, randomUUID()]);
     this.#members.add(member);
-    this.addMember(channel);
+    this.addMember(channel, () => void member.socket.destroy());
     this.#know(member);
     this.#leases.grant(hello.instance);
     // The lead's own process has the renderers of its machine.

@@ -1,4 +1,4 @@
-import type { Channel, Message } from "../../lib/channel.ts";
+import { type Channel, isMessage, MALFORMED, type Message } from "../../lib/channel.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "../renderer-host.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
@@ -52,7 +52,9 @@ export class NodeRenderers implements RendererHost, RendererReportMethods {
     this.#channel.note("configureRenderers", [this.#changesOf(stores)]);
   }
 
+  /** @throws Error when the node has passed on what is no message */
   fromRenderer(id: number, message: Message): void {
+    if (!isMessage(message)) throw Object.assign(new Error("a renderer has sent no message"), { code: MALFORMED });
     this.#remotes.get(id)?.receive?.(message);
   }
 

@@ -30,7 +30,7 @@ const GRACE_MS = 25_000;
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
   const log = createLogger();
-  makeStoreDirectories(own);
+  makeStoreDirectories(own, log);
   const lock = claim(own);
   const instance = randomUUID();
   for (const warning of own.warnings) log.warn(warning);

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { mayWaitForThread } from "../../app/busy-threads.ts";
 import { startCoordinatorThread } from "../../app/coordinator-link.ts";
 import type { ServiceManager } from "../../app/service-manager.ts";
 import type { RunningServer } from "../../app/start.ts";
@@ -7,6 +8,9 @@ import { errorMessage } from "../../lib/error-code.ts";
 import { EXIT } from "../exit.ts";
 import { greetingText } from "../output/greeting.ts";
 import { addConfigurationFlags, type ConfigurationFlags, inputOf, loadOrPrint } from "./configuration-flags.ts";
+
+/** A server that has not ended after this time hangs, such as in a file system that does not answer. */
+const LONGEST_CLOSE_MS = 45_000;
 
 /** `nuthatch serve`: runs one server until a signal ends it. */
 export function serveCommand(): Command {
@@ -80,10 +84,18 @@ function obeySignals(starting: Promise<RunningServer>, manager: ServiceManager |
       if (ending) endAtOnce(signal, code);
       ending = true;
       void manager?.stopping();
+      // Not unref: the process must not end by itself before the state is closed.
+      setTimeout(() => {
+        process.stderr.write(
+          `nuthatch: the server has not ended within ${LONGEST_CLOSE_MS / 1000} seconds and is ended\n`,
+        );
+        endAtOnce(signal, code);
+      }, LONGEST_CLOSE_MS);
       starting
         .then((server) => server.close())
         .then(
-          () => process.exit(EXIT.ok),
+          // The state is closed, so nothing is lost if the process does not wait for a thread that hangs.
+          () => (mayWaitForThread() ? endAtOnce(signal, code) : process.exit(EXIT.ok)),
           (error: unknown) => fail("closing failed", error),
         );
     });

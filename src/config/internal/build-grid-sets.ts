@@ -44,6 +44,9 @@ export async function buildGridSets(
     if (id === undefined) continue;
     if (hasControlCharacter(id) || id.length > 100)
       problems.expected([...path, "id"], "at most 100 characters, none of them a control character", id);
+    // The id is the name of a directory in some stores.
+    else if (id.split("/").some((part) => part === "." || part === ".."))
+      problems.expected([...path, "id"], "an id that has no part . or ..", id);
     else if (seen.has(id)) {
       const where = document.id === undefined ? "tileMatrixSet" : "id";
       problems.add([...path, where], `two grid sets are called ${JSON.stringify(id)}`);

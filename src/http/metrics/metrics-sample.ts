@@ -21,6 +21,8 @@ export interface ServingMetrics {
   readonly maps: number;
   /** Tiles that nodes have served while they were cut off from their lead. */
   readonly cutOffTiles: number;
+  /** HTTP workers, or nodes, that have failed to apply a change and were ended. */
+  readonly failedChanges: number;
   /** Requests that wait for job events. */
   readonly listeners: number;
 }

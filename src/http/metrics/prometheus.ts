@@ -41,6 +41,11 @@ const metricsOf = ({ serving, whole, node, isReady }: Sample): readonly Metric[]
   gauge("ready", "1: the server can serve, as in /readyz", isReady ? 1 : 0),
   ...tileMetrics(serving),
   counter("cut_off_tiles_total", "Tiles that nodes have served without a lease of their lead", serving.cutOffTiles),
+  counter(
+    "failed_changes_total",
+    "Changes that HTTP workers or nodes failed to apply, and were ended",
+    serving.failedChanges,
+  ),
   gauge("event_listeners", "Requests that wait for events of jobs", serving.listeners),
   ...(whole === undefined ? [] : wholeMetrics(whole)),
   ...(node === undefined ? [] : nodeMetrics(node)),

@@ -537,7 +537,7 @@ test("method post sends the parameters as a form, but not those of the configure
   expect((await source.render(REQUEST, never())).kind).toBe("encoded");
   expect(seen[0]).toMatchObject({
     method: "POST",
-    url: "/wms?map=%2Fsrv%2Fa.map",
+    url: "/wms?map=/srv/a.map",
     type: "application/x-www-form-urlencoded",
   });
   expect(seen[0]?.form.get("LAYERS")).toBe("roads");

@@ -1,5 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { storeError } from "../internal/faults.ts";
+import { GEOWEBCACHE_MARK } from "../internal/store-root.ts";
 import type { LocalStore } from "../store.ts";
 import { fileInventory } from "./internal/file-inventory.ts";
 import { FilePaths, type FileStoreOptions } from "./internal/file-paths.ts";
@@ -11,9 +13,7 @@ export type { FileStoreOptions };
 /** Creates a store of tiles as files in one of GWC's layouts. Several threads of one process may use one root. */
 export function createFileStore(options: FileStoreOptions): LocalStore {
   const paths = new FilePaths(options);
-  // GWC's marker of a file store.
-  const marker = join(options.root, "metadata.properties");
-  if (!existsSync(marker)) writeFileSync(marker, "");
+  writeMarker(join(options.root, GEOWEBCACHE_MARK));
   const tiles = fileTiles(paths);
   return {
     ...tiles,
@@ -22,4 +22,15 @@ export function createFileStore(options: FileStoreOptions): LocalStore {
     ...fileInventory(paths),
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/** Writes GWC's marker of a file store, for other programs. A store that is full, or read-only, can be read without it. */
+function writeMarker(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    writeFileSync(path, "");
+  } catch (error) {
+    const { code } = storeError(error, "the marker of the store cannot be written");
+    if (code !== "full" && code !== "read_only") throw error;
+  }
 }

@@ -53,14 +53,22 @@ export function expectPresent(root: string, directory: string): void {
 
 /**
  * Returns a check that a store's directory is there, on the file system that it is on now. Without it, a layer without
- * a directory is not empty: the volume of the store is not mounted.
+ * a directory is not empty: the volume of the store is not mounted. `name`: the store in messages.
  */
-export function rootCheck(root: string): () => void {
+export function rootCheck(root: string, name = "the store"): () => void {
   const { dev } = statSync(root);
+  const away = (cause?: unknown): StoreError => {
+    const code = codeOf(cause);
+    return new StoreError("unavailable", `the directory of ${name} is away${code === "" ? "" : `: ${code}`}`, cause);
+  };
   return () => {
-    const found = statOf(root, "the directory of the store cannot be read");
-    if (found?.isDirectory() !== true || found.dev !== dev)
-      throw new StoreError("unavailable", "the directory of the store is away", undefined);
+    let found: Stats | undefined;
+    try {
+      found = statSync(root, { throwIfNoEntry: false });
+    } catch (error) {
+      throw away(error);
+    }
+    if (found?.isDirectory() !== true || found.dev !== dev) throw away();
   };
 }
 

@@ -6,7 +6,7 @@ import { statOf } from "./directories.ts";
 import { storeError } from "./faults.ts";
 
 /** The change time of this file is the time at which the owner of the store was last alive. */
-const ALIVE = ".nuthatch-alive";
+export const ALIVE = ".nuthatch-alive";
 /** The resolution of a file system's clock, which may be that of another machine. */
 const CLOCK_STEP_MS = 1_000;
 

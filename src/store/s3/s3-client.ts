@@ -68,6 +68,11 @@ export class S3Client implements AsyncDisposable {
     return this.#requests.now();
   }
 
+  /** Asks whether the bucket can be listed. @throws S3Error */
+  async ask(): Promise<void> {
+    await this.#requests.ask();
+  }
+
   async get(key: string): Promise<S3Object | undefined> {
     const answer = await this.#requests.run({ method: "GET", key, expected: [404] });
     return isAbsent(answer) ? undefined : { ...headOf(answer), bytes: answer.body.byteLength, body: answer.body };

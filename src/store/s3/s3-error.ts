@@ -8,8 +8,8 @@ export class S3Error extends Error {
   /** The code of the service, such as `SlowDown`, or of the connection, such as `ECONNREFUSED`. */
   readonly code: string;
 
-  constructor(status: number, code: string, cause?: unknown) {
-    super(status === 0 ? code : `${code} (status ${status})`, { cause });
+  constructor(status: number, code: string, cause?: unknown, message = code) {
+    super(status === 0 ? message : `${message} (status ${status})`, { cause });
     this.name = "S3Error";
     this.status = status;
     this.code = code;

@@ -26,7 +26,7 @@ const ENDLESS: DiskSpace = {
 const TIMES_MS = 1_000;
 
 /** Why the bucket cannot be used. */
-export interface StoreTrouble {
+interface BucketTrouble {
   readonly message: string;
   /** True: it will not pass by itself, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
@@ -34,7 +34,7 @@ export interface StoreTrouble {
 
 export interface S3Store extends Store {
   /** Asks the service. Undefined: the bucket can be listed. */
-  trouble(): Promise<StoreTrouble | undefined>;
+  trouble(): Promise<BucketTrouble | undefined>;
 }
 
 /** The methods of the coordinator, which waits for them. */
@@ -64,11 +64,13 @@ export function createS3Store(
   return {
     async trouble() {
       try {
-        for await (const _ of client.list({ prefix: "", limit: 1 })) break;
+        await client.ask();
         bridge.recovered();
         return undefined;
       } catch (error) {
-        const { message } = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        const away = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        const { message } = away;
+        bridge.rests(away);
         return { message, isConfiguration: isSettingsFault(error) };
       }
     },

@@ -5,6 +5,7 @@ import { flag, httpUrl, kinds, map, number, oneOf, optional, text, unlessUnfit, 
 /** The id of a store stands in messages, in the log, and before the names that truncations record. */
 const id = text
   .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
+  .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("another id than . and .."))
   .refine((value) => value !== DEFAULT_STORE, unlessUnfit(`another id than ${DEFAULT_STORE}, which is reserved`))
   .describe("The name by which layers name the store.");
 const path = text.describe("The directory of the tiles. A relative path begins at the directory of the file.");

@@ -7,7 +7,7 @@ test("TileJSON says where the tiles of a layer are, also at GWC's address", asyn
   expect([reply.status, reply.headers["content-type"]]).toEqual([200, "application/json"]);
   expect(JSON.parse(reply.body)).toEqual({
     tilejson: "3.0.0",
-    name: "States & <provinces>",
+    name: "topp:states",
     description: "Größe “x”",
     scheme: "xyz",
     tiles: [`${protocols.baseUrl}/xyz/topp%3Astates/EPSG%3A900913/{z}/{x}/{y}.png`],

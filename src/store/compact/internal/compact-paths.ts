@@ -27,6 +27,8 @@ let temporaries = 0;
 
 export interface CompactStoreOptions {
   readonly root: string;
+  /** The store in messages. Absent: "the store". */
+  readonly name?: string;
   /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
   readonly fsync: boolean;
   /** One per process. */
@@ -62,13 +64,13 @@ export class CompactPaths {
   readonly expectRoot: () => void;
   readonly #instance: string;
 
-  constructor({ root, fsync, instance, gridSets }: CompactStoreOptions) {
+  constructor({ root, name, fsync, instance, gridSets }: CompactStoreOptions) {
     this.root = root;
     this.fsync = fsync;
     this.gridSets = gridSets;
     this.#instance = instance;
     mkdirSync(root, { recursive: true });
-    this.expectRoot = rootCheck(root);
+    this.expectRoot = rootCheck(root, name);
   }
 
   /** Returns the name of a new temporary file. */

@@ -17,6 +17,8 @@ import { xyzLayout } from "./xyz-layout.ts";
 
 export interface FileStoreOptions {
   readonly root: string;
+  /** The store in messages. Absent: "the store". */
+  readonly name?: string;
   /** Sync every tile to the disk: a few ms each, in exchange for tiles that survive a power loss at once. */
   readonly fsync: boolean;
   /** One per process. Temporary files of another instance are leftovers. */
@@ -58,6 +60,11 @@ const LARGEST_BLOCK_BYTES = 65_536;
 export const blockBytesOf = (reported: number): number =>
   reported >= 512 && reported <= LARGEST_BLOCK_BYTES ? reported : USUAL_BLOCK_BYTES;
 
+/** The numbers of NFS, SMB 1 to 3, FUSE, Ceph, 9P, AFS and Lustre in Linux's `statfs` (linux/magic.h). */
+const NETWORK_TYPES: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x00c36400, 0x01021997, 0x5346414f, 0x0bd00bd0,
+]);
+
 /** The directories of a file store, and what the parts of the store share. */
 export class FilePaths {
   readonly root: string;
@@ -66,20 +73,24 @@ export class FilePaths {
   readonly #prefix: string;
   /** The size of the blocks in which a tile takes space on the disk. */
   readonly blockBytes: number;
+  /** Whether the file system is one of the network, or of a program, and may hang. */
+  readonly isOnNetwork: boolean;
   readonly layout: TileLayout;
   /** @throws StoreError when the directory of the store is away */
   readonly expectRoot: () => void;
   readonly #gridSets: GridSets;
 
-  constructor({ root, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
+  constructor({ root, name, fsync, instance, layout = "gwc", gridSets = () => undefined }: FileStoreOptions) {
     this.root = root;
     this.layout = layoutOf(layout);
     this.#gridSets = gridSets;
     this.fsync = fsync;
     this.#prefix = `${TEMPORARY}${instance}-`;
     mkdirSync(root, { recursive: true });
-    this.expectRoot = rootCheck(root);
-    this.blockBytes = blockBytesOf(statfsSync(root).bsize);
+    this.expectRoot = rootCheck(root, name);
+    const { bsize, type } = statfsSync(root);
+    this.blockBytes = blockBytesOf(bsize);
+    this.isOnNetwork = NETWORK_TYPES.has(type);
   }
 
   /** Returns the name of a new temporary file. */

@@ -14,7 +14,9 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
@@ -25,7 +27,7 @@ import { deleteEach, type StoredTile, type TileStore } from "../../tile-store.ts
 import type { FilePaths } from "./file-paths.ts";
 
 /** Returns a store of tiles in files. */
-export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
+export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore | "getLater"> {
   const writes = writesOf(paths);
   return {
     ...readsOf(paths),
@@ -35,11 +37,16 @@ export function fileTiles(paths: FilePaths): Pick<LocalStore, keyof TileStore> {
   };
 }
 
-function readsOf(paths: FilePaths): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
+function readsOf(
+  paths: FilePaths,
+): Pick<LocalStore, "keyOf" | "get" | "getLater" | "stat" | "allocated" | "disk" | "diskSpace"> {
   return {
     keyOf: (at) => paths.tile(at).slice(paths.root.length + 1),
 
     get: (at) => readTile(paths.tile(at), paths.layerPath(at.tileSet.layer)),
+    ...(paths.isOnNetwork
+      ? { getLater: (at: TileAddress) => readTileLater(paths.tile(at), paths.layerPath(at.tileSet.layer)) }
+      : {}),
 
     stat(at) {
       const found = tileAt(paths.tile(at), paths.layerPath(at.tileSet.layer));
@@ -179,6 +186,22 @@ function readTile(path: string, directory: string): StoredTile | undefined {
     throw storeError(error, "a tile cannot be read");
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** As `readTile`, in a thread of Node's pool: a file system that hangs holds up no other reader. @throws StoreError */
+async function readTileLater(path: string, directory: string): Promise<StoredTile | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile() || found.size === 0) return undefined;
+    return { bytes: await file.readFile(), modifiedMs: found.mtimeMs };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENXIO") return undefined;
+    // A link, which is followed below the layer's directory.
+    if (code === "ELOOP") return readTile(path, directory);
+    throw storeError(error, "a tile cannot be read");
   }
 }
 

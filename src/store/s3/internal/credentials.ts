@@ -21,12 +21,20 @@ export async function credentialsOf(
   // A profile that the configuration names goes before the environment, as in the AWS tools.
   if (profile === undefined && id && secret) return withToken(id, secret, token);
   const section = profile ?? environment["AWS_PROFILE"] ?? "default";
-  for (const { path, heading } of filesOf(environment, section)) {
+  const files = filesOf(environment, section);
+  for (const { path, heading } of files) {
     const values = profileSections(await textOf(path)).get(heading);
     const [profileId, profileSecret] = [values?.get("aws_access_key_id"), values?.get("aws_secret_access_key")];
     if (profileId && profileSecret) return withToken(profileId, profileSecret, values?.get("aws_session_token"));
   }
-  throw new S3Error(0, "NoCredentials", new Error(`neither the environment nor profile ${section} has keys`));
+  const variables = profile === undefined ? "nor the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " : "";
+  const places = files.map(({ path }) => path).join(" and ");
+  throw new S3Error(
+    0,
+    "NoCredentials",
+    undefined,
+    `there are no keys of an account: neither accessKeyId and secretAccessKey of the store (awsAccessKey and awsSecretKey in a geowebcache.xml), ${variables}nor the profile ${JSON.stringify(section)} in ${places}; roles of a machine, a container or a web identity are not supported`,
+  );
 }
 
 const withToken = (accessKeyId: string, secretAccessKey: string, token: string | undefined): S3Credentials => ({

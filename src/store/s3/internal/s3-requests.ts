@@ -30,10 +30,11 @@ export interface TriedAnswer extends Answer {
 
 const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
-/** While the service is away, one operation asks it so often. */
-const AWAY_MS = 1_000;
-/** How long other operations wait for the result of that one. */
-const BESIDE_PROBE_MS = 250;
+/** While the service is away, it is asked so often. */
+const PROBE_MS = 1_000;
+/** A question about the service waits so long for its answer: a service may be slow, and there. */
+const QUESTION_MS = 3_000;
+const MOST_ASKED = 3;
 const CONNECT_MS = 3_000;
 /** Statuses and codes after which the same request may succeed. */
 const PASSING = new Set([0, 429, 500, 502, 503, 504]);
@@ -61,29 +62,40 @@ export const mayPass = ({ status, code }: S3Error): boolean =>
 export class S3Requests implements AsyncDisposable {
   readonly #options: S3Options;
   readonly #environment: Readonly<Record<string, string | undefined>>;
-  readonly #transport: Transport;
+  readonly #origin: string;
+  /** Replaced when an answer did not come: its connections may be dead. */
+  #transport: Transport;
+  readonly #dropped: Transport[] = [];
   readonly #host: string;
   readonly #root: string;
   #credentials: Promise<S3Credentials> | undefined;
   /** How far the service's clock is ahead. */
   #clockAheadMs = 0;
-  /** The failure of the last operation that all tries have failed, and until when other operations fail as it did. */
-  #away: { readonly failure: S3Error; readonly untilMs: number } | undefined;
-  /** Ends with the operation that asks whether the service is still away. */
-  #probe: Promise<void> | undefined;
+  /** The failure of the last operation that all tries have failed; undefined: the service is there, as far as is known. */
+  #away: S3Error | undefined;
+  /** Asks whether the service is back. Present while it is away. */
+  #probes: NodeJS.Timeout | undefined;
+  /** The questions that have no answer yet. */
+  #asked = 0;
 
   constructor(options: S3Options, environment: Readonly<Record<string, string | undefined>> = process.env) {
-    const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, caFile, connections } = options;
+    const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, connections } = options;
     this.#options = options;
     this.#environment = environment;
     const address = new URL(endpoint);
     if (!pathStyle) address.hostname = `${bucket}.${address.hostname}`;
     this.#host = address.host;
     this.#root = pathStyle ? `/${bucket}/` : "/";
-    this.#transport = new Transport({
-      origin: address.origin,
+    this.#origin = address.origin;
+    this.#transport = this.#connect(connections);
+  }
+
+  #connect(connections: number): Transport {
+    const { caFile, timeoutMs } = this.#options;
+    return new Transport({
+      origin: this.#origin,
       connections,
-      connectTimeoutMs: Math.min(CONNECT_MS, options.timeoutMs),
+      connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
       ...(caFile === undefined ? {} : { caFile }),
     });
   }
@@ -100,46 +112,86 @@ export class S3Requests implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#probes);
+    await this.#endDropped();
     await this.#transport[Symbol.asyncDispose]();
   }
 
   /**
-   * Runs an operation. While the service is away, one operation a second asks it, and all others fail at once: a reader
-   * must not wait for the time limit of each tile.
+   * Runs an operation. While the service is away all operations fail at once: a reader must not wait for the time limit of
+   * each tile.
    * @throws S3Error
    */
   async run(operation: Operation): Promise<TriedAnswer> {
-    const away = this.#away;
-    if (away === undefined) return await this.#observed(operation);
-    if (this.#probe === undefined && performance.now() < away.untilMs) throw away.failure;
-    if (this.#probe !== undefined) {
-      // Operations come in groups, such as the lists of a cell: those beside the probe must not fail when it succeeds.
-      await Promise.race([this.#probe, sleep(BESIDE_PROBE_MS, undefined, { ref: false })]);
-      if (this.#away !== undefined) throw away.failure;
-      return await this.#observed(operation);
-    }
-    const probe = this.#observed(operation);
-    this.#probe = probe.then(
-      () => undefined,
-      () => undefined,
-    );
+    if (this.#away !== undefined) throw this.#away;
+    const transport = this.#transport;
     try {
-      return await probe;
-    } finally {
-      this.#probe = undefined;
+      return await this.#repeated(operation);
+    } catch (error) {
+      // What was sent over connections that were dropped since tells nothing of the present.
+      if (transport === this.#transport) this.#observe(error);
+      throw error;
     }
   }
 
-  async #observed(operation: Operation): Promise<TriedAnswer> {
+  /**
+   * Asks the service for one key, on a new connection, with a time limit of its own.
+   * @throws S3Error while it is away, or refuses
+   */
+  async ask(): Promise<void> {
+    if (this.#away !== undefined) throw this.#away;
     try {
-      const answer = await this.#repeated(operation);
-      this.#away = undefined;
-      return answer;
+      await this.#question();
     } catch (error) {
-      if (error instanceof S3Error && PASSING.has(error.status) && error.code !== "NoCredentials")
-        this.#away = { failure: error, untilMs: performance.now() + AWAY_MS };
-      else if (error instanceof S3Error) this.#away = undefined;
+      this.#observe(error);
       throw error;
+    }
+  }
+
+  #observe(error: unknown): void {
+    if (!(error instanceof S3Error) || !PASSING.has(error.status) || error.code === "NoCredentials") return;
+    if (this.#away === undefined && error.status === 0) this.#dropConnections();
+    this.#away = error;
+    this.#probes ??= setInterval(() => void this.#probe(), PROBE_MS).unref();
+  }
+
+  /** Uses no connection again that there was before. */
+  #dropConnections(): void {
+    this.#dropped.push(this.#transport);
+    this.#transport = this.#connect(this.#options.connections);
+  }
+
+  /** Ends the dropped connections. Operations that wait for an answer there are tried again, over new ones. */
+  async #endDropped(): Promise<void> {
+    await Promise.all(this.#dropped.splice(0).map((transport) => transport[Symbol.asyncDispose]()));
+  }
+
+  /** A question that gets no answer holds up no later one: a service that is back answers new connections at once. */
+  async #probe(): Promise<void> {
+    if (this.#asked >= MOST_ASKED) return;
+    try {
+      await this.#question();
+    } catch (error) {
+      // Another answer than one of a service that is away: operations are told what it is.
+      if (!(error instanceof S3Error) || PASSING.has(error.status)) return;
+    }
+    clearInterval(this.#probes);
+    this.#probes = undefined;
+    this.#away = undefined;
+    await this.#endDropped();
+  }
+
+  async #question(): Promise<void> {
+    const transport = this.#connect(1);
+    this.#asked++;
+    try {
+      const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
+      const signal = AbortSignal.timeout(Math.min(QUESTION_MS, this.#options.timeoutMs));
+      const answer = await this.#try({ method: "GET", key: undefined, query }, this.now(), signal, transport);
+      if (answer.status >= 300) throw errorOf(answer);
+    } finally {
+      this.#asked--;
+      await transport[Symbol.asyncDispose]();
     }
   }
 
@@ -173,7 +225,7 @@ export class S3Requests implements AsyncDisposable {
     }
   }
 
-  async #try(operation: Operation, atMs: number, signal: AbortSignal): Promise<Answer> {
+  async #try(operation: Operation, atMs: number, signal: AbortSignal, transport = this.#transport): Promise<Answer> {
     const { method, key, query = {}, headers = {}, body, seconds } = operation;
     const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
     const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
@@ -190,7 +242,7 @@ export class S3Requests implements AsyncDisposable {
           )
         : signAddress(unsigned, seconds, signing);
     const sentMs = Date.now();
-    const answer = await this.#transport.send(method, signed, body, signal);
+    const answer = await transport.send(method, signed, body, signal);
     this.#noteClock(answer.headers["date"], sentMs);
     return answer;
   }

@@ -57,6 +57,11 @@ export class SyncBridge<M extends AsyncMethods<M>> {
     this.#lastFault = undefined;
   }
 
+  /** The service has failed another request: calls fail at once for some seconds. */
+  rests(error: StoreError): void {
+    this.#rest(error);
+  }
+
   #faultOf({ code, message }: BridgeFault): Error {
     if (code === undefined) return new Error(message);
     const error = new StoreError(code, message, undefined);

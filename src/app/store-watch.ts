@@ -1,0 +1,67 @@
+import type { OpenedStores, StoreTrouble, WatchedStore } from "../store/open-store.ts";
+
+/** A look costs a request to a remote store. */
+const REMOTE_LOOK_MS = 5_000;
+/** While there is trouble, its end is awaited. */
+const LOOK_MS = 1_000;
+
+interface Look {
+  trouble: StoreTrouble | undefined;
+  lookedMs: number;
+  looking: Promise<void> | undefined;
+}
+
+/** Reports why stores cannot be used. Looks at each every few seconds, one look at a time. */
+export class StoreWatch {
+  readonly #stores: () => Pick<OpenedStores, "watched"> | undefined;
+  readonly #back: () => void;
+  readonly #looks = new Map<string, Look>();
+
+  /** `back`: called when a store that was away can be used again. */
+  constructor(stores: () => Pick<OpenedStores, "watched"> | undefined, back: () => void) {
+    this.#stores = stores;
+    this.#back = back;
+  }
+
+  /** Returns the troubles that the last looks have found, one a line, and begins the looks that are due. */
+  look(): string | undefined {
+    const watched = this.#stores()?.watched ?? [];
+    for (const id of this.#looks.keys()) if (!watched.some((store) => store.id === id)) this.#looks.delete(id);
+    // Not awaited: a service that hangs must not delay the health of everything else.
+    for (const store of watched) this.#lookAt(store);
+    return (
+      this.#found(watched)
+        .map(({ message }) => message)
+        .join("; ") || undefined
+    );
+  }
+
+  /** Returns the troubles of all stores, by a look at each. */
+  async first(): Promise<readonly StoreTrouble[]> {
+    const watched = this.#stores()?.watched ?? [];
+    await Promise.all(watched.map((store) => this.#lookAt(store).looking));
+    return this.#found(watched);
+  }
+
+  #found(watched: readonly WatchedStore[]): readonly StoreTrouble[] {
+    return watched.flatMap(({ id }) => this.#looks.get(id)?.trouble ?? []);
+  }
+
+  #lookAt({ id, isRemote, trouble }: WatchedStore): Look {
+    const known = this.#looks.get(id);
+    const last = known ?? { trouble: undefined, lookedMs: Number.NEGATIVE_INFINITY, looking: undefined };
+    this.#looks.set(id, last);
+    const pauseMs = isRemote && last.trouble === undefined ? REMOTE_LOOK_MS : LOOK_MS;
+    if (last.looking !== undefined || performance.now() - last.lookedMs < pauseMs) return last;
+    last.looking = trouble()
+      .catch((error: unknown) => ({ message: `store ${id}: ${String(error)}`, isConfiguration: false }))
+      .then((found) => {
+        const isBack = last.trouble !== undefined && found === undefined;
+        last.trouble = found;
+        last.lookedMs = performance.now();
+        last.looking = undefined;
+        if (isBack) this.#back();
+      });
+    return last;
+  }
+}

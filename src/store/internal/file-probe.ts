@@ -1,0 +1,108 @@
+import { constants } from "node:fs";
+import { access, open, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "../../lib/error-code.ts";
+import { LATE, unlessLate } from "../../lib/late.ts";
+import { StoreError } from "../tile-store.ts";
+import { MARKS } from "./store-root.ts";
+
+/** A file system that does not answer for this time counts as hanging. No caller waits longer. */
+const LONGEST_WAIT_MS = 2_000;
+const LOOK_MS = 1_000;
+
+const SILENT = "the file system does not answer";
+
+export interface FileProbeParts {
+  readonly root: string;
+  /** The store in messages, such as `the store "two"`. */
+  readonly name: string;
+  /** Whether this process writes to the store. Others can go on while only writes hang. */
+  readonly writes: boolean;
+}
+
+/**
+ * Asks the file system of a store, in a thread of Node's pool, whether it answers. One question runs at a time, so that a
+ * file system that hangs takes one thread.
+ */
+export class FileProbe {
+  readonly #parts: FileProbeParts;
+  /** The beginning of each message. */
+  readonly lost: string;
+  #looking: Promise<string | undefined> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isHanging = false;
+  /** Called with the reason when the file system does not answer any more, and with undefined when it does again. */
+  changed: (reason: string | undefined) => void = () => {};
+
+  constructor(parts: FileProbeParts) {
+    this.#parts = parts;
+    this.lost = `${parts.name} (${parts.root}) is lost`;
+  }
+
+  /** Looks every second from now on. */
+  watch(): this {
+    this.#timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    return this;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Returns why the directory cannot be used; undefined: it can be read, and written. */
+  async look(): Promise<string | undefined> {
+    this.#looking ??= this.#ask().finally(() => {
+      this.#looking = undefined;
+      this.#set(false);
+    });
+    const found = await unlessLate(this.#looking, LONGEST_WAIT_MS);
+    if (found !== LATE) return found;
+    this.#set(true);
+    return `${this.lost}: ${SILENT}`;
+  }
+
+  /** Returns what a call of the file system resolves to. @throws StoreError when there is no answer in time */
+  async inTime<T>(answer: Promise<T>): Promise<T> {
+    const found = await unlessLate(answer, LONGEST_WAIT_MS);
+    if (found !== LATE) return found;
+    // The next look that is answered ends this.
+    this.#set(true);
+    void this.look();
+    throw new StoreError("unavailable", `${this.lost}: ${SILENT}`, undefined);
+  }
+
+  #set(isHanging: boolean): void {
+    if (this.#isHanging === isHanging) return;
+    this.#isHanging = isHanging;
+    this.changed(isHanging ? SILENT : undefined);
+  }
+
+  async #ask(): Promise<string | undefined> {
+    const { root, writes } = this.#parts;
+    try {
+      if (!(await stat(root)).isDirectory()) return `${this.lost}: ENOTDIR`;
+      await access(root, constants.R_OK | constants.X_OK | (writes ? constants.W_OK : 0));
+      await this.#touch();
+      return undefined;
+    } catch (error) {
+      return `${this.lost}: ${codeOf(error) || String(error)}`;
+    }
+  }
+
+  /** Reads a file of the store, and writes its time: the attributes of a directory may come from a cache. */
+  async #touch(): Promise<void> {
+    const { root, writes } = this.#parts;
+    for (const name of MARKS) {
+      const path = join(root, name);
+      const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+        if (codeOf(error) === "ENOENT") return undefined;
+        throw error;
+      });
+      if (file === undefined) continue;
+      await file.close();
+      // The time of the other files has a meaning.
+      if (writes && name === MARKS[0]) await utimes(path, new Date(), new Date());
+      return;
+    }
+  }
+}

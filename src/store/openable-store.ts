@@ -1,0 +1,281 @@
+import type { TileAddress, TileSet } from "../layer/tile-set.ts";
+import { errorMessage } from "../lib/error-code.ts";
+import { statOf } from "./internal/directories.ts";
+import type { FileProbe } from "./internal/file-probe.ts";
+import { identityOf } from "./internal/store-root.ts";
+import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
+import type { LocalStore, Store } from "./store.ts";
+import { type DiskSpace, type MaybePromise, type StoredTile, StoreError, type TileStore } from "./tile-store.ts";
+import type { TruncationStore } from "./truncation-store.ts";
+
+/** A store that cannot be opened is tried again after this time, by the next call. */
+const AGAIN_MS = 1_000;
+/** What a tile takes in a store whose blocks are not known yet. */
+const USUAL_BLOCK_BYTES = 4096;
+
+interface Opened {
+  readonly store: LocalStore;
+  readonly device: number | undefined;
+  readonly identity: string | undefined;
+}
+
+export interface OpenableParts {
+  /** The store in messages, such as `the store "two"`. */
+  readonly name: string;
+  readonly root: string;
+  /** Opens the store, when its directory is there. @throws StoreError */
+  readonly open: () => LocalStore;
+  /** Asks the file system of the store whether it answers. */
+  readonly probe: FileProbe;
+}
+
+/**
+ * A store in a directory that may be away: at the start, for a time, or because its file system hangs. While it is away,
+ * each call throws a StoreError; no other store notices. It is opened by the first call after the directory is there.
+ */
+export class OpenableStore implements Store {
+  readonly #parts: OpenableParts;
+  #opened: Opened | undefined;
+  /** Why the store could not be opened, and until when it is not tried again. */
+  #fault: { readonly error: StoreError; readonly untilMs: number } | undefined;
+  /** Why the file system does not answer; undefined: it answers, as far as is known. */
+  #hanging: StoreError | undefined;
+
+  constructor(parts: OpenableParts) {
+    this.#parts = parts;
+    parts.probe.changed = (reason) => {
+      this.#hanging = reason === undefined ? undefined : this.#away(reason);
+    };
+  }
+
+  /** The store. @throws StoreError while it is away */
+  get #store(): LocalStore {
+    if (this.#hanging !== undefined) throw this.#hanging;
+    return (this.#opened ?? this.#open()).store;
+  }
+
+  #open(): Opened {
+    if (this.#fault !== undefined && performance.now() < this.#fault.untilMs) throw this.#fault.error;
+    const { open, root } = this.#parts;
+    try {
+      const store = open();
+      this.#opened = { store, device: deviceOf(root), identity: identityOf(root) };
+      this.#fault = undefined;
+      return this.#opened;
+    } catch (cause) {
+      const error = this.#away(errorMessage(cause), cause);
+      this.#fault = { error, untilMs: performance.now() + AGAIN_MS };
+      throw error;
+    }
+  }
+
+  #away(reason: string, cause?: unknown): StoreError {
+    return new StoreError("unavailable", `${this.#parts.name} cannot be used: ${reason}`, cause);
+  }
+
+  /** Returns why the store cannot be used; undefined: it can. Asks its file system, and waits for two seconds at most. */
+  async trouble(): Promise<{ readonly message: string; readonly isConfiguration: false } | undefined> {
+    const message = await this.#reason();
+    return message === undefined ? undefined : { message, isConfiguration: false };
+  }
+
+  async #reason(): Promise<string | undefined> {
+    const { probe } = this.#parts;
+    const found = await probe.look();
+    try {
+      this.#openAgainIfMoved();
+      void this.#store;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return this.#opened === undefined ? error.message : (found ?? error.message);
+    }
+    return found;
+  }
+
+  /**
+   * Gives up a directory that is on another file system than when it was opened, if that has the same store: its volume
+   * was mounted again.
+   * @throws StoreError when another directory is in the place of the store
+   */
+  #openAgainIfMoved(): void {
+    const { root, probe } = this.#parts;
+    const opened = this.#opened;
+    if (opened === undefined || this.#hanging !== undefined) return;
+    const device = deviceOf(root);
+    if (device === undefined || device === opened.device) return;
+    if (opened.identity === undefined || identityOf(root) !== opened.identity)
+      throw new StoreError(
+        "unavailable",
+        `${probe.lost}: another one is in its place since the start; put it back, or restart the server`,
+        undefined,
+      );
+    this.#opened = undefined;
+    // Nothing waits for the end of a store that is not used any more.
+    opened.store[Symbol.asyncDispose]().then(undefined, () => undefined);
+  }
+
+  get(at: TileAddress): MaybePromise<StoredTile | undefined> {
+    const store = this.#store;
+    return store.getLater === undefined ? store.get(at) : this.#parts.probe.inTime(store.getLater(at));
+  }
+
+  keyOf(at: TileAddress): string {
+    return this.#store.keyOf(at);
+  }
+
+  stat(at: TileAddress): ReturnType<LocalStore["stat"]> {
+    return this.#store.stat(at);
+  }
+
+  async put(...call: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+    return await this.#store.put(...call);
+  }
+
+  confirm(...call: Parameters<LocalStore["confirm"]>): boolean {
+    return this.#store.confirm(...call);
+  }
+
+  putsAtOnce(): number {
+    return 1;
+  }
+
+  async check(layer: string): Promise<void> {
+    await this.#parts.probe.inTime(this.#store.check(layer));
+  }
+
+  delete(at: TileAddress): ReturnType<TileStore["delete"]> {
+    return this.#store.delete(at);
+  }
+
+  deleteAll(tiles: readonly TileAddress[]): readonly boolean[] {
+    try {
+      return this.#store.deleteAll(tiles);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return tiles.map(() => false);
+    }
+  }
+
+  /** @throws StoreError without a layer while the store is away */
+  allocated(bytes: number, layer?: string): number {
+    if (layer === undefined) return this.#store.allocated(bytes);
+    return this.#opened?.store.allocated(bytes, layer) ?? Math.ceil(bytes / USUAL_BLOCK_BYTES) * USUAL_BLOCK_BYTES;
+  }
+
+  get disk(): string {
+    return this.#opened?.store.disk ?? this.#parts.name;
+  }
+
+  async diskSpace(): Promise<DiskSpace> {
+    return await this.#parts.probe.inTime(this.#store.diskSpace());
+  }
+
+  async describeParameters(...call: Parameters<TileStore["describeParameters"]>): Promise<void> {
+    await this.#parts.probe.inTime(this.#store.describeParameters(...call));
+  }
+
+  parametersOf(layer: string, id: string): ReturnType<TileStore["parametersOf"]> {
+    return this.#store.parametersOf(layer, id);
+  }
+
+  plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
+    return this.#store.plan(scope);
+  }
+
+  truncate(...call: Parameters<TruncationStore["truncate"]>): void {
+    this.#store.truncate(...call);
+  }
+
+  restore(...call: Parameters<TruncationStore["restore"]>): void {
+    this.#store.restore(...call);
+  }
+
+  discard(id: string): void {
+    this.#store.discard(id);
+  }
+
+  asideIds(): readonly string[] {
+    return this.#store.asideIds();
+  }
+
+  async deleteRange(...call: Parameters<TruncationStore["deleteRange"]>): Promise<void> {
+    await this.#store.deleteRange(...call);
+  }
+
+  needsSweep(): boolean {
+    return this.#store.needsSweep();
+  }
+
+  isWasteful(): boolean {
+    return this.#store.isWasteful?.() === true;
+  }
+
+  async sweep(signal: AbortSignal): Promise<void> {
+    await this.#store.sweep(signal);
+  }
+
+  async sweepRemote(signal: AbortSignal): Promise<number | undefined> {
+    return await this.#store.sweepRemote(signal);
+  }
+
+  timesOf(at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
+    return this.#store.timesOf(at);
+  }
+
+  pyramids(layer: string, known: readonly string[]): readonly StoredPyramid[] {
+    return this.#store.pyramids(layer, known);
+  }
+
+  layersThere(layers: readonly string[]): readonly string[] {
+    return this.#store.layersThere(layers);
+  }
+
+  levels(pyramid: StoredPyramid): readonly number[] {
+    return this.#store.levels(pyramid);
+  }
+
+  levelsOf(layer: string, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
+    return this.#store.levelsOf(layer, pyramids);
+  }
+
+  recount(tileSet: TileSet, rect: TileSetRect["rect"], afterReboot: boolean): ReturnType<InventoryStore["recount"]> {
+    return this.#store.recount(tileSet, rect, afterReboot);
+  }
+
+  async removeLeftovers(...call: Parameters<InventoryStore["removeLeftovers"]>): Promise<void> {
+    await this.#store.removeLeftovers(...call);
+  }
+
+  regions(...call: Parameters<InventoryStore["regions"]>): ReturnType<InventoryStore["regions"]> {
+    return this.#store.regions(...call);
+  }
+
+  async noteAlive(): Promise<void> {
+    await this.#parts.probe.inTime(this.#store.noteAlive());
+  }
+
+  lastAliveMs(): number | undefined {
+    return this.#store.lastAliveMs();
+  }
+
+  changes(...call: Parameters<InventoryStore["changes"]>): ReturnType<InventoryStore["changes"]> {
+    return this.#store.changes(...call);
+  }
+
+  removeEmptied(tileSet: TileSet, rect: TileSetRect["rect"]): void {
+    this.#store.removeEmptied(tileSet, rect);
+  }
+
+  removeEmptyPyramids(
+    ...call: Parameters<InventoryStore["removeEmptyPyramids"]>
+  ): ReturnType<InventoryStore["removeEmptyPyramids"]> {
+    return this.#store.removeEmptyPyramids(...call);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#parts.probe.end();
+    await this.#opened?.store[Symbol.asyncDispose]();
+  }
+}
+
+const deviceOf = (root: string): number | undefined => statOf(root, "the directory of the store cannot be read")?.dev;
