@@ -27,6 +27,7 @@ const entry = (n: number, timeMs = n) => ({
   status: 200,
   reason: null,
   jobId: null,
+  detail: null,
   requestId: String(n),
 });
 const pathsOf = async (service: ActivityService, limit: number): Promise<readonly string[]> =>
@@ -70,11 +71,17 @@ test("a filter finds entries behind many others, page by page", async () => {
     fault: (error) => expect(error).toBeUndefined(),
     written: () => {},
   });
-  const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level" };
+  const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level", detail: "seed of roads" };
   for (let n = 0; n < 9_000; n++) await service.recordActivity({ ...entry(n), ...(n % 3_000 === 7 ? rare : {}) });
   const ids = async (filter: ActivityFilter, limit = 10, after?: number) =>
     (await service.activity(limit, after, filter)).map(({ requestId }) => requestId);
-  for (const filter of [{ user: "Anna" }, { refused: true }, { text: "ws:ROADS" }, { text: "SUCH", method: "POST" }])
+  for (const filter of [
+    { user: "Anna" },
+    { refused: true },
+    { text: "ws:ROADS" },
+    { text: "SUCH", method: "POST" },
+    { text: "of ROADS" },
+  ])
     expect(await ids(filter)).toEqual(["6007", "3007", "7"]);
   expect(await ids({ user: "anna" })).toEqual([]);
   expect(await ids({ text: "roads", refused: false })).toEqual([]);

@@ -11,6 +11,7 @@ export const activityMigrations: Migrations = {
        method TEXT NOT NULL, path TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT, job_id INTEGER,
        request_id TEXT NOT NULL
      );`,
+    "ALTER TABLE activity ADD COLUMN detail TEXT;",
   ],
 };
 
@@ -36,6 +37,8 @@ export interface ActivityEntry {
   readonly reason: string | null;
   /** The job that was made. */
   readonly jobId: number | null;
+  /** The object of the request with its old and new values; null: the request has none, or was refused. */
+  readonly detail: string | null;
   readonly requestId: string;
 }
 
@@ -47,7 +50,7 @@ export interface ActivityFilter {
   /** True: only refused requests; false: only the others. */
   readonly refused?: boolean;
   readonly method?: string;
-  /** A part of the user, the path, the address of the client or the reason; case does not count in ASCII. */
+  /** A part of the user, the path, the address of the client, the reason or the detail; case does not count in ASCII. */
   readonly text?: string;
 }
 
@@ -78,7 +81,8 @@ export class ActivityService {
 
   /** Adds an entry. It is written with others a moment later. */
   async recordActivity(entry: ActivityEntry): Promise<void> {
-    this.#waiting.push(entry);
+    // A node of the version before sends no detail.
+    this.#waiting.push({ ...entry, detail: entry.detail ?? null });
     if (this.#waiting.length >= MOST_WAITING) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), WRITE_MS);
   }
@@ -156,11 +160,11 @@ export class ActivityService {
 }
 
 /** The columns of an entry, in the order of the values of `valuesOf`. */
-const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, request_id';
+const COLUMNS = 'time_ms, "user", address, method, path, status, reason, job_id, detail, request_id';
 
 const valuesOf = (entry: ActivityEntry): SqlValue[] => {
-  const { timeMs, user, address, method, path, status, reason, jobId, requestId } = entry;
-  return [timeMs, user, address, method, path, status, reason, jobId, requestId];
+  const { timeMs, user, address, method, path, status, reason, jobId, detail, requestId } = entry;
+  return [timeMs, user, address, method, path, status, reason, jobId, detail, requestId];
 };
 
 /** Returns the conditions of a filter, each with its values. */
@@ -168,7 +172,7 @@ function conditionsOf(
   { user, method, refused, text: part }: ActivityFilter,
   dialect: Dialect,
 ): (readonly [string, ...SqlValue[]])[] {
-  const all = `coalesce("user", '') || '\n' || path || '\n' || address || '\n' || coalesce(reason, '')`;
+  const all = `coalesce("user", '') || '\n' || path || '\n' || address || '\n' || coalesce(reason, '') || '\n' || coalesce(detail, '')`;
   return [
     ...(user === undefined ? [] : [['"user" = ?', user] as const]),
     ...(method === undefined ? [] : [["method = ?", method] as const]),
@@ -192,5 +196,6 @@ const entryOf = (row: Row): ActivityRow => ({
   status: Number(row["status"]),
   reason: textOrNull(row["reason"]),
   jobId: row["job_id"] === null ? null : Number(row["job_id"]),
+  detail: textOrNull(row["detail"]),
   requestId: text(row, "request_id"),
 });

@@ -64,6 +64,21 @@ layers:
   });
 });
 
+test("the files of a request filter are beside the configuration", async () => {
+  const { root, loaded } = await load({
+    "conf/nuthatch.yaml": `
+layers:
+  - name: a
+    source: { type: demo, dataset: states }
+    requestFilters: [{ type: file, name: land, directory: ./masks, extension: png, zoomStop: 4 }]
+`,
+  });
+  expect(loaded).toMatchObject({
+    ok: true,
+    value: { layers: [{ requestFilters: [{ name: "land", directory: join(root, "conf/masks") }] }] },
+  });
+});
+
 test("a file that is not there is looked for beside the configuration", async () => {
   const { loaded } = await load({
     "conf/nuthatch.yaml": `

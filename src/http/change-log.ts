@@ -4,6 +4,7 @@ import type { ActivityEntry } from "../activity/activity-service.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type Refusal, refusalMessage } from "../lib/refusal.ts";
 import { RepeatedLog } from "../lib/repeated-log.ts";
+import { MOST_DETAIL } from "./activity-detail.ts";
 import type { Checked } from "./auth/credentials.ts";
 import { refusalOfHeader } from "./auth/rights.ts";
 import { STATUS } from "./errors.ts";
@@ -22,6 +23,8 @@ export interface AnsweredChange {
   readonly refusal: Refusal | undefined;
   /** The job that was made. */
   readonly jobId: number | undefined;
+  /** The object of the request with its old and new values, as in `Answer`. */
+  readonly detail?: string | undefined;
   /** The work of which the request is a part, as in `Answer`. Absent: the request is a change of its own. */
   readonly repeats?: string | undefined;
   readonly ms: number;
@@ -104,7 +107,7 @@ export class ChangeLog {
     setImmediate(() => this.#write(change));
   }
 
-  #write({ requestId, user: name, address, method, path, status, refusal, jobId, ms }: AnsweredChange): void {
+  #write({ requestId, user: name, address, method, path, status, refusal, jobId, detail, ms }: AnsweredChange): void {
     const user = name?.slice(0, MOST_NAME) ?? null;
     const about = { requestId, user, address, method, path, status };
     const reason = refusal === undefined ? null : refusalMessage(refusal).slice(0, MOST_REASON);
@@ -121,7 +124,13 @@ export class ChangeLog {
       this.#more.add("", { address });
       return;
     }
-    this.#record({ timeMs: Date.now(), ...about, reason, jobId: jobId ?? null }).catch((error: unknown) =>
+    this.#record({
+      timeMs: Date.now(),
+      ...about,
+      reason,
+      jobId: jobId ?? null,
+      detail: detail?.slice(0, MOST_DETAIL) ?? null,
+    }).catch((error: unknown) =>
       this.#log.warn("an activity could not be recorded", { requestId, error: String(error) }),
     );
   }

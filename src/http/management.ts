@@ -80,6 +80,7 @@ export function createManagement(options: ManagementOptions): (requested: Manage
         status: answer.status,
         refusal,
         jobId: answer.jobId,
+        detail: answer.detail,
         repeats: answer.repeats,
         ms: performance.now() - beganMs,
       });

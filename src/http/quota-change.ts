@@ -4,6 +4,7 @@ import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import { applyQuotaChange, type QuotaChange, type QuotaConfiguration } from "../quota/quota-configuration.ts";
 import { checkQuotaConfiguration } from "../quota/quota-validation.ts";
+import { differences } from "./activity-detail.ts";
 
 /** Returns the disk quota as a change would leave it, and what the change would evict. */
 export async function previewQuota(
@@ -14,13 +15,22 @@ export async function previewQuota(
   return wrong === undefined ? ok(await operations.previewQuota(change)) : refuse(wrong);
 }
 
+/** A disk quota after a change, and what the change was, for the record of activity. */
+interface ChangedQuota {
+  readonly quota: QuotaConfiguration;
+  readonly detail: string;
+}
+
 /** Applies a change of the disk quota by an account and returns the whole configuration. */
 export async function changeQuota(
   operations: Pick<Operations, "quota" | "changeQuota">,
   change: QuotaChange,
   by: string | null,
-): Promise<Result<QuotaConfiguration, Refusal>> {
+): Promise<Result<ChangedQuota, Refusal>> {
   // The change may have a value without units. Together with the units already configured it can be too large.
-  const wrong = checkQuotaConfiguration(applyQuotaChange(await operations.quota(), change));
-  return wrong === undefined ? operations.changeQuota(change, by) : refuse(wrong);
+  const before = await operations.quota();
+  const wrong = checkQuotaConfiguration(applyQuotaChange(before, change));
+  if (wrong !== undefined) return refuse(wrong);
+  const changed = await operations.changeQuota(change, by);
+  return changed.ok ? ok({ quota: changed.value, detail: differences(before, changed.value) }) : changed;
 }

@@ -19,6 +19,8 @@ export interface Answer {
   readonly repeats?: string;
   /** The first job that the request has made, for the log and the record of activity. */
   readonly jobId?: number;
+  /** The object of the request with its old and new values, for the record of activity. It has no secret. */
+  readonly detail?: string;
   /** Fields of the request that the resource does not know and has ignored, for the log. */
   readonly ignored?: readonly string[];
 }

@@ -30,7 +30,7 @@ interface RasterFilterOptions {
 
 export interface FileFilter extends RasterFilterOptions {
   readonly type: "file";
-  /** The directory of the files, which `maskFileName` names. A relative path starts in the working directory. */
+  /** The directory of the files, which `maskFileName` names: an absolute path. */
   readonly directory: string;
   /** The extension of the files, without a dot. */
   readonly extension: string;

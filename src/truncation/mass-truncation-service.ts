@@ -406,6 +406,6 @@ export class MassTruncationService {
 const gone = ({ id, state, endedAt }: MassTruncationView): Refusal =>
   conflict(
     state === "undone"
-      ? `Truncation ${id} has been undone at ${endedAt}.`
+      ? `Truncation ${id} was already undone at ${endedAt}.`
       : `The space of truncation ${id} has been reclaimed${endedAt === null ? "" : ` at ${endedAt}`}.`,
   );

@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)("the console's upstreams, in Chromium (Debian pack
     await askUntil("up");
     await console.open("/ui/upstreams");
     await page.locator(".panel .chip", { hasText: "Up" }).waitFor();
-    await page.getByText(/^Answers since /).waitFor();
+    await page.getByText(/^Has answered since /).waitFor();
     await page.getByText("0 of 8 in use").waitFor();
     await upstream.down();
     await askUntil("down");

@@ -59,6 +59,52 @@ test("changes, refused changes and log-ins are listed, newest first, for every r
   expect(await activity("?method=GET&refused=true")).toEqual([third]);
   server = await server.restart();
   expect(await activity(), "after a kill").toEqual(entries);
+
+  // An entry names the object of the change, with its old and new values and without secrets.
+  const json = (method: string, path: string, body: unknown) =>
+    send(path, { method, headers: { ...ROOT, "X-Request-Id": "detail" }, body: JSON.stringify(body) });
+  const layer = (password: string) => ({
+    source: {
+      type: "wms",
+      url: "http://127.0.0.1:1/wms?key=topsecret",
+      layers: ["x"],
+      username: "u",
+      password,
+    },
+  });
+  const done = [
+    await json("POST", "/api/v1/jobs", { layer: "a", type: "seed", gridSet: "EPSG:4326", zoomStart: 0, zoomStop: 1 }),
+    await json("PATCH", "/api/v1/quota", { enabled: true, globalQuota: { value: 80, units: "GiB" } }),
+    await json("PATCH", "/api/v1/quota", { globalQuota: { value: 90, units: "MiB" } }),
+    await json("POST", "/api/v1/truncations", { layer: "a" }),
+    await json("PUT", "/api/v1/layers/b", layer("topsecret")),
+    await json("PATCH", "/api/v1/layers/b", { title: "B", source: { password: "topsecret-2" } }),
+    await json("PUT", "/api/v1/schedules/nightly", { cron: "@daily", job: { layer: "a", zoomStart: 0, zoomStop: 1 } }),
+    await json("PATCH", "/api/v1/schedules/nightly", { cron: "30 2 * * *" }),
+    await json("POST", "/api/v1/users", { name: "joe", password: "topsecret-3", roles: ["viewer"] }),
+    await json("PATCH", "/api/v1/users/joe", { password: "topsecret-4", roles: ["operator"] }),
+    await json("PATCH", "/api/v1/quota", { globalQuota: { value: -1 } }),
+  ];
+  expect(done.map(({ status }) => status)).toEqual([201, 200, 200, 201, 201, 200, 201, 200, 201, 200, 400]);
+  const changes = (await (await send("/api/v1/activity?limit=11", { headers: VIEW })).json()) as {
+    readonly activity: readonly { readonly detail: string | null }[];
+  };
+  const details = changes.activity.map(({ detail }) => detail).reverse();
+  expect(details).toEqual([
+    "seed of a, EPSG:4326, image/png, levels 0 to 1",
+    expect.stringContaining("enabled: false → true"),
+    "globalQuota.value: 80 → 90; globalQuota.units: GiB → MiB",
+    expect.stringMatching(/^truncation \d+ of a: truncateLayer, hard$/),
+    "layer b: made",
+    "layer b: source.password: *** → ***; title: none → B",
+    expect.stringContaining("schedule nightly: cron: none → @daily"),
+    "schedule nightly: cron: @daily → 30 2 * * *",
+    "user joe: made, roles viewer",
+    'user joe: roles: ["viewer"] → ["operator"]; a new password',
+    null,
+  ]);
+  expect(JSON.stringify(details)).not.toContain("topsecret");
+  expect(await activity("?q=80%20%E2%86%92%2090")).toHaveLength(1);
 });
 
 test("without credentials it is 401, and a limit that is none is 400", async () => {

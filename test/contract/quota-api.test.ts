@@ -91,7 +91,7 @@ describe("/api/v1/quota", () => {
   refused(
     "an unknown key is refused with the known ones",
     '{"enabled":true,"globalQota":{}}',
-    "globalQota: unknown field, expected one of enabled, {any}globalQuota, layerQuotas, got {}",
+    "globalQota: unknown field, expected one of enabled, {any}globalQuota, layerQuotas, overrules, got {}",
   );
   refused("so is one that differs in case", '{"Enabled":true}', "Enabled: unknown field, expected enabled, got true");
   refused(

@@ -76,7 +76,7 @@ test.each(PROCESSES)("%i processes count hits, misses, failures, bytes and times
   expect((await fetch(`${server.url}${map}`)).status).toBe(200);
   const about: Documents["Server"] = JSON.parse(await (await fetch(`${server.url}/api/v1/server`)).text());
   expect(about.requests).toEqual({
-    ...{ requests: 6, hits: 4, misses: 1, failed: 1, hitRatio: 4 / 6, bytes: 4 * bytes },
+    ...{ requests: 6, hits: 4, misses: 1, failed: 1, notCached: 0, hitRatio: 4 / 6, bytes: 4 * bytes },
     maps: 1,
   });
   expect(Date.parse(about.startedAt)).toBeLessThanOrEqual(asked);

@@ -37,7 +37,7 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   const shown = await run("quota");
   expect(shown.stdout).toMatch(/: 2 GiB, /);
   expect(shown.stdout).toMatch(
-    /It was set over HTTP at \d{4}-\d\d-\d\dT\S+Z by ann\. The configuration file says 50 MiB, LFU, which does not count: nuthatch quota reset/,
+    /It was set over HTTP at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ by ann\. The configuration file says 50 MiB, LFU, which does not count: nuthatch quota reset/,
   );
   writeFileSync(file, configuration("30"));
   const reloaded = await run("reload");
@@ -75,7 +75,7 @@ test("a quota that was set over HTTP beside that of the file is told of, and a r
   expect(reset.stdout).not.toContain("HTTP");
   writeFileSync(file, configuration("20"));
   const last = await fetch(`${again.url}/api/v1/reload`, { method: "POST", headers: ann });
-  expect(await last.json()).toEqual({ warnings: [] });
+  expect(JSON.stringify(await last.json())).not.toContain("quota");
   const now = await (await fetch(`${again.url}/api/v1/quota`, { headers: ann })).json();
   expect([now.globalQuota.value, now.overrules]).toEqual(["20", undefined]);
 });

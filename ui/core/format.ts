@@ -48,8 +48,9 @@ export function duration(seconds: number): string {
 
 export const milliseconds = (ms: number): string => `${decimal(ms, ms < 10 ? 1 : 0)} ms`;
 
+/** Returns a day and a time by the clocks of the browser, with their zone. */
 export const dateTime = (iso: string): string =>
-  new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "medium" }).format(new Date(iso));
+  new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "long" }).format(new Date(iso));
 /** Returns a day and a time by the clocks of a time zone. */
 export const dateTimeIn = (iso: string, timeZone: string): string =>
   new Intl.DateTimeFormat(locale.value, {

@@ -169,7 +169,9 @@ export class ServerClient {
     const unknown = unknownLayerOf(text);
     const hint =
       status === 401 ? ` ${this.#credentialsText()}` : unknown === undefined ? "" : await this.#nearestLayer(unknown);
-    return new ServerRefusal(`${address}: ${status} ${messageOf(text)}${hint}`, status, text);
+    // A problem document is of Nuthatch; any other answer may be of another server, so its address counts.
+    const place = isProblem(text) ? "" : `${address}: `;
+    return new ServerRefusal(`${place}${status} ${messageOf(text)}${hint}`, status, text);
   }
 
   /** Returns the words that suggest a layer of the server; "" if none has a similar name, or the list cannot be read. */
@@ -232,6 +234,8 @@ function mayHaveReceived(error: unknown): boolean {
  * second line with the nearest name, as those under `/api/v1` have.
  */
 const unknownLayerOf = (text: string): string | undefined => /^Unknown layer: (.+)$/.exec(messageOf(text))?.[1];
+
+const isProblem = (text: string): boolean => /^\s*\{"type":"about:blank",/.test(text);
 
 /** Returns the `detail` of a problem document, else the first line of the body. */
 function messageOf(text: string): string {

@@ -4,9 +4,9 @@ import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from
 import { retryWhileBusy } from "../client/retry-wait.ts";
 import { ServerClient, ServerUnreachable } from "../client/server-client.ts";
 import type { ServerEvent } from "../client/server-events.ts";
-import { timeText } from "../output/job-text.ts";
 import { progressLine } from "../output/progress-line.ts";
 import { jobLine } from "../output/progress-text.ts";
+import { timeText } from "../output/text-table.ts";
 import { layerOption, parseJobId } from "./shared-options.ts";
 
 interface EventsFlags extends AnswerFlags {

@@ -35,6 +35,12 @@ test("explain follows a tile from missing over seeded and truncated, and names t
   expect(gone).toMatchObject({ state: "missing", reason: "truncated", inMemory: false });
 });
 
+test("a level that the layer does not have is a failure", async () => {
+  const { code, stdout } = await explain(["/xyz/topp:states/EPSG:4326/99/0/0.png"]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining("99")]);
+  expect((await explain([TILE])).code).toBe(0);
+});
+
 test("the password goes only to the server that it is for", async () => {
   const env = { NUTHATCH_PASSWORD: "s3cret" };
   expect((await explain([TILE], { ...env, NUTHATCH_URL: guarded.url })).code).toBe(0);

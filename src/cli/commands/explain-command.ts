@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { Explanation } from "../../http/tiles/explanation.ts";
 import { trimEndOf } from "../../lib/trim-end.ts";
-import { type Answered, type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
+import { type Answered, type AnswerFlags, parseAnswer, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient, type ServerFlags } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-import { factList, parametersText } from "../output/text-table.ts";
+import { factList, parametersText, timeText } from "../output/text-table.ts";
 
 const jobText = ({ id, type, state, startedAt }: NonNullable<Answered<Explanation>["writtenBy"]>): string =>
-  `job ${id} (${type}, ${state}, begun ${startedAt ?? "never"})`;
+  `job ${id} (${type}, ${state}, begun ${timeText(startedAt) ?? "never"})`;
 
 function show(e: Answered<Explanation>): string {
   const parameters =
@@ -22,11 +22,11 @@ function show(e: Answered<Explanation>): string {
     ["state", e.message],
     ["in memory", e.store === null ? undefined : e.inMemory ? "yes" : "no"],
     ["in the store", e.store?.key],
-    ["written", e.store?.modifiedAt ?? undefined],
+    ["written", timeText(e.store?.modifiedAt ?? null)],
     ["written by", e.writtenBy === null ? undefined : jobText(e.writtenBy)],
     ["truncated by", e.truncatedBy === null ? undefined : jobText(e.truncatedBy)],
-    ["layer truncated", e.layerTruncatedAt ?? undefined],
-    ["evicted", e.evictedAt ?? undefined],
+    ["layer truncated", timeText(e.layerTruncatedAt)],
+    ["evicted", timeText(e.evictedAt)],
   ];
   return factList(rows);
 }
@@ -44,13 +44,19 @@ function addressOf(tile: string, flags: ServerFlags): { readonly client: ServerC
   return { client: new ServerClient({ ...flags, url: at.origin }, { credentials }), at };
 }
 
-/** `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. */
+/**
+ * `nuthatch explain URL`: asks a running server where a tile is, or why it is not there. Renders nothing. The exit code is
+ * 1 if the layer has no such level.
+ */
 export function explainCommand(): Command {
   return serverCommand("explain", "explains where a tile is stored, or why it is not")
     .argument("<url>", "the tile's address, or its path on the server of --url")
     .action(async (tile: string, flags: AnswerFlags) => {
       const { client, at } = addressOf(tile, flags);
       at.searchParams.set("explain", "");
-      printAnswer(await client.request("GET", `${at.pathname}${at.search}`), flags, show);
+      const answer = await client.request("GET", `${at.pathname}${at.search}`);
+      printAnswer(answer, flags, show);
+      const { reason } = parseAnswer<Answered<Explanation>>(answer);
+      if (reason === "outside_levels") process.exitCode = EXIT.failure;
     });
 }

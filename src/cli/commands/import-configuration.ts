@@ -40,6 +40,7 @@ export async function importConfiguration(flags: ImportFlags, read: () => Promis
 
 /** @throws CommandFailure when the file is there, and must not be written over */
 export function expectFree({ output, force }: OutputFlags): void {
+  if (output !== undefined) requireDirectoryOf(output);
   if (output !== undefined && force !== true && existsSync(output))
     throw new CommandFailure(
       `${output} is there already: --force writes over it, or name another file with -o`,

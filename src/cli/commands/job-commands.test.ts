@@ -113,6 +113,9 @@ test("a job is paused, resumed and killed; a --wait for it elsewhere shows its p
     new RegExp(`^job ${id} \\(seed of ws:rivers\\): paused, 0 of \\d+ tiles`),
   );
   expect((await run("jobs", "--layer", "ws:rivers", "--state", "pending")).stdout).toMatch(/ paused /);
+  expect((await run("jobs", "--layer", "ws:rivers", "--state", "paused")).stdout).toMatch(/ paused /);
+  expect((await run("jobs", "--layer", "ws:rivers", "--outcome", "done")).stdout).not.toMatch(/ paused /);
+  expect((await run("jobs", "--outcome", "failed")).stdout).toBe("There are no such jobs.\n");
   expect((await run("resume", id)).stdout).toMatch(
     new RegExp(`^job ${id} \\(seed of ws:rivers\\): (pending|running), `),
   );

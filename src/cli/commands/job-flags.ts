@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { input } from "zod";
 import type { jobRequestSchema } from "../../http/api/jobs/job-document.ts";
+import { formatOfExtension } from "../../layer/format.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { type FieldDocument, type FieldGroup, fieldEntries, selectFields } from "../../plan/job-fields.ts";
 import { GROUPS } from "../help-groups.ts";
@@ -64,7 +65,7 @@ const addTileSetFlags = (command: Command): Command =>
     .optionsGroup(GROUPS.what)
     .option("--grid-set <grid-set>", "a grid set of the layer; may be repeated", collect)
     .addOption(new Option("--all-grid-sets", "every grid set of the layer").conflicts("gridSet"))
-    .option("--format <format>", "a format of the layer, such as image/png; may be repeated", collect)
+    .option("--format <format>", "a format of the layer, such as image/png or png; may be repeated", collectFormat)
     .addOption(new Option("--all-formats", "every format of the layer").conflicts("format"))
     .option(
       "--parameter <parameter=value>",
@@ -99,12 +100,17 @@ export const addOneTileSetFlags = (command: Command): Command =>
     command
       .optionsGroup(GROUPS.what)
       .option("--grid-set <grid-set>", "a grid set of the layer (EPSG:900913, else its first)", alone)
-      .option("--format <format>", "a format of the layer, such as image/png (its first)", alone)
+      .option("--format <format>", "a format of the layer, such as image/png or png (its first)", aloneFormat)
       .option("--parameter <parameter=value>", "the value of a parameter filter; may be repeated", parseParameter),
   );
 
 /** Parses an option that has one value, and that other commands allow to be repeated. */
 const alone = (value: string): readonly string[] => [value];
+
+/** Returns the type of a format that was named by its extension: `png` is image/png. */
+const formatType = (name: string): string => formatOfExtension(name.toLowerCase())?.mimeType ?? name;
+const collectFormat = (name: string, before?: readonly string[]): string[] => collect(formatType(name), before);
+const aloneFormat = (name: string): readonly string[] => alone(formatType(name));
 
 const addWhereFlags = (command: Command): Command =>
   command

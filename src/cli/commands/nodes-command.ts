@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
-import { textTable } from "../output/text-table.ts";
+import { textTable, timeText } from "../output/text-table.ts";
 
 /** Formats a line per node. */
 function showNodes({ nodes }: Answer<"Nodes">): string {
@@ -10,7 +10,7 @@ function showNodes({ nodes }: Answer<"Nodes">): string {
     name,
     lead ? "leads" : "",
     state,
-    since,
+    timeText(since),
     `${lag} ms`,
     String(work.tiles),
     String(work.renders),

@@ -14,7 +14,7 @@ import { LONG_LIMIT_MS, retryWhileBusy } from "../client/retry-wait.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { showQuota } from "../output/quota-text.ts";
-import { bytesText, durationText, parametersText, textTable } from "../output/text-table.ts";
+import { bytesText, durationText, parametersText, textTable, timeText } from "../output/text-table.ts";
 import { quotaResetCommand, quotaSetCommand, quotaUnsetCommand } from "./quota-set-command.ts";
 import { collect, layerOption } from "./shared-options.ts";
 
@@ -105,7 +105,7 @@ function showDifferences({ differing, differences, tiles }: Answered<Verificatio
 function showSimulation({ reads, share, since, results }: Answer<"Simulation">): string {
   if (since === null) return "Nothing has been read yet: there is nothing to replay.\n";
   return (
-    `${reads} reads since ${since}, ${(100 * share).toFixed(share < 0.1 ? 2 : 0)} % of all cells.\n` +
+    `${reads} reads since ${timeText(since)}, ${(100 * share).toFixed(share < 0.1 ? 2 : 0)} % of all cells.\n` +
     textTable(
       ["policy", "quota", "hit ratio", "kept", "tiles rendered"],
       results.map((r) => [

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Answer, type AnswerFlags, printAnswer, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
-import { bytesText, factList } from "../output/text-table.ts";
+import { bytesText, factList, timeText } from "../output/text-table.ts";
 
 function showStatus({ version, ready, reason, layers, jobs, usage, disk, attention }: Answer<"Status">): string {
   const { tiles, bytes, bytesOnDisk, quota } = usage;
@@ -20,7 +20,7 @@ function showStatus({ version, ready, reason, layers, jobs, usage, disk, attenti
     ["kept", `${tiles} tiles, ${bytesText(bytes)}, ${bytesText(bytesOnDisk)} on disk${quotaText}`],
     ["disk", `${bytesText(disk.freeBytes)} of ${bytesText(disk.totalBytes)} free${filesText}`],
   ]);
-  const needs = attention.map(({ message, since }) => `  ${message}${since === null ? "" : ` (${since})`}\n`);
+  const needs = attention.map(({ message, since }) => `  ${message}${since === null ? "" : ` (${timeText(since)})`}\n`);
   return needs.length === 0 ? facts : `${facts}needs attention:\n${needs.join("")}`;
 }
 

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Answer, type AnswerFlags, requestAndPrint, serverCommand } from "../client/answer.ts";
-import { timeText } from "../output/job-text.ts";
-import { bytesText, parametersText, textTable } from "../output/text-table.ts";
+import { bytesText, parametersText, textTable, timeText } from "../output/text-table.ts";
 import { layerOption, parseJobId, parseWhole } from "./shared-options.ts";
 
 const countText = ({ tiles, bytes }: Answer<"Truncation">): string =>

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { type Answer, type AnswerFlags, parseAnswer, print, serverCommand } from "../client/answer.ts";
 import { ServerClient } from "../client/server-client.ts";
 import { EXIT } from "../exit.ts";
-import { factList, textTable } from "../output/text-table.ts";
+import { factList, textTable, timeText } from "../output/text-table.ts";
 
 interface UpstreamsFlags extends AnswerFlags {
   readonly probe?: boolean;
@@ -16,7 +16,7 @@ function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
     id,
     origin,
     state,
-    since,
+    timeText(since),
     `${connections.inUse} of ${connections.allowed}`,
     String(waiting.users + waiting.jobs),
     latency === null ? "" : `${latency.p50Ms} ms`,
@@ -28,8 +28,9 @@ function showUpstreams({ upstreams }: Answer<"Upstreams">): string {
 }
 
 function trouble({ origin, state, lastError, pausedUntil }: Upstream): string {
-  const error = state !== "down" || lastError === null ? undefined : `${lastError.message} (${lastError.at})`;
-  const pause = pausedUntil === null ? undefined : `jobs stop until ${pausedUntil}, as the upstream has requested`;
+  const error = state !== "down" || lastError === null ? undefined : `${lastError.message} (${timeText(lastError.at)})`;
+  const pause =
+    pausedUntil === null ? undefined : `jobs stop until ${timeText(pausedUntil)}, as the upstream has requested`;
   const facts = factList([
     ["last error", error],
     ["pause", pause],

@@ -1,5 +1,5 @@
 import type { Answer } from "../client/answer.ts";
-import { bytesText, durationText, factList, parametersText, textTable } from "./text-table.ts";
+import { bytesText, durationText, factList, parametersText, textTable, timeText } from "./text-table.ts";
 
 /** Names the state of a job: its outcome, or what it waits for. */
 export function stateText({ outcome, paused, state, reason }: Answer<"Job">): string {
@@ -20,8 +20,6 @@ function onlyText({ onlyExisting, olderThan }: Answer<"Job">): string | undefine
   ];
   return only.length === 0 ? undefined : only.join(", ");
 }
-/** Formats a time without its fraction of a second. */
-export const timeText = (iso: string | null): string | undefined => iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
 export const workedOff = ({ stored, skipped, failed, deleted }: Answer<"Job">["tiles"]): bigint =>
   [stored, skipped, failed, deleted ?? 0].reduce<bigint>((sum, count) => sum + BigInt(count), 0n);
 

@@ -1,6 +1,5 @@
 import type { Answer } from "../client/answer.ts";
-import { timeText } from "./job-text.ts";
-import { factList, textTable } from "./text-table.ts";
+import { factList, textTable, timeText } from "./text-table.ts";
 
 const jobText = ({ job: { type, layer, layers = [] } }: Answer<"Schedule">): string =>
   `${type} of ${layer ?? [layers].flat().join(", ")}`;

@@ -57,3 +57,10 @@ export function durationText(seconds: number): string {
   }
   return parts.join(" ");
 }
+
+/** Formats a time of the server, in UTC and without its fraction of a second; undefined: there is none. */
+export function timeText(iso: string): string;
+export function timeText(iso: string | null): string | undefined;
+export function timeText(iso: string | null): string | undefined {
+  return iso?.replace("T", " ").replace(/\.\d+Z$/, "Z");
+}

@@ -135,7 +135,16 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   if (archive !== undefined)
     checkTileSize(gridSubsets, archive, (gridSet) => subsetPath(document, gridSet, path), problems);
   if (archive !== undefined) warnOfLevels(name, gridSubsets, archive, context.warnings);
-  const { gridSubsets: _, formats: __, updateSources: feeds, title = name, metatile, legends, ...plain } = document;
+  const { gridSubsets: _, formats: __, updateSources: feeds, title = name, metatile, legends, ...others } = document;
+  const { requestFilters: filters, ...plain } = others;
+  const requestFilters = filters?.map((filter, i) =>
+    filter.type === "file"
+      ? {
+          ...filter,
+          directory: problems.fileAt([...path, "requestFilters", i, "directory"], filter.directory),
+        }
+      : filter,
+  );
   const styles = stylesFilter(document.parameterFilters);
   const formats = buildFormats(
     document.formats ?? formatsOfSource(archive?.format, cache),
@@ -151,7 +160,7 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     source,
     gridSubsets,
     formats,
-    ...defined({ updateSources }),
+    ...defined({ updateSources, requestFilters }),
     ...defined({ attribution: document.attribution ?? archive?.attribution }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
     metatile: metatile ?? (ofTiles ? [1, 1] : [4, 4]),

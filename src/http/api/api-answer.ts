@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { jsonText } from "../../lib/json-text.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
+import { withDetail } from "../activity-detail.ts";
 import type { Answer } from "../reply.ts";
 import { type Handler, operating, type Reply, type Resource, reading } from "../resource.ts";
 import type { Documents } from "./documents/documents.ts";
@@ -32,6 +33,9 @@ export const queryReader = <S extends z.ZodObject>(schema: S, handle: QueryHandl
 /** Returns a resource that supports only POST and performs one action, such as `jobs/ID/cancel`. */
 export const doing = (handle: Handler["handle"]): Resource => ({ methods: { POST: operating(handle) } });
 
-/** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. */
-export const viewAnswer = <N extends keyof Documents>(name: N, view: Result<Documents[N], Refusal>): Reply =>
-  view.ok ? documentAnswer(name, view.value) : view;
+/** Returns the answer to an action: the job, schedule or truncation in its state after the action, or the refusal. `detail` is for the record of activity. */
+export const viewAnswer = <N extends keyof Documents>(
+  name: N,
+  view: Result<Documents[N], Refusal>,
+  detail?: (value: Documents[N]) => string,
+): Reply => (view.ok ? withDetail(documentAnswer(name, view.value), detail?.(view.value)) : view);

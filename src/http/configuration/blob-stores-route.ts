@@ -121,7 +121,7 @@ async function putStore(parts: StoreParts, exchange: Exchange, name: string): Pr
     name,
     present(parts, name),
   );
-  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
+  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "", detail: put.value.detail } : put;
 }
 
 /**
@@ -141,5 +141,5 @@ async function deleteStore(parts: StoreParts, exchange: Exchange, name: string):
     unknown: unknownStore(name, "DELETE"),
     users: usersOfStore(parts, exchange, name),
   });
-  return removed.ok ? { status: 200, body: "" } : removed;
+  return removed.ok ? { status: 200, body: "", detail: `${name}: removed` } : removed;
 }

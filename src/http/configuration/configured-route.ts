@@ -7,6 +7,7 @@ import type { DocumentReader } from "../../gwc/secrets.ts";
 import { asciiJson, escapeXml } from "../../lib/escape.ts";
 import { conflict, type Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { differences } from "../activity-detail.ts";
 import { type Caller, forbiddenTo } from "../auth/rights.ts";
 import {
   administering,
@@ -175,7 +176,7 @@ export async function putObject(
   exchange: Exchange,
   name: string,
   present: Present | undefined,
-): Promise<Result<{ readonly isNew: boolean }, Refusal>> {
+): Promise<Result<{ readonly isNew: boolean; readonly detail: string }, Refusal>> {
   const { kind, what, roots, attributes, nameField, mismatch, elementPath, contentOf, faultOf, refusalOf } = put;
   const form = bodyForm(exchange);
   if (!form.ok) return form;
@@ -194,14 +195,15 @@ export async function putObject(
   const isSame =
     !isNew &&
     (isDeepStrictEqual(compared(present.document), compared(document)) || isDeepStrictEqual(present.shown, document));
-  if (isSame) return ok({ isNew });
+  if (isSame) return ok({ isNew, detail: `${name}: no change` });
   if (present?.refusal !== undefined) return refuse(present.refusal);
   const fault = faultOf(document);
   if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
   const refused = refusalOf?.(document);
   if (refused !== undefined) return refuse(refused);
   const changed = await parts.changeObject({ kind, name, document }, exchange.by);
-  return changed.ok ? ok({ isNew }) : refuse(inElements(changed.error, elementPath));
+  const change = isNew ? "made" : differences(contentOf(present.document), contentOf(document));
+  return changed.ok ? ok({ isNew, detail: `${name}: ${change}` }) : refuse(inElements(changed.error, elementPath));
 }
 
 /** Removes an object. Refuses to if `users`, the layers that use the object, is not empty. */

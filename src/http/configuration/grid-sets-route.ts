@@ -106,7 +106,7 @@ export const usersOf = ({ catalogue }: Pick<Exchange, "catalogue">, name: string
 
 async function putGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
   const put = await putObject(parts, GRID_SETS, exchange, name, present(parts, name));
-  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "" } : put;
+  return put.ok ? { status: put.value.isNew ? 201 : 200, body: "", detail: put.value.detail } : put;
 }
 
 async function deleteGridSet(parts: GridSetParts, exchange: Exchange, name: string): Promise<Reply> {
@@ -114,5 +114,5 @@ async function deleteGridSet(parts: GridSetParts, exchange: Exchange, name: stri
     unknown: unknownGridSet(name, "DELETE"),
     users: usersOf(exchange, name),
   });
-  return removed.ok ? { status: 200, body: "" } : removed;
+  return removed.ok ? { status: 200, body: "", detail: `${name}: removed` } : removed;
 }

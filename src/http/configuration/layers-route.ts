@@ -131,7 +131,7 @@ async function putLayer(
   // Stored tiles stay, although a change of the source or of a style may have made them outdated.
   if (exchange.query.get("truncate") === "true" && !put.value.isNew)
     await parts.operations.truncate({ type: "truncateLayer", layer: name, mode: "hard" }, exchange.by);
-  return textOfForm("layer saved", form);
+  return { ...textOfForm("layer saved", form), detail: put.value.detail };
 }
 
 /** Returns an answer as GeoWebCache sends it: plain text, with the type of the address. */
@@ -169,5 +169,5 @@ async function deleteLayer(
     unknown: `Unknown layer: ${name}`,
     users: [],
   });
-  return removed.ok ? textOfForm(`${name} deleted`, form) : removed;
+  return removed.ok ? { ...textOfForm(`${name} deleted`, form), detail: `${name}: removed` } : removed;
 }

@@ -48,7 +48,8 @@ async function putAnswer(parts: QuotaParts, exchange: Exchange, format: Document
   const { root, change, ignored } = decoded.value;
   const changed = await changeQuota(parts.operations, change, exchange.by);
   if (!changed.ok) return changed;
-  const answer = quotaAnswer(parts, changed.value, format, root);
+  const { quota, detail } = changed.value;
+  const answer = { ...quotaAnswer(parts, quota, format, root), detail };
   return ignored === undefined ? answer : { ...answer, ignored, headers: { Warning: warningOf(ignored) } };
 }
 

@@ -2,6 +2,7 @@ import { unknownLayer } from "../../lib/refusal.ts";
 import { ok, refuse } from "../../lib/result.ts";
 import { planExtentTruncate } from "../../plan/plan-job.ts";
 import type { MassTruncationRequest } from "../../truncation/mass-truncation.ts";
+import { jobDetail, truncationDetail } from "../activity-detail.ts";
 import { forbiddenTo } from "../auth/rights.ts";
 import { type Answer, HTML_TYPE } from "../reply.ts";
 import { type Exchange, operating, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
@@ -54,8 +55,9 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
     return refuse({ ...unknownLayer(request.layer), details: [`Could not find layer ${request.layer}`] });
   const done: Answer = { status: 200, type: "text/plain", body: "" };
   const truncated = async (requested: MassTruncationRequest): Promise<Answer> => {
-    const { id } = await operations.truncate(requested, by);
-    return { ...done, headers: { Link: `<${base}/api/v1/truncations/${id}>; rel="monitor"` } };
+    const made = await operations.truncate(requested, by);
+    const headers = { Link: `<${base}/api/v1/truncations/${made.id}>; rel="monitor"` };
+    return { ...done, headers, detail: truncationDetail(made) };
   };
   switch (request.type) {
     case "truncateLayer":
@@ -68,7 +70,7 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
       if (!planned.ok) return planned;
       const submitted = await operations.submit(planned.value, { by });
       if (!submitted.ok) return submitted;
-      return { ...done, ...madeJob(exchange, submitted.value.jobId) };
+      return { ...done, ...madeJob(exchange, submitted.value.jobId), detail: jobDetail(planned.value) };
     }
   }
 }
@@ -97,11 +99,13 @@ async function truncateAllAnswer(
   const [fault] = faults;
   if (fault !== undefined) throw fault;
   const monitor = { Link: `<${base}/api/v1/truncations>; rel="monitor"` };
-  if (!isForm) return { status: 200, type: "text/plain", body: "", headers: monitor };
+  const detail = `${truncated.length} layers: ${truncated.join(", ")}`;
+  if (!isForm) return { status: 200, type: "text/plain", body: "", headers: monitor, detail };
   return {
     status: 200,
     type: HTML_TYPE,
     body: truncatedPage(truncated, `${target.mount}/`),
     headers: { ...monitor, ...POLICY_HEADER },
+    detail,
   };
 }

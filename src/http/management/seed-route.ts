@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { KillScope, TaskRow } from "../../plan/job-request.ts";
 import { coverageText, planSeed } from "../../plan/plan-job.ts";
 import type { SeedRequest } from "../../plan/seed-request.ts";
+import { jobDetail } from "../activity-detail.ts";
 import { sniffFormat } from "../body/document.ts";
 import { POLICY } from "../console/policy.ts";
 import { parseForm } from "../query.ts";
@@ -80,7 +81,13 @@ function postOf(
       return formAnswer(parts, exchange, layer, new TextDecoder().decode(body.value));
     const made = await submit(parts, exchange, layer, decodeSeedRequest(body.value));
     if (!made.ok) return made;
-    return { status: 200, type: "text/plain", body: "", ...madeJob(exchange, made.value.jobId) };
+    return {
+      status: 200,
+      type: "text/plain",
+      body: "",
+      ...madeJob(exchange, made.value.jobId),
+      detail: made.value.detail,
+    };
   });
 }
 
@@ -93,12 +100,14 @@ async function submit(
   exchange: Exchange,
   layerName: string,
   decoded: Result<SeedRequest, Refusal>,
-): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[] }, Refusal>> {
+): Promise<Result<{ readonly jobId: number; readonly taskIds: readonly number[]; readonly detail: string }, Refusal>> {
   const layer = exchange.catalogue.layers.get(layerName);
   if (!decoded.ok) return layer === undefined ? decoded : refuse(withCoverage(decoded.error, layer));
   if (layer === undefined) return refuse(unknownLayer(layerName));
   const planned = planSeed(decoded.value, layer, parts.jobOptions());
-  return planned.ok ? parts.operations.submit(planned.value, { by: exchange.by }) : planned;
+  if (!planned.ok) return planned;
+  const made = await parts.operations.submit(planned.value, { by: exchange.by });
+  return made.ok ? ok({ ...made.value, detail: jobDetail(planned.value) }) : made;
 }
 
 /**
@@ -140,14 +149,16 @@ async function formAnswer(
     case "scope": {
       const { scope } = decoded.value;
       const killed = await parts.operations.kill(scope, layer, exchange.by);
-      return page(killedPage(killed, WORDS[scope], home));
+      const detail = `${scope} tasks of ${layer ?? "all layers"}: ${killed.length} ended`;
+      return { ...page(killedPage(killed, WORDS[scope], home)), detail };
     }
     case "task": {
       // The classic interface accepts `thread_id` only on the resource of the task's layer.
       if (layer === undefined) return refuse(nothingToKill());
       const { taskId } = decoded.value;
       const killed = await parts.operations.killTask(layer, taskId, exchange.by);
-      return page(killedPage(killed, `Requested to terminate task ${taskId}.`, home));
+      const detail = `task ${taskId} of ${layer}: ${killed.length} ended`;
+      return { ...page(killedPage(killed, `Requested to terminate task ${taskId}.`, home)), detail };
     }
     case "none": {
       if (layer === undefined) return refuse(nothingToKill());
@@ -157,7 +168,7 @@ async function formAnswer(
       if (!made.ok) return made;
       const submitted = page(seedSubmittedPage(layer, made.value.taskIds, home));
       const { headers, jobId } = madeJob(exchange, made.value.jobId);
-      return { ...submitted, headers: { ...POLICY_HEADER, ...headers }, jobId };
+      return { ...submitted, headers: { ...POLICY_HEADER, ...headers }, jobId, detail: made.value.detail };
     }
   }
 }

@@ -28,7 +28,7 @@ export const frame = {
   "nav.more": "More",
   "new": "New job",
   running: { one: "{count} job runs", other: "{count} jobs run" },
-  "connection.lost": "The connection to the server is lost since {time}. What you see may be old.",
+  "connection.lost": "The connection to the server has been lost since {time}. What you see may be old.",
   "connection.connecting": "Connecting …",
   ready: "Ready",
   notReady: "Not ready",

@@ -16,7 +16,7 @@ export const nodes = {
   "nodes.metatiles": "Metatiles rendered",
   "nodes.balancer": "Balancer",
   "nodes.lead": "Lead",
-  "nodes.leadsSince": "since {age}",
+  "nodes.leadsSince": "became the lead {age}",
   "nodes.epoch": "Epoch",
   "nodes.leadLease": "Lease of the lead",
   "nodes.drain": "Drain …",

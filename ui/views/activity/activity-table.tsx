@@ -48,10 +48,13 @@ const columns = (): readonly Column<Entry>[] => [
 
 function What({ entry }: { readonly entry: Entry }) {
   const { text, name, to } = describe(entry);
+  const action = entry.reason === null ? text : ("activity.wasRefused" as const);
   return (
     <span class="request">
-      {text !== undefined && t(text)} {name !== undefined && (to === undefined ? name : <Link to={to}>{name}</Link>)}
+      {action !== undefined && t(action)}{" "}
+      {name !== undefined && (to === undefined ? name : <Link to={to}>{name}</Link>)}
       {name === undefined && to !== undefined && <Link to={to}>{t("activity.show")}</Link>}
+      {entry.detail !== null && <small class="below">{entry.detail}</small>}
       <code class="below">
         {entry.method} {entry.path}
       </code>

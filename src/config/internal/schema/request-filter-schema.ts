@@ -40,7 +40,9 @@ const RequestFilterSchema = kinds([
   map({
     type: z.literal("file").describe("Serves the tiles where rasters from files have data."),
     ...raster,
-    directory: text.describe("The directory of the files NAME_GRIDSET_LEVEL.EXTENSION."),
+    directory: text.describe(
+      "The directory of the files NAME_GRIDSET_LEVEL.EXTENSION. A relative path begins at the directory of the file.",
+    ),
     extension: text
       .refine((given) => /^\w+$/.test(given), unlessUnfit("an extension without a dot"))
       .describe("The extension of the files."),

@@ -11,7 +11,7 @@ export const activityQuery = z.object({
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET", "HEAD"], { error: "a method such as POST" }).exactOptional(),
   refused: yesOrNo.exactOptional().meta({ description: "true: only refused requests; false: only the others" }),
   q: text.exactOptional().meta({
-    description: "A part of the user, the path, the address of the client or the reason, in any case",
+    description: "A part of the user, the path, the address of the client, the reason or the detail, in any case",
   }),
 });
 

@@ -7,6 +7,7 @@ import { ownDocument } from "../../../gwc/own-document.ts";
 import { masked } from "../../../lib/masked.ts";
 import { badField, conflict, type PlacedProblem, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { differences, withDetail } from "../../activity-detail.ts";
 import { administering, type Exchange, type Handler, type Reply, type RouteOptions } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
 import { isObject, parseConfigurationObject, withoutNulls } from "../json-body.ts";
@@ -131,7 +132,9 @@ async function changed(
   if (!done.ok) return refuse(inBody(done.error));
   const layer = truncatedLayer();
   if (layer !== undefined) await parts.operations.truncate({ type: "truncateLayer", layer, mode: "hard" }, exchange.by);
-  return kind.answer(exchange, name, present === undefined ? 201 : 200);
+  const detail =
+    present === undefined ? `${kind.what} ${name}: made` : `${kind.what} ${name}: ${differences(whole, filled.value)}`;
+  return withDetail(await kind.answer(exchange, name, present === undefined ? 201 : 200), detail);
 }
 
 /** Returns why an object cannot have the keys of the configuration file; undefined: it can. */
@@ -177,7 +180,7 @@ async function removed(parts: Parts, kind: ChangedKind, exchange: Exchange, name
   }
   const done = await parts.changeObject(change, exchange.by);
   if (!done.ok) return refuse(inBody(done.error));
-  return { status: 204, body: "" };
+  return { status: 204, body: "", detail: `${kind.what} ${name}: removed` };
 }
 
 /** Returns a refusal of a configuration with the paths of the body. */

@@ -157,6 +157,10 @@ export const activityEntry = z.object({
   status: whole,
   reason: textOrNull.meta({ description: "null: the request was not refused" }),
   jobId: int64.nullable().meta({ description: "The job that the request created" }),
+  detail: textOrNull.meta({
+    description:
+      "The object of the request, with its old and new values; secrets are masked. null: the request has none, or was refused",
+  }),
   requestId: text,
 });
 

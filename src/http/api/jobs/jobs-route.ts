@@ -16,9 +16,11 @@ import {
   type JobView,
   type SubmittedJob,
 } from "../../../plan/job-request.ts";
+import type { JobChange } from "../../../plan/job-terms.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { API_RULES, planSeedInSteps } from "../../../plan/plan-job.ts";
 import { JOB_TYPES } from "../../../plan/seed-request.ts";
+import { differences, jobDetail, withDetail } from "../../activity-detail.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing, json, viewAnswer } from "../api-answer.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -141,15 +143,34 @@ export function jobResource(parts: RouteOptions, jobId: number): Resource {
       }),
       PATCH: operating(async (exchange) => {
         const terms = await exchange.body(decodeTermsChange);
-        return terms.ok ? viewAnswer("Job", await parts.operations.change(jobId, terms.value)) : terms;
+        return terms.ok ? changeAnswer(parts, jobId, terms.value) : terms;
       }),
       DELETE: operating(async () => {
+        const job = await parts.operations.job(jobId);
         const deleted = await parts.operations.deleteJob(jobId);
-        return deleted.ok ? { status: 204, body: "" } : deleted;
+        return deleted.ok ? withDetail({ status: 204, body: "" }, job && jobDetail(job)) : deleted;
       }),
     },
   };
 }
+
+/** Changes the terms of a job. The detail names the terms that differ. */
+async function changeAnswer({ operations }: RouteOptions, jobId: number, terms: JobChange): Promise<Reply> {
+  const before = await operations.job(jobId);
+  return viewAnswer(
+    "Job",
+    await operations.change(jobId, terms),
+    (job) => `${jobDetail(job)}; ${differences(before && termsOf(before), termsOf(job))}`,
+  );
+}
+
+const termsOf = ({ priority, rateLimit, runWindow, threadCount, maxFailures }: JobView) => ({
+  priority,
+  rateLimit,
+  runWindow,
+  threadCount,
+  maxFailures,
+});
 
 /** Returns the resource `jobs/ID/failures`, `/cancel`, `/pause` and so on; undefined for another word. */
 export function jobActionResource(parts: RouteOptions, jobId: number, action: string): Resource | undefined {
@@ -163,7 +184,7 @@ export function jobActionResource(parts: RouteOptions, jobId: number, action: st
       return submittedAnswer(parts, exchange, await parts.operations.retry(jobId, origin.value), false);
     });
   const act = jobAction(parts.operations, action);
-  return act && doing(async ({ by }) => viewAnswer("Job", await act(jobId, by)));
+  return act && doing(async ({ by }) => viewAnswer("Job", await act(jobId, by), jobDetail));
 }
 
 type JobAction = (jobId: number, by: string | null) => Promise<Result<JobView, Refusal>>;
@@ -202,7 +223,14 @@ export async function submittedAnswer(
     Location: `${base}/api/v1/${isMany ? "batches" : "jobs"}/${jobId}`,
     ...(known ? { "Idempotency-Replayed": "true" } : {}),
   };
-  return { ...json(made, 201), headers, ...(known ? {} : { jobId }) };
+  return { ...json(made, 201), headers, ...(known ? {} : { jobId, ...madeDetail(made) }) };
+}
+
+/** Returns the detail of the jobs that a request has made. */
+function madeDetail(made: JobView | { readonly jobs: readonly JobView[] } | undefined): { readonly detail?: string } {
+  if (made === undefined) return {};
+  if (!("jobs" in made)) return { detail: jobDetail(made) };
+  return { detail: `${made.jobs.length} jobs: ${made.jobs.slice(0, 5).map(jobDetail).join("; ")}` };
 }
 
 /**

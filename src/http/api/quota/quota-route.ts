@@ -5,6 +5,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import type { QuotaChange } from "../../../quota/quota-configuration.ts";
 import { checkQuotaSize } from "../../../quota/quota-validation.ts";
+import { differences, withDetail } from "../../activity-detail.ts";
 import { changeQuota, previewQuota } from "../../quota-change.ts";
 import { administering, type Exchange, type Reply, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, viewAnswer } from "../api-answer.ts";
@@ -26,7 +27,11 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
     if (!query.ok) return query;
     const decoded = await exchange.body((bytes) => decodeQuota(bytes, exchange.catalogue.layers));
     if (!decoded.ok) return decoded;
-    if (!query.value.dryRun) return viewAnswer("Quota", await changeQuota(operations, decoded.value, exchange.by));
+    if (!query.value.dryRun) {
+      const changed = await changeQuota(operations, decoded.value, exchange.by);
+      if (!changed.ok) return changed;
+      return withDetail(documentAnswer("Quota", changed.value.quota), changed.value.detail);
+    }
     const preview = await previewQuota(operations, decoded.value);
     return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
   });
@@ -38,7 +43,10 @@ export function quotaResource({ operations }: Pick<RouteOptions, "operations">):
       DELETE: administering(async (exchange: Exchange): Promise<Reply> => {
         const query = decodeStrictQuery(quotaQuery, exchange);
         if (!query.ok) return query;
-        if (!query.value.dryRun) return viewAnswer("Quota", await operations.resetQuota(exchange.by));
+        if (!query.value.dryRun) {
+          const before = await operations.quota();
+          return viewAnswer("Quota", await operations.resetQuota(exchange.by), (after) => differences(before, after));
+        }
         const preview = await operations.previewQuotaReset();
         return preview.ok ? { ...documentAnswer("QuotaPreview", preview.value), isPreview: true } : preview;
       }),

@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { Slices } from "../../../lib/slices.ts";
 import { layersNamed } from "../../../plan/plan-batch.ts";
 import { MOST_RUNS, type ScheduledJob, type ScheduleView } from "../../../schedule/schedule.ts";
+import { differences, withDetail } from "../../activity-detail.ts";
 import { type Exchange, operating, type Reply, type Resource, type RouteOptions } from "../../resource.ts";
 import { documentAnswer, doing } from "../api-answer.ts";
 import type { Decoding } from "../jobs/decoding.ts";
@@ -40,7 +41,9 @@ export function schedulesResource({ operations }: RouteOptions): Resource {
         if (!requested.ok) return requested;
         const { name, plan } = requested.value;
         const made = await operations.addSchedule(name, plan, exchange.by);
-        return made.ok ? madeAnswer(exchange, made.value) : refuse(ofJob(made.error));
+        return made.ok
+          ? withDetail(madeAnswer(exchange, made.value), scheduleDetail(undefined, made.value))
+          : refuse(ofJob(made.error));
       }),
     },
   };
@@ -60,22 +63,27 @@ export function scheduleResource({ operations }: RouteOptions, name: string): Re
       PUT: operating(async (exchange) => {
         const requested = await scheduleOf(exchange, name);
         if (!requested.ok) return requested;
+        const before = await operations.schedule(name);
         const put = await operations.putSchedule(name, requested.value.plan, exchange.by);
         if (!put.ok) return refuse(ofJob(put.error));
         const { view, isNew } = put.value;
-        return isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
+        const answer = isNew ? madeAnswer(exchange, view) : scheduleAnswer(ok(view));
+        return withDetail(answer, scheduleDetail(isNew ? undefined : before, view));
       }),
       PATCH: operating(async (exchange) => {
         const change = await decodedInSteps(exchange, (body) => decodeScheduleChange(body, name));
         if (!change.ok) return change;
         const unknown = change.value.job === undefined ? undefined : unknownLayerOf(change.value.job, exchange);
         if (unknown !== undefined) return refuse(unknown);
+        const before = await operations.schedule(name);
         const changed = await operations.changeSchedule(name, change.value, exchange.by);
-        return changed.ok ? scheduleAnswer(changed) : refuse(ofJob(changed.error));
+        return changed.ok
+          ? withDetail(scheduleAnswer(changed), scheduleDetail(before, changed.value))
+          : refuse(ofJob(changed.error));
       }),
       DELETE: operating(async () => {
         const removed = await operations.removeSchedule(name);
-        return removed.ok ? { status: 204, body: "" } : removed;
+        return removed.ok ? { status: 204, body: "", detail: `schedule ${name}: removed` } : removed;
       }),
     },
   };
@@ -136,6 +144,15 @@ function unknownLayerOf(
   return layersAre === "names"
     ? badField("job.layer", "the name of a layer", unknown, details)
     : badField("job.layers", "names of layers, in which * stands for any characters", unknown, details);
+}
+
+/** Names a schedule, with the fields that differ from its state before. */
+function scheduleDetail(before: ScheduleView | undefined, after: ScheduleView): string {
+  const definition = (view: ScheduleView) => {
+    const { cron, timeZone, missed, window, job } = scheduleDocument(view, "in a list");
+    return { cron, timeZone, missed, window, job };
+  };
+  return `schedule ${after.schedule.name}: ${differences(before === undefined ? {} : definition(before), definition(after))}`;
 }
 
 const scheduleAnswer = (view: Result<ScheduleView, Refusal>): Reply =>

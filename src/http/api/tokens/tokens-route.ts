@@ -3,6 +3,7 @@ import { isoTime, isoTimeOrNull } from "../../../lib/iso-time.ts";
 import { badField, conflict, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { withDetail } from "../../activity-detail.ts";
 import { type Caller, mayDo } from "../../auth/rights.ts";
 import { anybody, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer } from "../api-answer.ts";
@@ -44,7 +45,8 @@ export const tokensResource = ({ operations }: Pick<RouteOptions, "operations">)
       const made = await operations.makeApiToken({ name, user, role, expiresMs });
       if (!made.ok) return made;
       const { text: token, view } = made.value;
-      return documentAnswer("NewToken", { ...tokenDocument(view), token }, 201);
+      const answer = documentAnswer("NewToken", { ...tokenDocument(view), token }, 201);
+      return withDetail(answer, `token ${view.id}: made for ${user}, role ${role}`);
     }),
   },
 });
@@ -56,7 +58,7 @@ export const tokenResource = ({ operations }: Pick<RouteOptions, "operations">, 
       const person = personOf(caller);
       if (!person.ok) return person;
       const deleted = await operations.deleteApiToken(id, ownerSeenBy(person.value));
-      return deleted.ok ? { status: 204, body: "" } : deleted;
+      return deleted.ok ? { status: 204, body: "", detail: `token ${id}: removed` } : deleted;
     }),
   },
 });

@@ -3,6 +3,7 @@ import { badField, type Refusal, unknownLayer, unknownTruncation } from "../../.
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
 import { type MassTruncationRequest, TRUNCATION_STATES } from "../../../truncation/mass-truncation.ts";
+import { truncationDetail, withDetail } from "../../activity-detail.ts";
 import { operating, type Resource, type RouteOptions, reading } from "../../resource.ts";
 import { documentAnswer, doing, viewAnswer } from "../api-answer.ts";
 import { parseObject, withoutNulls } from "../json-body.ts";
@@ -41,7 +42,8 @@ export function truncationsResource({ operations }: RouteOptions): Resource {
           return { ...documentAnswer("TruncationPreview", preview), isPreview: true };
         }
         const made = await operations.truncate(requested.value, by);
-        return documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
+        const answer = documentAnswer("Truncation", made, 201, { Location: `${base}/api/v1/truncations/${made.id}` });
+        return withDetail(answer, truncationDetail(made));
       }),
     },
   };
@@ -57,14 +59,16 @@ export function truncationResource({ operations }: RouteOptions, id: number): Re
           return view === undefined ? refuse(unknownTruncation(id)) : documentAnswer("Truncation", view);
         }),
       ),
-      DELETE: operating(async ({ by }) => viewAnswer("Truncation", await operations.reclaimTruncation(id, by))),
+      DELETE: operating(async ({ by }) =>
+        viewAnswer("Truncation", await operations.reclaimTruncation(id, by), truncationDetail),
+      ),
     },
   };
 }
 
 /** `truncations/ID/undo`: undoes a truncation. */
 export const undoResource = ({ operations }: RouteOptions, id: number): Resource =>
-  doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by)));
+  doing(async ({ by }) => viewAnswer("Truncation", await operations.undoTruncation(id, by), truncationDetail));
 
 /**
  * Decodes the body of a POST. Without `type` and `mode` it means the same as `truncateLayer` of the classic interface.

@@ -3,6 +3,7 @@ import type { Operations } from "../../../coordinator/operations.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";
+import { differences, withDetail } from "../../activity-detail.ts";
 import { hashPassword } from "../../auth/password.ts";
 import { type Caller, forbiddenTo, refusalOfCheck } from "../../auth/rights.ts";
 import {
@@ -44,7 +45,12 @@ export const usersResource = ({ users, operations }: Omit<UserParts, "authentica
       if (!requested.ok) return requested;
       const { name, password, roles } = requested.value;
       const added = await operations.addUser({ name, roles, passwordHash: await hashed(password) });
-      return added.ok ? documentAnswer("User", { name, roles, keptIn: "database" }, 201) : added;
+      return added.ok
+        ? withDetail(
+            documentAnswer("User", { name, roles, keptIn: "database" }, 201),
+            `user ${name}: made, roles ${roles.join(", ")}`,
+          )
+        : added;
     }),
   },
 });
@@ -60,7 +66,7 @@ export const userResource = (parts: UserParts, name: string): Resource => ({
     DELETE: administering(async ({ caller }) => {
       if (isToken(caller)) return refuse(PERSON_NEEDED);
       const deleted = await parts.operations.deleteUser(name);
-      return deleted.ok ? { status: 204, body: "" } : deleted;
+      return deleted.ok ? { status: 204, body: "", detail: `user ${name}: removed` } : deleted;
     }),
   },
 });
@@ -85,6 +91,7 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     const refusal = await refusalOfPassword(parts, exchange, currentPassword);
     if (refusal !== undefined) return refuse(refusal);
   }
+  const before = parts.users().find((user) => user.name === name);
   const changed = await parts.operations.changeUser(name, {
     // While the new password waits to be hashed, an administrator may replace a stolen password: the hash must still be
     // the same.
@@ -92,7 +99,13 @@ async function changeUser(parts: UserParts, name: string, exchange: Exchange): P
     ...(password === undefined ? {} : { passwordHash: await hashed(password) }),
     ...(roles === undefined ? {} : { roles }),
   });
-  return changed.ok ? documentAnswer("User", { ...changed.value, keptIn: "database" }) : changed;
+  if (!changed.ok) return changed;
+  const changes = [
+    ...(roles === undefined ? [] : [differences({ roles: before?.roles }, { roles: changed.value.roles })]),
+    ...(password === undefined ? [] : ["a new password"]),
+  ];
+  const answer = documentAnswer("User", { ...changed.value, keptIn: "database" });
+  return withDetail(answer, `user ${name}: ${changes.join("; ")}`);
 }
 
 /** Returns the refusal of a wrong password of the caller; undefined: it is right. Wrong ones are counted as log-ins are. */

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from "node:util";
+import { jsonText } from "../lib/json-text.ts";
+import { masked } from "../lib/masked.ts";
+import type { JobRequest } from "../plan/job-request.ts";
+import type { Reply } from "./resource.ts";
+
+/** The most characters of one value, and of a whole detail. */
+const MOST_VALUE = 80;
+export const MOST_DETAIL = 500;
+
+/** Returns an answer with a detail for the record of activity; a refusal has its reason alone. */
+export const withDetail = (reply: Reply, detail: string | undefined): Reply =>
+  "ok" in reply || detail === undefined ? reply : { ...reply, detail };
+
+type NamedJob = Pick<JobRequest, "layer" | "type" | "gridSet" | "format" | "zoomStart" | "zoomStop">;
+
+/** Names a job by its type, its layer and its range. */
+export const jobDetail = ({ layer, type, gridSet, format, zoomStart, zoomStop }: NamedJob): string =>
+  [
+    `${type} of ${layer}`,
+    ...(gridSet === null ? [] : [gridSet]),
+    ...(format === null ? [] : [format]),
+    `levels ${zoomStart} to ${zoomStop}`,
+  ].join(", ");
+
+/** Names a truncation by its id, its layer and its kind. */
+export const truncationDetail = ({
+  id,
+  layer,
+  type,
+  mode,
+}: {
+  readonly id: number;
+  readonly layer: string;
+  readonly type: string;
+  readonly mode: string;
+}): string => `truncation ${id} of ${layer}: ${type}, ${mode}`;
+
+/**
+ * Returns the fields in which two states of an object differ, each with its old and its new value, with secrets masked.
+ * @param path the place of the object in the configuration, as `masked` takes it
+ */
+export function differences(before: unknown, after: unknown, path: readonly string[] = []): string {
+  const changes = [...changesOf(before, after, path)];
+  return changes.length === 0 ? "no change" : changes.join("; ");
+}
+
+function* changesOf(before: unknown, after: unknown, path: readonly string[]): Generator<string> {
+  if (isDeepStrictEqual(before ?? null, after ?? null)) return;
+  if (!isRecord(before) || !isRecord(after)) {
+    yield `${path.join(".") || "value"}: ${shown(before, path)} → ${shown(after, path)}`;
+    return;
+  }
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+    yield* changesOf(before[key], after[key], [...path, key]);
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function shown(value: unknown, path: readonly string[]): string {
+  if (value === undefined || value === null) return "none";
+  const one = masked(value, path);
+  const text = typeof one === "string" ? one : jsonText(one);
+  return text.length > MOST_VALUE ? `${text.slice(0, MOST_VALUE)}…` : text;
+}
