@@ -658,6 +658,29 @@ describe("a source of type xyz", () => {
     expect(layers[0]?.gridSubsets.map((s) => s.gridSet.id)).toEqual(["EPSG:900913"]);
   });
 
+  test("takes headers from variables, and hides their values when it is shown", async () => {
+    const source = (headers: string) => tiles(`type: xyz, url: "http://u/{z}/{x}/{y}", headers: ${headers}`);
+    const configuration = await loaded({
+      yaml: source(`{ Authorization: "Bearer \${TOKEN}", X-Version: 2 }`),
+      env: { TOKEN: "hunter2" },
+    });
+    expect(configuration.layers[0]?.source).toMatchObject({
+      headers: { Authorization: "Bearer hunter2", "X-Version": "2" },
+    });
+    const shown = JSON.stringify(configurationDocument(configuration));
+    expect(shown).toContain('"headers":{"Authorization":"***","X-Version":"***"}');
+    expect(shown).not.toContain("hunter");
+    const found = await problems({
+      yaml: source(`{ Host: a, "a b": c, X-Line: "hunter\\nb", x-a: "1", X-A: "2" }`),
+    });
+    expect(found.map((problem) => problem.replace(/^.*?headers\.?/, ""))).toEqual([
+      "Host: is a header that Nuthatch sets itself",
+      '["a b"]: expected the name of a header: letters, digits and !#$%&\'*+-.^_`|~',
+      "X-Line: expected at most 8192 characters of ASCII without line breaks",
+      "X-A: the same header is given twice",
+    ]);
+  });
+
   test("takes its credentials from variables, and hides them when it is shown", async () => {
     const configuration = await loaded({
       yaml: tiles(
@@ -672,8 +695,14 @@ describe("a source of type xyz", () => {
   });
 
   test.each([
-    ['url: "http://u/{z}/{x}"', 'expected {z}, {x} and {y} or {-y}, or else {q}, got "http://u/{z}/{x}"'],
-    ['url: "http://u/{z}/{x}/{y}/{r}"', "expected no other placeholders than {z}, {x}, {y}, {-y}, {q}, {s}, got"],
+    [
+      'url: "http://u/{z}/{x}"',
+      'expected {z}, {x} and {y} or {-y}, or else one of {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got "http://u/{z}/{x}"',
+    ],
+    [
+      'url: "http://u/{z}/{x}/{y}/{r}"',
+      "expected no other placeholders than {z}, {x}, {y}, {-y}, {s}, {q}, {bbox}, {tc}, {-tc}, {arcgis}, {-arcgis}, got",
+    ],
     ['url: "http://{s}.u/{q}"', 'expected subdomains beside it, as it has {s}, got "http://{s}.u/{q}"'],
     ['url: "ftp://u/{q}"', "expected an address with http:// or https://, got"],
     ['url: "http://{x}.u/{z}/{y}"', "expected no placeholder in the host but {s} of a source of type xyz, got"],
