@@ -669,6 +669,29 @@ describe("a source of type xyz", () => {
     expect(layers[0]?.gridSubsets.map((s) => s.gridSet.id)).toEqual(["EPSG:900913"]);
   });
 
+  test("takes headers from variables, and hides their values when it is shown", async () => {
+    const source = (headers: string) => tiles(`type: xyz, url: "http://u/{z}/{x}/{y}", headers: ${headers}`);
+    const configuration = await loaded({
+      yaml: source(`{ Authorization: "Bearer \${TOKEN}", X-Version: 2 }`),
+      env: { TOKEN: "hunter2" },
+    });
+    expect(configuration.layers[0]?.source).toMatchObject({
+      headers: { Authorization: "Bearer hunter2", "X-Version": "2" },
+    });
+    const shown = JSON.stringify(configurationDocument(configuration));
+    expect(shown).toContain('"headers":{"Authorization":"***","X-Version":"***"}');
+    expect(shown).not.toContain("hunter");
+    const found = await problems({
+      yaml: source(`{ Host: a, "a b": c, X-Line: "hunter\\nb", x-a: "1", X-A: "2" }`),
+    });
+    expect(found.map((problem) => problem.replace(/^.*?headers\.?/, ""))).toEqual([
+      "Host: is a header that Nuthatch sets itself",
+      '["a b"]: expected the name of a header: letters, digits and !#$%&\'*+-.^_`|~',
+      "X-Line: expected at most 8192 characters of ASCII without line breaks",
+      "X-A: the same header is given twice",
+    ]);
+  });
+
   test("takes its credentials from variables, and hides them when it is shown", async () => {
     const configuration = await loaded({
       yaml: tiles(

@@ -61,6 +61,8 @@ export interface UpstreamOptions extends ConnectionOptions {
   readonly missing?: readonly number[];
   /** Parameters that are sent unchanged with every request. */
   readonly vendorParameters: Readonly<Record<string, string>>;
+  /** Further headers of every request, which replace Nuthatch's own of the same name. They are sent as credentials are. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly username?: string;
   readonly password?: string;
   /**

@@ -20,6 +20,7 @@ const SECRET_FIELDS: ReadonlyMap<string, SecretPart> = new Map([
     ] as const
   ).map((name): [string, SecretPart] => [name, "value"]),
   ["vendorParameters", "values"],
+  ["headers", "values"],
   ...["proxy", "proxyUrl", "wmsUrl", "feedUrl", "serviceURL", "endpoint", "endpointUrl"].map(
     (name): [string, SecretPart] => [name, "address"],
   ),

@@ -15,7 +15,7 @@ type Issue = z.core.$ZodIssue;
 const MOST_ISSUES = 200;
 
 /** The maps in which a key without a value is a mistake; everywhere else such a key counts as absent. */
-const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters"];
+const MAPS_OF_VALUES: readonly unknown[] = ["vendorParameters", "headers"];
 
 /**
  * Returns a value of the document as its schema puts out. Each part that does not fit adds a problem with its

@@ -45,6 +45,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     options.username ?? "",
     options.password ?? "",
     ...Object.values(options.vendorParameters).filter(isKey),
+    ...Object.values(options.headers ?? {}).flatMap(secretsInHeader),
   ];
   const hider = hiding(secrets);
   const configured = new Set(servers.map(({ host }) => host));
@@ -174,17 +175,22 @@ interface RequestHeaders {
   of(isConfigured: boolean, accept: string): Readonly<Record<string, string>>;
 }
 
-function headersFor({ username, password }: Omit<UpstreamOptions, "url">): RequestHeaders {
+/** Returns what may be a key in the value of a header: all of it, and what follows a scheme such as `Bearer`. */
+const secretsInHeader = (value: string): readonly string[] =>
+  [value, ...(/^\w+ +(.+)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
+
+function headersFor({ username, password, headers = {} }: Omit<UpstreamOptions, "url">): RequestHeaders {
   const plain = {
     "user-agent": `Nuthatch/${ownVersion()}`,
     // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already.
     "accept-encoding": "identity",
   };
   const basic = username === undefined ? undefined : Buffer.from(`${username}:${password ?? ""}`).toString("base64");
-  const authorized = basic === undefined ? plain : { ...plain, authorization: `Basic ${basic}` };
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const authorized = basic === undefined ? own : { ...own, authorization: `Basic ${basic}` };
   return {
     basic,
-    of: (isConfigured, accept) => ({ ...(isConfigured ? authorized : plain), accept, ...currentTrace() }),
+    of: (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? authorized : {}), ...currentTrace() }),
   };
 }
 

@@ -78,6 +78,41 @@ function files(texts: Readonly<Record<string, string>>): NonNullable<UpstreamOpt
   return { ...Object.fromEntries(paths), stamp: "1" };
 }
 
+describe("headers of a source", () => {
+  const shown: RequestListener = ({ headers }, response) =>
+    void response.end(
+      [headers["user-agent"], headers.referer, headers.authorization, headers["x-key"]].map(String).join(" | "),
+    );
+  const headers = { "User-Agent": "Maps/1", Referer: "https://a.example/", Authorization: "Bearer t0ken-t0ken" };
+
+  test("replace those of Nuthatch, on the way along redirects of one server too", async () => {
+    const url = await serve((request, response) => {
+      if (request.url === "/map") response.writeHead(302, { Location: "/other" }).end();
+      else shown(request, response);
+    });
+    expect(await read(url, { headers: { ...headers, "X-Key": "k" } })).toBe(
+      "200 Maps/1 | https://a.example/ | Bearer t0ken-t0ken | k",
+    );
+  });
+
+  test("are not sent along a redirect to another server, even to a configured one", async () => {
+    const other = await serve(shown);
+    const url = await serve((_, response) => void response.writeHead(307, { Location: other.href }).end());
+    const answer = await read(url, { headers, allowPrivateRedirects: true });
+    expect(answer).toMatch(/^200 Nuthatch\/\S+ \| undefined \| undefined \| undefined$/);
+  });
+
+  test("are in no message, with and without the scheme of a token", async () => {
+    const url = await serve((_, response) => void response.end("t0ken-t0ken is no Bearer t0ken-t0ken"));
+    const failing = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {}, headers }, [url]);
+    open.push(() => failing[Symbol.asyncDispose]());
+    const request = failing.request({ url, form: undefined }, new AbortController().signal, ({ body }) => {
+      throw new SourceError("exception", Buffer.from(body).toString());
+    });
+    await expect(request).rejects.toThrow(/^… is no …$/);
+  });
+});
+
 describe("a proxy", () => {
   test("that the environment names gets the requests, but not those to servers in NO_PROXY", async () => {
     const proxy = await proxyOf();

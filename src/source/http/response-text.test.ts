@@ -50,3 +50,8 @@ test.each([
   expect(cpuMs(() => wordsOf(document))).toBeLessThan(300);
   expect(cpuMs(() => wordsOf(`<ServiceException ${document}`))).toBeLessThan(300);
 });
+
+test("an exception in another encoding is read by its XML declaration", () => {
+  const text = '<?xml version="1.0" encoding="ISO-8859-1"?><e><ServiceException>Straße</ServiceException></e>';
+  expect(ownWords(Buffer.from(text, "latin1"))).toBe("Straße");
+});

@@ -1,3 +1,5 @@
+import { declaredEncoding } from "../../lib/xml-encoding.ts";
+
 /**
  * The codes of OGC exceptions that say that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS
  * Common 1.1.0, table 25; WMTS 1.0.0, table 24).
@@ -41,9 +43,22 @@ export const exceptionCodes = (body: Uint8Array): readonly string[] => readExcep
 export const isPermanentException = (body: Uint8Array): boolean =>
   readExceptions(body).codes.some((code) => PERMANENT_CODES.has(code));
 
+/** Returns a text of UTF-8, else in the encoding that its XML declaration names. */
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString("utf8");
+  const encoding = text.includes("\ufffd") ? declaredEncoding(bytes) : undefined;
+  if (encoding === undefined) return text;
+  try {
+    return new TextDecoder(encoding).decode(bytes);
+  } catch {
+    // No encoding has this name.
+    return text;
+  }
+}
+
 /** Returns the texts of the exceptions in a document, their codes, and all of its texts. */
 function readExceptions(body: Uint8Array) {
-  const text = Buffer.from(body.subarray(0, MOST_BYTES)).toString("utf8");
+  const text = textOf(body.subarray(0, MOST_BYTES));
   const said: string[] = [];
   const codes: string[] = [];
   const all: string[] = [];

@@ -1,6 +1,7 @@
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { DataFormat } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import { isMap } from "../../lib/is-map.ts";
 import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
 import { ownWords } from "../http/response-text.ts";
 import { SourceError } from "../source.ts";
@@ -15,7 +16,37 @@ export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array |
   checkStatus(answer);
   if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)
     throw new SourceError("exception", ownWords(answer.body) || "a page without words");
-  return tileData(answer.body, format);
+  const bytes = tileData(answer.body, format);
+  return bytes === undefined || format.content !== "json" ? bytes : jsonTile(bytes, answer.contentType, format);
+}
+
+/** The values of `type` of a GeoJSON object (RFC 7946, 1.4). */
+const GEOJSON = /^(?:Feature|FeatureCollection|GeometryCollection|(?:Multi)?(?:Point|LineString|Polygon))$/;
+
+/** Returns a tile of JSON in UTF-8. @throws SourceError for JSON that is no tile of the format, such as an exception */
+function jsonTile(bytes: Uint8Array, contentType: string, { mimeType }: DataFormat): Uint8Array {
+  const charset = /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
+  let text: string;
+  let tile: unknown;
+  try {
+    text = new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new SourceError("wrong_type", `the JSON is no text in ${charset}`, { cause: error });
+  }
+  try {
+    tile = JSON.parse(text);
+  } catch (error) {
+    throw new SourceError("wrong_type", "the answer is no JSON", { cause: error });
+  }
+  if (!isTileOf(mimeType, tile)) throw new SourceError("exception", ownWords(Buffer.from(text)) || `no ${mimeType}`);
+  return charset === "utf-8" || charset === "utf8" ? bytes : Buffer.from(text);
+}
+
+function isTileOf(mimeType: string, tile: unknown): boolean {
+  if (!isMap(tile)) return false;
+  const type = typeof tile["type"] === "string" ? tile["type"] : "";
+  if (mimeType.endsWith("utfgrid")) return Array.isArray(tile["grid"]);
+  return mimeType.endsWith("topojson") ? type === "Topology" : GEOJSON.test(type);
 }
 
 /**

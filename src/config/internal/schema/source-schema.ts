@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isHeaderValue, LONGEST_HEADER, unfitHeader } from "../../../source/http/request-headers.ts";
 import { addressesOf, withSubdomains } from "../../../source/http/servers.ts";
 import { placeholdersOf } from "../../../source/tiles/tile-template.ts";
 import {
@@ -39,6 +40,8 @@ const vendorParameter = either("a text or a number or true or false", [z.string(
   String,
 );
 
+const MOST_HEADERS = 64;
+
 /** The keys of all sources over HTTP. `checkUpstream` and `checkAddresses` check them. */
 const upstream = {
   url: either("a text that is not empty or a list (each a text that is not empty)", [text, someOf(text)]).describe(
@@ -53,6 +56,9 @@ const upstream = {
     .record(z.string(), vendorParameter, "a map")
     .default({})
     .describe("Further parameters of each request. They may be secrets and are not shown."),
+  headers: optional(z.record(z.string(), vendorParameter, "a map")).describe(
+    "Further headers of each request. They may be secrets and are not shown.",
+  ),
   username: optional(
     anyText.refine((name) => !name.includes(":"), sentence("expected a name without a colon")),
   ).describe("The name for HTTP Basic authentication."),
@@ -86,11 +92,32 @@ function checkUpstream(
       wrong(context, at, "is set by the source itself; see the other keys of the source", "key");
     if (name === "" || hasControlCharacter(name)) wrong(context, at, "expected the name of a parameter", "key");
   }
+  checkHeaders(source, context);
   if ((cert === undefined) !== (key === undefined))
     wrong(context, [cert === undefined ? "key" : "cert"], "cert and key are needed together");
   const hasTls = [ca, cert, key].some((file) => file !== undefined);
   if (hasTls && !addressesOf({ url }).some((address) => /^https:/i.test(address)))
     wrong(context, [], "ca, cert and key are for addresses with https://");
+}
+
+function checkHeaders(
+  { headers = {}, username }: Pick<UpstreamDocument, "headers" | "username">,
+  context: z.RefinementCtx,
+): void {
+  const names = Object.keys(headers);
+  if (names.length > MOST_HEADERS) expected(context, ["headers"], `at most ${MOST_HEADERS} headers`);
+  for (const [i, [name, value]] of Object.entries(headers).entries()) {
+    const at = ["headers", name];
+    const plain = name.toLowerCase();
+    const unfit = unfitHeader(name);
+    if (unfit !== undefined) wrong(context, at, unfit, "key");
+    else if (names.findIndex((other) => other.toLowerCase() === plain) < i)
+      wrong(context, at, "the same header is given twice", "key");
+    else if (plain === "authorization" && username !== undefined)
+      wrong(context, at, "is given beside username; expected one of them", "key");
+    if (!isHeaderValue(value))
+      wrong(context, at, `expected at most ${LONGEST_HEADER} characters of ASCII without line breaks`);
+  }
 }
 
 /**

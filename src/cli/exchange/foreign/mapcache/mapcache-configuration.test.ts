@@ -49,12 +49,18 @@ const REALISTIC = `<?xml version="1.0"?>
 test("a realistic file becomes a configuration file that is valid", async () => {
   const taken = await mapCacheConfiguration(fileWith(REALISTIC));
   const text = foreignYaml("MapCache", taken);
-  expect(await problemsOfText(text, { PASSWORD_WMS: "x" })).toEqual([]);
+  expect(await problemsOfText(text, { PASSWORD_WMS: "x", X_KEY_WMS: "x" })).toEqual([]);
   expect(text).not.toContain("bob:secret");
   const layer = (name: string) => taken.layers.find(({ content }) => content["name"] === name)?.content;
   expect(layer("roads")).toMatchObject({
     title: "Roads",
-    source: { type: "wms", url: "http://127.0.0.1:9/wms?", layers: ["roads"], vendorParameters: { MAP: "/a.map" } },
+    source: {
+      type: "wms",
+      url: "http://127.0.0.1:9/wms?",
+      layers: ["roads"],
+      vendorParameters: { MAP: "/a.map" },
+      headers: { "X-Key": "${X_KEY_WMS}" },
+    },
     gridSubsets: [
       { gridSet: "EPSG:900913", extent: [600000, 5700000, 1200000, 6100000], zoomStart: 2, zoomStop: 12 },
       { gridSet: "EPSG:4326", zoomStop: 17 },
@@ -108,7 +114,7 @@ test("parameters that each request has are left out, as MapCache replaces them",
   const taken = await mapCacheConfiguration(
     fileWith(REALISTIC.replace("<MAP>/a.map</MAP>", "<MAP>/a.map</MAP><SRS>EPSG:4326</SRS><service>WMS</service>")),
   );
-  expect(await problemsOfText(foreignYaml("MapCache", taken), { PASSWORD_WMS: "x" })).toEqual([]);
+  expect(await problemsOfText(foreignYaml("MapCache", taken), { PASSWORD_WMS: "x", X_KEY_WMS: "x" })).toEqual([]);
   expect(reportText(taken.reports)).toContain("getmap.params.SRS");
 });
 

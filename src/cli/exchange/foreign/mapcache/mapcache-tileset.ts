@@ -5,6 +5,7 @@ import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
 import { placed } from "../origins.ts";
+import { UpstreamHeaders } from "../upstream-headers.ts";
 import { upstreamUrl } from "../upstream-url.ts";
 import { WrittenParameters } from "../written-parameters.ts";
 
@@ -46,7 +47,7 @@ export function mapCacheSource(
   const address = new WrittenParameters(source.text("http.url") ?? "");
   const upstream = upstreamUrl(address.url, name, variables);
   if (upstream.password !== undefined) source.differently("http.url", "the password is in a variable");
-  source.kept("http.headers", "requests have no headers of their own: use vendorParameters, or username and password");
+  const headers = new UpstreamHeaders(variables).of(source, name, upstream.username !== undefined);
   source.kept("http.connection_timeout", "timeoutSeconds is the limit of the whole request");
   if (parameter("FORMAT") !== undefined)
     source.differently(["getmap", "params", "FORMAT"], "the upstream is asked for the format of the tiles");
@@ -67,6 +68,7 @@ export function mapCacheSource(
       transparent: transparent?.toLowerCase() === "true",
       bgColor: parameter("BGCOLOR") ?? address.get("BGCOLOR"),
       timeoutSeconds: source.number("http.timeout"),
+      headers,
       vendorParameters: vendor.length === 0 ? undefined : Object.fromEntries(vendor),
     }),
     queryable: source.value("getfeatureinfo") !== undefined,

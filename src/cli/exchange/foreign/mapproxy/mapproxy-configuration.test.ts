@@ -52,14 +52,16 @@ sources:
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: "land,roads", transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { headers: { X-Key: secret }, client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1", Host: h }, client_timeout: 20 }
+    on_error: { 404: { response: transparent, cache: true }, 403: { response: "#f00" }, other: { response: transparent } }
     concurrent_requests: 3
   labels:
     type: wms
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: labels, transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1" }, client_timeout: 20 }
+    on_error: { 404: { response: transparent, cache: true } }
     concurrent_requests: 3
   tiles: { type: tile, grid: GLOBAL_WEBMERCATOR, url: "http://127.0.0.1:9/%(z)s/%(x)s/%(y)s.%(format)s" }
 grids:
@@ -77,9 +79,9 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   const file = fileWith(REALISTIC, { "common.yaml": COMMON });
   const taken = await mapProxyConfiguration(file);
   const text = foreignYaml("MapProxy", taken);
-  expect(await problemsOfText(text, { PASSWORD_CITY_WMS: "x", PASSWORD_LABELS: "x" })).toEqual([]);
+  expect(await problemsOfText(text, { PASSWORD_CITY_WMS: "x", PASSWORD_LABELS: "x", X_KEY_CITY_WMS: "x" })).toEqual([]);
   expect(text).not.toContain("bob:secret");
-  expect(taken.variables).toContain("PASSWORD_CITY_WMS");
+  expect(taken.variables).toEqual(["PASSWORD_CITY_WMS", "X_KEY_CITY_WMS", "PASSWORD_LABELS"]);
   const layer = (name: string) => taken.layers.find(({ content }) => content["name"] === name)?.content;
   const base = join(file, "../tiles");
   expect(layer("roads")).toMatchObject({
@@ -92,6 +94,8 @@ test("a realistic file becomes a configuration file that is valid", async () => 
       username: "bob",
       layers: ["land", "roads"],
       vendorParameters: { DPI: "96" },
+      headers: { "X-Key": "${X_KEY_CITY_WMS}", "User-Agent": "$${city}/1" },
+      missing: [404],
       timeoutSeconds: 20,
       connections: 3,
     },
@@ -140,7 +144,10 @@ test("the report names each element", async () => {
   expect(report).toContain("  taken over differently: wms_opts.version (requests are of version 1.1.1)");
   expect(report).toMatch(/cache roads_cache\n {2}taken over: .*refresh_before.days/);
   expect(report).toMatch(/kept, without effect: .*watermark.text/);
-  expect(report).toContain("  kept, without effect: http.headers.X-Key (requests have no headers");
+  expect(report).toContain("  kept, without effect: http.headers.Host (is a header that Nuthatch sets itself)");
+  expect(report).toContain("  taken over differently: http.headers.X-Key (the value is in a variable)");
+  expect(report).toMatch(/taken over differently: on_error.404.response \(source.missing/);
+  expect(report).toMatch(/kept, without effect: on_error.403.response \(no tile has a colour/);
   expect(report).toContain("once the server runs, `nuthatch import");
   const paths = taken.reports.map(({ title, path }) => `${title} ${path}`);
   expect(new Set(paths).size).toBe(paths.length);

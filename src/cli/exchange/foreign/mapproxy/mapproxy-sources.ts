@@ -6,6 +6,7 @@ import { defined } from "../../../../lib/defined.ts";
 import { isMap } from "../../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../../lib/result.ts";
 import type { ForeignObject } from "../foreign-object.ts";
+import { UpstreamHeaders } from "../upstream-headers.ts";
 import { upstreamUrl } from "../upstream-url.ts";
 import { WrittenParameters } from "../written-parameters.ts";
 import { type ForeignGrid, type MapProxyGrids, srsCode, srsNameOf } from "./mapproxy-grids.ts";
@@ -47,10 +48,12 @@ export interface SourceContext {
 export class MapProxySources {
   readonly #objects: ReadonlyMap<string, ForeignObject>;
   readonly #context: SourceContext;
+  readonly #headers: UpstreamHeaders;
 
   constructor(sources: ReadonlyMap<string, ForeignObject>, context: SourceContext) {
     this.#context = context;
     this.#objects = sources;
+    this.#headers = new UpstreamHeaders(context.variables);
   }
 
   get objects(): readonly ForeignObject[] {
@@ -109,20 +112,26 @@ export class MapProxySources {
   #upstream(source: ForeignObject, url: string, name: string): Content {
     const { globals, directory, variables } = this.#context;
     const ca = source.text("http.ssl_ca_certs") ?? globals.text("http.ssl_ca_certs");
-    const headers = "requests have no headers of their own: use vendorParameters, or username and password";
-    for (const object of [source, globals]) {
-      object.kept("http.headers", headers);
+    for (const object of [source, globals])
       object.kept("http.ssl_no_cert_checks", "certificates are always checked: name the authority with ca");
-    }
     const url_ = upstreamUrl(url, name, variables);
     if (url_.password !== undefined)
       source.differently(source.look("url") === undefined ? "req.url" : "url", "the password is in a variable");
+    const hasUser = url_.username !== undefined;
+    // The headers of a source replace those of all sources.
+    const headers =
+      source.look("http.headers") === undefined
+        ? this.#headers.of(globals, "globals", hasUser)
+        : this.#headers.of(source, name, hasUser);
+    const missing = missingStatuses(source);
     const limit = source.number("concurrent_requests") ?? globals.number("http.concurrent_requests");
     return defined({
       ...url_,
       timeoutSeconds: source.number("http.client_timeout") ?? globals.number("http.client_timeout") ?? TIMEOUT_SECONDS,
       connections: limit === undefined || limit === 0 ? undefined : limit,
       ca: ca === undefined ? undefined : resolve(directory, ca),
+      headers,
+      missing: missing.length === 0 ? undefined : missing,
     });
   }
 
@@ -234,6 +243,30 @@ export class MapProxySources {
       serves: () => true,
     });
   }
+}
+
+/** The statuses of requests that were refused or came too fast, which say nothing about a tile. */
+const REFUSING: readonly number[] = [401, 407, 408, 429];
+
+/** Returns the statuses for which MapProxy answers with a transparent tile, as far as they can mean that there is none. */
+function missingStatuses(source: ForeignObject): readonly number[] {
+  const given = source.look("on_error");
+  return Object.keys(isMap(given) ? given : {}).flatMap((key) => {
+    const path = ["on_error", key];
+    const status = Number(key);
+    if (!/^(?:20[1-9]|4\d\d)$/.test(key) || REFUSING.includes(status)) {
+      source.kept(path, "a failure is answered with an error, or with the expired tile");
+      return [];
+    }
+    if (source.look([...path, "response"]) !== "transparent") {
+      source.kept(path, "no tile has a colour of its own: with response transparent it is source.missing");
+      return [];
+    }
+    source.value(path);
+    source.differently([...path, "response"], "source.missing: clients get 404, and a map has a hole there");
+    source.kept([...path, "cache"], "that there is no tile is remembered for as long as a tile would be");
+    return [status];
+  });
 }
 
 /**
