@@ -1,4 +1,4 @@
-import { declaredEncoding } from "../../lib/xml-encoding.ts";
+import { declaredEncoding } from "./xml-encoding.ts";
 
 /**
  * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
