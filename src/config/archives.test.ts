@@ -73,7 +73,7 @@ test("a warning of the bounds of an archive names the archive, not a key that no
   const { warnings } = await loaded("source: { type: mbtiles, file: tiny.mbtiles }");
   expect(warnings).toEqual([
     expect.stringMatching(
-      /yaml:1:\d+: layers\[0\]\.source\.file: the extent in this file, 7792\d\d\.\S*, .* less than a pixel of the finest level \([\d.]+\)$/,
+      /yaml:1:\d+: layers\[0\]\.source\.file: the extent in this file \(7792\d\d\..*\) is .* less than a pixel of the finest level \([\d.]+\)$/,
     ),
   ]);
 });

@@ -238,9 +238,13 @@ function buildSubset(
   const isExtent = extent === undefined || checkExtent(extent, extentPath, gridSet, problems);
   if (!areLevels || !isExtent) return undefined;
   if (extent !== undefined) {
-    const whose = measuredBy === undefined ? "" : "the extent in this file, ";
+    const corners = document.extent?.join(", ");
     const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last, measuredBy === undefined);
-    if (doubt !== undefined) problems.warn(extentPath, `${whose}${document.extent?.join(", ")} ${doubt}`);
+    if (doubt !== undefined)
+      problems.warn(
+        extentPath,
+        `${measuredBy === undefined ? corners : `the extent in this file (${corners})`} ${doubt}`,
+      );
   }
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent, minCachedLevel, maxCachedLevel }));
 }
