@@ -112,7 +112,11 @@ describe("an upstream that cannot be used", () => {
       /not known: correct the host of source\.url$/,
     ],
     ["https to a port of http", "type: wms, url: HTTPS/wms", /look at http:\/\/ or https:\/\/ in source\.url/],
-    ["credentials that are wrong", WRONG_CREDENTIALS, /status 401.*correct source\.username and source\.password$/],
+    [
+      "credentials that are wrong",
+      WRONG_CREDENTIALS,
+      /status 401.*correct source\.username and source\.password, or source\.headers$/,
+    ],
     ["tiles at a wrong path", "type: xyz, url: 'URL/{z}/{x}/{y}.png'", /status 404.*correct the path of source\.url$/],
   ])("%s is told in one line with what to do", async (_, source, expected) => {
     const its = source.replace("HTTPS", server.url.replace("http:", "https:")).replace("URL", server.url);
@@ -318,7 +322,9 @@ test("a WMS that takes fewer layers at once, and one that wants credentials for 
   ]);
   const grid = ", gridSubsets: [{ gridSet: EPSG:900913 }]";
   expect(await said(`${source}, layers: [a]`, grid)).toEqual([
-    expect.stringMatching(/^a tile of EPSG:900913: status 401.*correct source\.username and source\.password$/),
+    expect.stringMatching(
+      /^a tile of EPSG:900913: status 401.*correct source\.username and source\.password, or source\.headers$/,
+    ),
   ]);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));

@@ -59,6 +59,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
       url: "http://127.0.0.1:9/wms?",
       layers: ["roads"],
       vendorParameters: { MAP: "/a.map" },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
       headers: { "X-Key": "${X_KEY_WMS}" },
     },
     gridSubsets: [

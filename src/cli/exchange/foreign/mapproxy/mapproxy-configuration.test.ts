@@ -94,6 +94,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
       username: "bob",
       layers: ["land", "roads"],
       vendorParameters: { DPI: "96" },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
       headers: { "X-Key": "${X_KEY_CITY_WMS}", "User-Agent": "$${city}/1" },
       missing: [404],
       timeoutSeconds: 20,
