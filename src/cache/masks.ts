@@ -151,7 +151,7 @@ export class Masks {
     if (request === undefined)
       return failed({ code: "upstream_failed", message: `it has more than ${MOST_MASK_PIXELS} pixels` });
     const answer = await this.#query(layer, request, CLIENT, NEVER_GONE);
-    if (answer.kind !== "info") return failed(failureOf(answer));
+    if (answer.kind !== "info") return failed(failureOf(answer, request.kind));
     const { width, height } = request;
     return { kind: "mask", mask: { width, height, bits: answer.info.bytes } };
   }

@@ -3,7 +3,7 @@ import { waitSeconds } from "../lib/wait-seconds.ts";
 import type { RenderFailure } from "../render/render-order.ts";
 import type { PermitRefusal } from "../render/upstream-limit.ts";
 import type { UserRender } from "../render/user-renders.ts";
-import { UPSTREAM_HAS_NONE } from "../source/source.ts";
+import { type Question, UPSTREAM_HAS_NONE } from "../source/source.ts";
 import type { ServedTile, TileFailure, TileOutcome } from "./tile-reader.ts";
 
 const REFUSED: Readonly<Record<PermitRefusal["why"], string>> = {
@@ -31,9 +31,18 @@ export const STORE_AWAY: TileFailure = {
   retryAfterSeconds: 5,
 };
 
-/** Returns the user's answer when the upstream gave no tile. */
+/** What a map server failed to do, by what it was asked for. */
+const UNDONE: Readonly<Record<"tile" | Question["kind"], string>> = {
+  tile: "render the tile",
+  feature_info: "answer GetFeatureInfo",
+  legend: "render the legend",
+  mask: "render the raster",
+};
+
+/** Returns the user's answer when the upstream did not give what it was asked for. */
 export function failureOf(
   rendered: Extract<UserRender, { kind: "refused" | "remembered" | "layer_removed" | "cancelled" }> | RenderFailure,
+  asked: keyof typeof UNDONE = "tile",
 ): TileFailure {
   switch (rendered.kind) {
     case "refused":
@@ -43,7 +52,7 @@ export function failureOf(
         retryAfterSeconds: rendered.retryAfterSeconds,
       };
     case "remembered": {
-      const failure = upstreamFailure(rendered.failure);
+      const failure = upstreamFailure(rendered.failure, asked);
       // The `Retry-After` of the upstream may be longer.
       const wait = Math.max(rendered.retryAfterSeconds, failure.retryAfterSeconds ?? 0);
       return { ...failure, retryAfterSeconds: wait };
@@ -53,11 +62,11 @@ export function failureOf(
     case "cancelled":
       return { code: "shutting_down", message: "The server is shutting down.", retryAfterSeconds: 1 };
     case "failed":
-      return upstreamFailure(rendered);
+      return upstreamFailure(rendered, asked);
   }
 }
 
-function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure): TileFailure {
+function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure, asked: keyof typeof UNDONE): TileFailure {
   if (failure === "timeout")
     return { code: "upstream_timeout", message: `The map server did not answer in time: ${message}` };
   if (failure === "no_tile") return noTile(message);
@@ -68,5 +77,5 @@ function upstreamFailure({ failure, message, retryAfterMs }: RenderFailure): Til
       retryAfterSeconds: waitSeconds(retryAfterMs ?? 1000),
     };
   }
-  return { code: "upstream_failed", message: `The map server did not render the tile: ${message}` };
+  return { code: "upstream_failed", message: `The map server did not ${UNDONE[asked]}: ${message}` };
 }

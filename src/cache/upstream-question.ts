@@ -29,5 +29,5 @@ export async function queryUpstream(
     client,
     gone,
   );
-  return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer) };
+  return answer.kind === "info" ? answer : { kind: "failure", failure: failureOf(answer, request.kind) };
 }

@@ -67,6 +67,17 @@ test("what the file says goes before what the archive says", async () => {
   expect(warnings).toEqual(["layer a: levels 1 to 10 of WebMercatorQuad are offered, but the archive has 3 to 9 only"]);
 });
 
+test("a warning of the bounds of an archive names the archive, not a key that nobody wrote", async () => {
+  const metadata = { format: "png", minzoom: "0", maxzoom: "3", bounds: "7.0,47.0,7.00001,47.00001" };
+  writeMbtiles(join(directory, "tiny.mbtiles"), { metadata, tiles: TILES });
+  const { warnings } = await loaded("source: { type: mbtiles, file: tiny.mbtiles }");
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /yaml:1:\d+: layers\[0\]\.source\.file: the extent in this file \(7792\d\d\..*\) is .* less than a pixel of the finest level \([\d.]+\)$/,
+    ),
+  ]);
+});
+
 test("an archive of the whole world sets no bounds, and an archive of vector tiles names their layers", async () => {
   expect((await loaded("source: { type: mbtiles, file: world.mbtiles }")).layers[0]?.gridSubsets[0]).not.toHaveProperty(
     "extent",

@@ -263,6 +263,18 @@ layers: []
     isValid: true,
   },
   {
+    mistake: "addresses copied from XML",
+    yaml: layer(
+      'legends: [{ style: "", width: 9, height: 9, format: image/png, url: "http://u/l?a=b&amp;c=d" }]',
+      'source: { type: wms, url: ["http://u/wms?map=a&b=c", "http://v/wms?map=a&amp;b=c"] }',
+    ),
+    says: [
+      /^f\.yaml:3:\d+: layers\[0\]\.source\.url\[1\]: the address has &amp; as in XML .*expected & alone$/,
+      /^f\.yaml:4:\d+: layers\[0\]\.legends\[0\]\.url: the address has &amp; as in XML/,
+    ],
+    isValid: true,
+  },
+  {
     mistake: "metres in a grid set of degrees",
     yaml: grid("gridSet: EPSG:4326, extent: [600000, 5000000, 900000, 6000000]"),
     says: [/^f\.yaml:4:\d+: .*does not overlap EPSG:4326 .*grid set's units/],

@@ -215,6 +215,27 @@ describe("a PNG that passes through is what every reader takes: ", () => {
   });
 });
 
+/** Returns a PNG whose first chunk behind the header has a wrong checksum. */
+function withWrongSum(whole: Buffer, type: string): Buffer {
+  const wrong = chunk(type, Buffer.from("a\0b"));
+  wrong[wrong.byteLength - 1] = (wrong[wrong.byteLength - 1] ?? 0) ^ 1;
+  return Buffer.concat([whole.subarray(0, 33), wrong, whole.subarray(33)]);
+}
+
+test.each([false, true])(
+  "a wrong checksum of an ancillary chunk leaves the picture whole (filters: %s)",
+  async (adaptiveFiltering) => {
+    const whole = await picture().png({ adaptiveFiltering }).toBuffer();
+    const { data } = await decodePicture(whole, size);
+    for (const type of ["tEXt", "zTXt", "tIME", "pHYs", "gAMA", "abCd"]) {
+      const wrong = withWrongSum(whole, type);
+      expect([type, Buffer.from((await decodePicture(wrong, size)).data).equals(data)]).toEqual([type, true]);
+      await expect(provePicture(wrong, size)).resolves.toBeUndefined();
+    }
+    for (const type of ["ABCd", "PLTE", "tRNS"]) expect(await reasonOf(withWrongSum(whole, type))).toBe("truncated");
+  },
+);
+
 describe.each([1, 2, 4, 8] as const)("a PNG with %i bits a pixel", (depth) => {
   /** The width is such that the last byte of a row is not full. */
   const odd = { width: 93, height: 64 };

@@ -38,7 +38,8 @@ const MOST_BEHIND = 64;
 
 /**
  * Returns the chunks of a complete PNG (PNG 1.2, 3.2).
- * @throws PictureError when the PNG ends before IEND, or a checksum is wrong
+ * An ancillary chunk with a wrong checksum is left out, if the pixels do not depend on it.
+ * @throws PictureError when the PNG ends before IEND, or the checksum of another chunk is wrong
  */
 export function pngParts(bytes: Uint8Array): Parts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -55,8 +56,14 @@ export function pngParts(bytes: Uint8Array): Parts {
     if (at + 12 + length > bytes.byteLength) break;
     const type = view.getUint32(at + 4);
     const body = bytes.subarray(at + 8, at + 8 + length);
-    if (view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
-      throw new PictureError("truncated", "a checksum of the PNG is wrong");
+    if (view.getUint32(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length))) {
+      // Pixels depend on tRNS. Without any other ancillary chunk the picture is whole, as libpng has it.
+      if ((type & ANCILLARY) === 0 || type === TRNS)
+        throw new PictureError("truncated", "a checksum of the PNG is wrong");
+      before = type;
+      at += 12 + length;
+      continue;
+    }
     // The order and repetition of chunks (PNG 1.2, 4.3).
     if (type === IHDR && length === 13) {
       isUsual &&= at === 8;

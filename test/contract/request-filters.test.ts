@@ -288,6 +288,6 @@ transcript(
   < 502 text/plain
   < Cache-Control: no-store
   <
-  < The request filter lost has no raster of EPSG:900913, level 1: The map server did not render the tile: lost_EPSG:900913_1.tif cannot be read: there is no such file or directory
+  < The request filter lost has no raster of EPSG:900913, level 1: The map server did not render the raster: lost_EPSG:900913_1.tif cannot be read: there is no such file or directory
 `,
 );

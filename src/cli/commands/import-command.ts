@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { stringify } from "yaml";
+import { answerText } from "../../lib/answer-text.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../source/wms/wms-catalogue.ts";
@@ -7,7 +8,6 @@ import { serverCommand } from "../client/answer.ts";
 import { literal } from "../exchange/literal-text.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { GROUPS } from "../help-groups.ts";
-import { answerText } from "./answer-text.ts";
 import { expectFree, type OutputFlags, reportProblems, writeOutput } from "./import-configuration.ts";
 import { type ImportSettings, importedDocument } from "./import-document.ts";
 import { importForeignCommands } from "./import-foreign-command.ts";

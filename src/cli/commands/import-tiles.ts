@@ -35,7 +35,7 @@ export async function importTileSets(root: string, flags: ImportTilesFlags): Pro
   if (flags.gridSet !== undefined || flags.format !== undefined || flags.parameter !== undefined)
     throw new CommandFailure("--grid-set, --format and --parameter select tiles of one layer: name it", EXIT.usage);
   const { layers } = await requestAnswer<"Layers">(new ServerClient(flags), "/api/v1/layers");
-  const { tileSets, skipped } = gwcTileSetsIn(root, layers);
+  const { tileSets, skipped } = await gwcTileSetsIn(root, layers);
   for (const { path, reason } of skipped) process.stderr.write(`warning: ${path} is left out: ${reason}\n`);
   if (tileSets.length === 0) throw new CommandFailure(`${root} has no tile set of a layer of the server`, EXIT.failure);
   for (const { path, layer, gridSet, format, parameters } of tileSets) {
@@ -66,10 +66,10 @@ export async function importTiles(
     const { layer, gridSet, format, parameters } = document;
     const query = { layer, gridSet, format, ...parameters, existing: flags.keep === true ? "keep" : "replace" };
     batches = new TileBatches({ client, query, report: (text) => line.show(text), signal });
-    const show = tileProgress(line, countOf(files));
+    const show = tileProgress(line, await countOf(files));
     for (const file of files) {
-      using archive = openMbtilesFile(file);
-      for (const tile of archive.tiles()) {
+      await using archive = await openMbtilesFile(file);
+      for await (const tile of archive.tiles()) {
         signal.throwIfAborted();
         await take(tile, { batches, range, tileSet, read });
         show(read.tiles, read.bytes);
@@ -114,8 +114,7 @@ async function take(
   const tile = `${z}/${x}/${height - 1 - row}`;
   if (!range.holds(z, x, row)) read.outside++;
   else if (bytes === undefined) batches.refuse(tile, "the tile has no bytes, or too many");
-  // libsql may use the memory of a row again.
-  else await batches.add({ name: tile, bytes: Uint8Array.from(bytes) });
+  else await batches.add({ name: tile, bytes });
 }
 
 function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: ImportTilesFlags) {
@@ -132,10 +131,10 @@ function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: Imp
 }
 
 /** Returns the format of the layer that a file has according to its metadata; the first one if they tell none. */
-function formatIn(path: string, formats: readonly TileFormat[]): TileFormat | undefined {
+async function formatIn(path: string, formats: readonly TileFormat[]): Promise<TileFormat | undefined> {
   if (statSync(path).isDirectory()) return formats[0];
-  using archive = openMbtilesFile(path);
-  const name = archive.format()?.toLowerCase();
+  await using archive = await openMbtilesFile(path);
+  const name = (await archive.format())?.toLowerCase();
   if (name === undefined) return formats[0];
   const format = formatOfExtension(name) ?? formatOf(name);
   const found = formats.find(
@@ -167,13 +166,13 @@ function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { reque
   return files;
 }
 
-function countOf(files: readonly string[]): number | undefined {
+async function countOf(files: readonly string[]): Promise<number | undefined> {
   // To count the tiles of thousands of files takes longer than the number is worth.
   if (files.length > 1) return undefined;
   let count = 0;
   for (const file of files) {
-    using archive = openMbtilesFile(file);
-    count += archive.count();
+    await using archive = await openMbtilesFile(file);
+    count += await archive.count();
   }
   return count;
 }

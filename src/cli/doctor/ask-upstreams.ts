@@ -1,12 +1,12 @@
 import PQueue from "p-queue";
 import type { Layer, WmsSourceOptions } from "../../layer/layer.ts";
+import { answerText } from "../../lib/answer-text.ts";
 import { createHttpFetch } from "../../source/http/http-fetch.ts";
 import { checkStatus } from "../../source/http/image-response.ts";
 import { withQuery } from "../../source/http/query.ts";
 import { addressesOf, originOf, serversOf, withSubdomains } from "../../source/http/servers.ts";
 import { SourceError } from "../../source/source.ts";
 import { readWmsCatalogue, type WmsCatalogue } from "../../source/wms/wms-catalogue.ts";
-import { answerText } from "../commands/answer-text.ts";
 import { adviceOn } from "./advice.ts";
 import { type Bounds, pictureFault } from "./ask-picture.ts";
 import type { Finding } from "./finding.ts";

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import Sqlite from "libsql";
 import { isMap } from "../../lib/is-map.ts";
+import { SqliteReadError, SqliteReader } from "../../source/archive/sqlite-reader.ts";
 import { blobOf } from "./blob.ts";
 import { inPath } from "./mbtiles-file.ts";
 
@@ -32,15 +31,16 @@ export interface SkippedDirectory {
 
 /** The database in the root of the store that has the values behind parameters ids. */
 const METADATA = "metadata.sqlite";
+const PARAMETERS = "SELECT CAST(value AS BLOB) AS value FROM metadata WHERE layerName = ? AND key = ?";
 
 /**
  * Returns the tile sets in the root of GeoWebCache's MBTiles store: the directories `{layer}/{grid}{format}{params}` of
  * the layers of a server, and the directories that are none.
  */
-export function gwcTileSetsIn(
+export async function gwcTileSetsIn(
   root: string,
   layers: readonly NamedLayer[],
-): { readonly tileSets: readonly GwcTileSet[]; readonly skipped: readonly SkippedDirectory[] } {
+): Promise<{ readonly tileSets: readonly GwcTileSet[]; readonly skipped: readonly SkippedDirectory[] }> {
   const tileSets: GwcTileSet[] = [];
   const skipped: SkippedDirectory[] = [];
   const byDirectory = new Map(layers.map((layer) => [inPath(layer.name), layer]));
@@ -53,7 +53,8 @@ export function gwcTileSetsIn(
     for (const name of directoriesIn(join(root, directory))) {
       const path = join(root, directory, name);
       const found = nameOf(layer, name);
-      const parameters = found?.parametersId === "" ? {} : found && parametersOf(root, layer.name, found.parametersId);
+      const parameters =
+        found?.parametersId === "" ? {} : found && (await parametersOf(root, layer.name, found.parametersId));
       if (found === undefined) skipped.push({ path, reason: `${layer.name} has no such grid set and format` });
       else if (parameters === undefined)
         skipped.push({ path, reason: `${join(root, METADATA)} has no parameters with this id` });
@@ -76,23 +77,24 @@ function nameOf({ gridSets, formats }: NamedLayer, name: string) {
 }
 
 /** Returns the values behind a parameters id, which GeoWebCache keeps as `KEY=value&…`; undefined: it has none. */
-function parametersOf(root: string, layer: string, id: string): Readonly<Record<string, string>> | undefined {
+async function parametersOf(
+  root: string,
+  layer: string,
+  id: string,
+): Promise<Readonly<Record<string, string>> | undefined> {
   const file = join(root, METADATA);
   if (!existsSync(file)) return undefined;
-  const db = new Sqlite(`${pathToFileURL(file).href}?mode=ro`);
   try {
-    const row: unknown = db
-      .prepare("SELECT CAST(value AS BLOB) AS value FROM metadata WHERE layerName = ? AND key = ?")
-      .get([layer, `parameters.${id}`]);
+    await using reader = await SqliteReader.open(file, PARAMETERS);
+    const row = await reader.first(PARAMETERS, [layer, `parameters.${id}`]);
     const value = isMap(row) ? blobOf(row["value"]) : undefined;
     if (value === undefined) return undefined;
     const text = Buffer.from(value).toString("utf8");
     return Object.fromEntries(new URLSearchParams(text.replace(/^\?/, "")));
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SqliteReadError)) throw error;
     // Another database of this name, or a damaged one: the tile set is skipped with the reason.
     return undefined;
-  } finally {
-    db.close();
   }
 }
 

@@ -1,9 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import Sqlite from "libsql";
-import { codeOf, errorMessage } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { blobOf } from "./blob.ts";
 
@@ -28,56 +26,56 @@ const TILES = `SELECT CAST(zoom_level AS INTEGER) AS z, CAST(tile_column AS INTE
 const COUNT = "SELECT count(*) AS n FROM tiles";
 const FORMAT = "SELECT CAST(substr(value, 1, 100) AS BLOB) AS data FROM metadata WHERE name = 'format' LIMIT 1";
 
-/** An MBTiles, open for reading. */
-export interface MbtilesFile extends Disposable {
+/** The time limit of a query: to sort the tiles of a large file without an index takes minutes. */
+const LIMIT_MS = 300_000;
+
+/**
+ * An MBTiles, open for reading.
+ * @throws CommandFailure with the path from all methods
+ */
+export interface MbtilesFile extends AsyncDisposable {
   /** Returns the format in the metadata; undefined: there is none, as in the files of GeoWebCache. */
-  format(): string | undefined;
-  count(): number;
-  tiles(): Iterable<MbtilesTile>;
+  format(): Promise<string | undefined>;
+  count(): Promise<number>;
+  tiles(): AsyncIterable<MbtilesTile>;
 }
 
-/** @throws CommandFailure with the path, if the file is no MBTiles */
-export function openMbtilesFile(path: string): MbtilesFile {
-  const guarded = <T>(work: () => T): T => {
-    let why: string;
-    try {
-      return work();
-    } catch (error) {
-      if (!codeOf(error).startsWith("SQLITE_")) throw error;
-      why = errorMessage(error);
-    }
-    throw new CommandFailure(`${path} is no MBTiles, or is damaged: ${why}`, EXIT.failure);
+/**
+ * Opens an MBTiles. Its queries run in a process of their own, with a time limit.
+ * @throws CommandFailure with the path, if the file is no MBTiles
+ */
+export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS): Promise<MbtilesFile> {
+  const fault = (error: unknown): unknown => {
+    if (!(error instanceof SqliteReadError)) return error;
+    const what = error.code === TOO_LONG ? "cannot be read" : "is no MBTiles, or is damaged";
+    return new CommandFailure(`${path} ${what}: ${error.message}`, EXIT.failure);
   };
-  const db = guarded(() => new Sqlite(`${pathToFileURL(path).href}?mode=ro`));
-  const first = (sql: string): Readonly<Record<string, unknown>> | undefined => {
-    const row: unknown = guarded(() => db.prepare(sql).get([]));
+  const guarded = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw fault(error);
+    });
+  const reader = await guarded(SqliteReader.open(path, TILES, limitMs));
+  const first = async (sql: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
+    const row = await guarded(reader.first(sql));
     return isMap(row) ? row : undefined;
   };
-  try {
-    // Views of a file from elsewhere shall call nothing.
-    guarded(() => db.exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; PRAGMA cache_size = -16384"));
-    guarded(() => db.prepare(TILES));
-  } catch (error) {
-    db.close();
-    throw error;
-  }
   return {
-    format() {
-      const { n } = first("SELECT count(*) AS n FROM sqlite_master WHERE name = 'metadata'") ?? {};
-      const data = n === 0 ? undefined : blobOf(first(FORMAT)?.["data"]);
+    async format() {
+      const { n } = (await first("SELECT count(*) AS n FROM sqlite_master WHERE name = 'metadata'")) ?? {};
+      const data = n === 0 ? undefined : blobOf((await first(FORMAT))?.["data"]);
       return data === undefined ? undefined : Buffer.from(data).toString("utf8").trim();
     },
-    count: () => Number(first(COUNT)?.["n"] ?? 0),
-    *tiles() {
-      const rows: Iterator<unknown> = guarded(() => db.prepare(TILES).iterate([]))[Symbol.iterator]();
+    count: async () => Number((await first(COUNT))?.["n"] ?? 0),
+    async *tiles() {
+      const rows = reader.rows(TILES);
       for (;;) {
-        const step = guarded(() => rows.next());
+        const step = await guarded(rows.next());
         if (step.done === true) return;
         const { z, x, y, data } = isMap(step.value) ? step.value : {};
         yield { z: whole(z), x: whole(x), row: whole(y), bytes: blobOf(data) };
       }
     },
-    [Symbol.dispose]: () => void db.close(),
+    [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
   };
 }
 

@@ -19,7 +19,8 @@ export async function remoteTileSet(
   name: string,
   { gridSet: [gridSet] = [], format: [format] = [] }: Pick<RangeFlags, "gridSet" | "format">,
   /** Chooses the format if the flags name none. */
-  choose: (formats: readonly TileFormat[]) => TileFormat | undefined = ([first]) => first,
+  choose: (formats: readonly TileFormat[]) => TileFormat | undefined | Promise<TileFormat | undefined> = ([first]) =>
+    first,
 ): Promise<RemoteTileSet> {
   const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
   const { layers } = remoteCatalogue(answer);
@@ -32,7 +33,7 @@ export async function remoteTileSet(
     throw new CommandFailure(`--grid-set: expected a grid set of the layer (${known}), got ${gridSet}`, EXIT.usage);
   }
   const known = layer.formats.map(({ mimeType }) => mimeType).join(", ");
-  const named = format === undefined ? choose(layer.formats) : formatOf(format);
+  const named = format === undefined ? await choose(layer.formats) : formatOf(format);
   const found = layer.formats.find(({ mimeType }) => mimeType === named?.mimeType);
   if (found === undefined)
     throw new CommandFailure(`--format: expected a format of the layer (${known}), got ${format}`, EXIT.usage);

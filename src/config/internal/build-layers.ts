@@ -25,6 +25,7 @@ import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withB
 import { extentOf } from "./build-grid-sets.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
+import { warnOfEscapes } from "./check-address.ts";
 import { checkTileLayer, subsetPath } from "./check-tile-layer.ts";
 import { checkTilesOnDisk } from "./check-tiles-on-disk.ts";
 import type { Path, Problems } from "./problems.ts";
@@ -127,7 +128,8 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
   const known = (id: string): GridSet | undefined => gridSetOf(id, context);
   if (archive !== undefined) offered = withBounds(offered, archive, known);
   if (cache !== undefined) offered = withCacheBounds(offered, cache, known);
-  const gridSubsets = buildSubsets(offered, [...path, "gridSubsets"], name, context);
+  const measured = { given: document.gridSubsets, file: [...path, "source", cache === undefined ? "file" : "path"] };
+  const gridSubsets = buildSubsets(offered, measured, [...path, "gridSubsets"], name, context);
   checkTileLayer(document, source, gridSubsets, path, problems);
   if (cache !== undefined)
     checkCacheGrids(gridSubsets, cache, (gridSet) => subsetPath(document, gridSet, path), problems);
@@ -145,6 +147,8 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
         }
       : filter,
   );
+  for (const key of ["legends", "metadataUrls", "updateSources"] as const)
+    for (const [i, { url }] of (document[key] ?? []).entries()) warnOfEscapes(url, [...path, key, i, "url"], problems);
   const styles = stylesFilter(document.parameterFilters);
   const formats = buildFormats(
     document.formats ?? formatsOfSource(archive?.format, cache),
@@ -180,8 +184,15 @@ function formatsOfSource(only: TileFormat | undefined, cache: CacheReport | unde
 const gridSetOf = (id: string, { gridSets, declared }: LayerContext): GridSet | undefined =>
   gridSets.get(id) ?? (declared.has(id) ? undefined : builtInGridSet(id));
 
+/** The subsets as the configuration gives them, and the place of the file on the disk that gives other extents. */
+interface MeasuredSubsets {
+  readonly given: readonly GridSubsetDocument[] | undefined;
+  readonly file: Path;
+}
+
 function buildSubsets(
   documents: readonly GridSubsetDocument[],
+  { given, file }: MeasuredSubsets,
   at: Path,
   layer: string,
   context: LayerContext,
@@ -195,13 +206,16 @@ function buildSubsets(
       context.problems.add([...at, i, "gridSet"], `${JSON.stringify(id)} ${what}`);
     }
     directories.set(directoryName(id), id);
-    const built = buildSubset(document, [...at, i], layer, context);
+    const measuredBy = document.extent === undefined || given?.[i]?.extent !== undefined ? undefined : file;
+    const built = buildSubset(document, measuredBy, [...at, i], layer, context);
     return built === undefined ? [] : [built];
   });
 }
 
+/** Builds a subset. `measuredBy`: the place of the file that gives the extent; undefined: the configuration does. */
 function buildSubset(
   document: GridSubsetDocument,
+  measuredBy: Path | undefined,
   path: Path,
   layer: string,
   context: LayerContext,
@@ -220,11 +234,17 @@ function buildSubset(
   if (zoomStop !== undefined && zoomStop > last)
     warnings.push(`layer ${layer}: zoomStop ${zoomStop} is reduced to ${last}, the last level of ${gridSet.id}`);
   const extent = document.extent === undefined ? undefined : extentOf(document.extent);
-  const isExtent = extent === undefined || checkExtent(extent, [...path, "extent"], gridSet, problems);
+  const extentPath = measuredBy ?? [...path, "extent"];
+  const isExtent = extent === undefined || checkExtent(extent, extentPath, gridSet, problems);
   if (!areLevels || !isExtent) return undefined;
   if (extent !== undefined) {
-    const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last);
-    if (doubt !== undefined) problems.warn([...path, "extent"], `${document.extent?.join(", ")} ${doubt}`);
+    const corners = document.extent?.join(", ");
+    const doubt = doubtfulExtent(extent, gridSet, zoomStop ?? last, measuredBy === undefined);
+    if (doubt !== undefined)
+      problems.warn(
+        extentPath,
+        `${measuredBy === undefined ? corners : `the extent in this file (${corners})`} ${doubt}`,
+      );
   }
   return gridSubset(gridSet, defined({ zoomStart, zoomStop, extent, minCachedLevel, maxCachedLevel }));
 }
@@ -265,19 +285,22 @@ function unknownGridSet(id: string, own: ReadonlyMap<string, GridSet>): string {
   return `unknown grid set ${JSON.stringify(id)}${hint} (known: ${listed.join(", ")}, UTM01WGS84Quad to UTM60WGS84Quad and their x2)${more}`;
 }
 
-/** Returns what is probably wrong with an extent that overlaps its grid set; undefined: nothing. */
-function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: number): string | undefined {
+/**
+ * Returns what is probably wrong with an extent that overlaps its grid set; undefined: nothing. `isWritten`: a person wrote
+ * it, perhaps in other units.
+ */
+function doubtfulExtent(extent: Extent, gridSet: GridSet, zoomStop: number, isWritten: boolean): string | undefined {
   const { minX, minY, maxX, maxY } = extent;
   const size = `${Number((maxX - minX).toPrecision(3))} x ${Number((maxY - minY).toPrecision(3))}`;
   const isInDegrees = minX >= -180 && maxX <= 180 && minY >= -90 && maxY <= 90;
   const { minX: left, maxX: right } = gridSet.extent;
   // A grid set of a small site may have such coordinates in metres.
-  if (isInDegrees && gridSet.metersPerUnit < 1000 && right - left > 100_000)
+  if (isWritten && isInDegrees && gridSet.metersPerUnit < 1000 && right - left > 100_000)
     return `is an area of ${size} units of ${gridSet.id} and looks like degrees: expected the units of EPSG:${gridSet.srs}`;
   const finest = gridSet.matrices[Math.min(zoomStop, gridSet.matrices.length - 1)]?.resolution ?? 0;
-  if (maxX - minX < finest || maxY - minY < finest)
-    return `is an area of ${size} units, less than a pixel of the finest level (${finest}): expected the units of ${gridSet.id}`;
-  return undefined;
+  if (maxX - minX >= finest && maxY - minY >= finest) return undefined;
+  const expected = isWritten ? `: expected the units of ${gridSet.id}` : "";
+  return `is an area of ${size} units of ${gridSet.id}, less than a pixel of the finest level (${finest})${expected}`;
 }
 
 function buildFormats(

@@ -1,8 +1,10 @@
 import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
+import { addressesOf } from "../../source/http/servers.ts";
 import type { NamedCache } from "./arcgis-caches.ts";
 import type { NamedArchive } from "./archives.ts";
 import { buildTls } from "./build-tls.ts";
+import { warnOfEscapes } from "./check-address.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "./schema/source-schema.ts";
 
@@ -71,10 +73,12 @@ export function withoutFiles(document: SourceDocument): SourceDocument {
   return plain;
 }
 
-/** Builds the options of a source over HTTP. Reads the files of its TLS options. */
+/** Builds the options of a source over HTTP. Reads the files of its TLS options, and checks its addresses. */
 function buildUpstream<D extends UpstreamDocument>(document: D, path: Path, problems: Problems) {
   const { timeoutSeconds, ca: _, cert: __, key: ___, ...plain } = document;
   const tls = buildTls(document, path, problems);
+  for (const [i, address] of addressesOf(document).entries())
+    warnOfEscapes(address, [...path, "url", ...(typeof document.url === "string" ? [] : [i])], problems);
   return {
     ...plain,
     timeoutMs: Math.max(1, Math.round(timeoutSeconds * 1000)),

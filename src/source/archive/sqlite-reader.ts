@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { isMap } from "../../lib/is-map.ts";
 
-/** The time limit of one query. An index answers in milliseconds; this is enough to read some gigabytes. */
+/** The usual time limit of one query. An index answers in milliseconds; this is enough to read some gigabytes. */
 const LIMIT_MS = 15_000;
 /** A file whose query took too long is not asked again for this time: each attempt costs a process and the limit. */
 const REFUSE_MS = 60_000;
@@ -19,17 +19,18 @@ const BATCH_ROWS = 1000;
  */
 const CODE = `
 const { Worker } = require("node:worker_threads");
-const [libsql, limit, batchBytes, batchRows] = process.argv.slice(1);
+const [libsql, batchBytes, batchRows] = process.argv.slice(1);
 const Sqlite = require(libsql);
-const turns = new Int32Array(new SharedArrayBuffer(4));
+// The number of the turn, odd during a query, and the limit of the query in ms.
+const turns = new Int32Array(new SharedArrayBuffer(8));
 const watch = new Worker(\`
-  const { workerData: { turns, limit } } = require("node:worker_threads");
+  const { workerData: turns } = require("node:worker_threads");
   for (;;) {
     const turn = Atomics.load(turns, 0);
     if (turn % 2 === 0) Atomics.wait(turns, 0, turn);
-    else if (Atomics.wait(turns, 0, turn, limit) === "timed-out") process.kill(process.pid, "SIGKILL");
+    else if (Atomics.wait(turns, 0, turn, Atomics.load(turns, 1)) === "timed-out") process.kill(process.pid, "SIGKILL");
   }
-\`, { eval: true, workerData: { turns, limit: Number(limit) } });
+\`, { eval: true, workerData: turns });
 watch.unref();
 const turn = () => { Atomics.add(turns, 0, 1); Atomics.notify(turns, 0); };
 const files = new Map();
@@ -79,6 +80,7 @@ const work = ({ operation, key, url, sql, parameters }) => {
 };
 process.on("disconnect", () => process.exit());
 process.on("message", (message) => {
+  Atomics.store(turns, 1, message.limitMs);
   turn();
   let answer;
   try {
@@ -104,12 +106,14 @@ export class SqliteReadError extends Error {
 
 /** The code of the error of a query that took too long, and of all queries of its file for a while after it. */
 export const TOO_LONG = "TOO_LONG";
-const tooLong = () => new SqliteReadError(TOO_LONG, `a query took longer than ${LIMIT_MS / 1000} seconds`);
+const tooLong = ({ limitMs }: Request) =>
+  new SqliteReadError(TOO_LONG, `a query took longer than ${limitMs / 1000} seconds`);
 
 interface Request {
   readonly operation: "check" | "first" | "rows" | "next" | "close";
   readonly key: number;
   readonly url: string;
+  readonly limitMs: number;
   readonly sql?: string;
   readonly parameters?: readonly (number | string)[];
 }
@@ -129,7 +133,7 @@ const refusedUntil = new Map<string, number>();
 
 function startReader(): NonNullable<typeof reader> {
   const libsql = createRequire(import.meta.url).resolve("libsql");
-  const limits = [LIMIT_MS, BATCH_BYTES, BATCH_ROWS].map(String);
+  const limits = [BATCH_BYTES, BATCH_ROWS].map(String);
   const child = spawn(process.execPath, ["--eval", CODE, libsql, ...limits], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     serialization: "advanced",
@@ -145,7 +149,7 @@ function startReader(): NonNullable<typeof reader> {
     if (culprit === undefined) return;
     // The reader answers in turns, so that the first request is the one that it did not end.
     refusedUntil.set(culprit.request.url, performance.now() + REFUSE_MS);
-    culprit.reject(tooLong());
+    culprit.reject(tooLong(culprit.request));
     for (const { request, resolve, reject } of others) {
       // A cursor has died with the process.
       if (request.operation === "next") reject(new SqliteReadError("", "the reader of the file has ended"));
@@ -180,7 +184,7 @@ function hold({ child, pending }: NonNullable<typeof reader>): void {
 
 function send(request: Request): Promise<unknown> {
   const until = refusedUntil.get(request.url);
-  if (until !== undefined && performance.now() < until) return Promise.reject(tooLong());
+  if (until !== undefined && performance.now() < until) return Promise.reject(tooLong(request));
   refusedUntil.delete(request.url);
   reader ??= startReader();
   const current = reader;
@@ -198,16 +202,16 @@ function send(request: Request): Promise<unknown> {
  * @throws SqliteReadError from all methods
  */
 export class SqliteReader implements AsyncDisposable {
-  readonly #file: { readonly key: number; readonly url: string };
+  readonly #file: Pick<Request, "key" | "url" | "limitMs">;
 
-  private constructor(path: string) {
+  private constructor(path: string, limitMs: number) {
     // libsql opens files read only by a URI alone, and would else create a missing file.
-    this.#file = { key: keys++, url: `${pathToFileURL(path).href}?mode=ro` };
+    this.#file = { key: keys++, url: `${pathToFileURL(path).href}?mode=ro`, limitMs };
   }
 
-  /** Opens a file. `sql`: the query that has to be possible. */
-  static async open(path: string, sql: string): Promise<SqliteReader> {
-    const opened = new SqliteReader(path);
+  /** Opens a file. `sql`: the query that has to be possible. `limitMs`: the time limit of each query. */
+  static async open(path: string, sql: string, limitMs: number = LIMIT_MS): Promise<SqliteReader> {
+    const opened = new SqliteReader(path, limitMs);
     await send({ ...opened.#file, operation: "check", sql });
     return opened;
   }

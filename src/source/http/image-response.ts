@@ -35,9 +35,9 @@ const PERMANENT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const GOOD_STATUSES: ReadonlySet<number> = new Set([200, 203, 204]);
 
 /** @throws SourceError for every status but 200, 203 and 204 */
-export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void {
+export function checkStatus({ status, contentType, body, retryAfter }: UpstreamAnswer): void {
   const said = (prefix: string): string => {
-    const words = isPicture(body) ? "" : ownWords(body);
+    const words = isPicture(body) ? "" : ownWords(body, contentType);
     return words === "" ? prefix : `${prefix}: ${words}`;
   };
   if (status === 429 || (status === 503 && retryAfter !== undefined)) {
@@ -47,7 +47,7 @@ export function checkStatus({ status, body, retryAfter }: UpstreamAnswer): void 
   if (GOOD_STATUSES.has(status)) return;
   const words = said(`status ${status}`);
   // Some servers send the exception of a wrong request with the status of a fault of their own.
-  if (isPermanentException(body)) throw new SourceError("exception", words, { isPermanent: true });
+  if (isPermanentException(body, contentType)) throw new SourceError("exception", words, { isPermanent: true });
   if (status >= 500) throw new SourceError("server_error", words);
   throw new SourceError("http_status", words, { isPermanent: PERMANENT_STATUSES.has(status) });
 }
@@ -60,8 +60,8 @@ export function pictureOf(answer: UpstreamAnswer): Uint8Array {
   if (isPicture(body)) return body;
   const first = Buffer.from(body.subarray(0, 256)).toString("utf8").trimStart();
   if (first.startsWith("<") || first.startsWith("{") || /^(text\/|application\/.*(xml|json))/i.test(contentType)) {
-    throw new SourceError("exception", ownWords(body) || "a document without words", {
-      isPermanent: isPermanentException(body),
+    throw new SourceError("exception", ownWords(body, contentType) || "a document without words", {
+      isPermanent: isPermanentException(body, contentType),
     });
   }
   throw new SourceError(
@@ -78,7 +78,7 @@ export function infoOf(answer: UpstreamAnswer): UpstreamAnswer {
       Buffer.from(answer.body.subarray(0, 2048)).toString("utf8"),
     )
   )
-    throw new SourceError("exception", ownWords(answer.body) || "an exception without words");
+    throw new SourceError("exception", ownWords(answer.body, answer.contentType) || "an exception without words");
   return answer;
 }
 
@@ -94,7 +94,7 @@ export function legendOf(answer: UpstreamAnswer): UpstreamAnswer {
   const { contentType, body } = answer;
   if (body.byteLength === 0) throw new SourceError("empty", "the answer is empty");
   if (isPicture(body) || /^application\/(\w+\+)?json\b/i.test(contentType)) return answer;
-  throw new SourceError("exception", ownWords(body) || "a document without words");
+  throw new SourceError("exception", ownWords(body, contentType) || "a document without words");
 }
 
 const CODES: ReadonlyMap<string, readonly [FailureClass, string]> = new Map([

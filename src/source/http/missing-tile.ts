@@ -25,8 +25,9 @@ export function missingTilesOf({ type, missing }: Pick<HttpSourceOptions, "type"
   if (missing?.length === 0) return { isSaidBy: () => false, areEmptyTiles: false };
   const statuses: ReadonlySet<number> = new Set([...STATUSES[type], ...(missing ?? [])]);
   return {
-    isSaidBy: ({ status, body }) =>
-      statuses.has(status) || (type === "wmts" && isMarkup(body) && exceptionCodes(body).includes(OUT_OF_RANGE)),
+    isSaidBy: ({ status, contentType, body }) =>
+      statuses.has(status) ||
+      (type === "wmts" && isMarkup(body) && exceptionCodes(body, contentType).includes(OUT_OF_RANGE)),
     areEmptyTiles: true,
   };
 }

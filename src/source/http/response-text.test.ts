@@ -55,3 +55,14 @@ test("an exception in another encoding is read by its XML declaration", () => {
   const text = '<?xml version="1.0" encoding="ISO-8859-1"?><e><ServiceException>Straße</ServiceException></e>';
   expect(ownWords(Buffer.from(text, "latin1"))).toBe("Straße");
 });
+
+test("an exception in another encoding is read by the charset of its Content-Type", () => {
+  const text = "<e><ServiceException>Straße</ServiceException></e>";
+  const latin1 = Buffer.from(text, "latin1");
+  expect(ownWords(latin1, "text/xml; charset=ISO-8859-1")).toBe("Straße");
+  expect(ownWords(latin1, 'text/xml;charset="windows-1252"')).toBe("Straße");
+  expect(ownWords(Buffer.from(`\ufeff${text}`, "utf16le"), "text/xml")).toBe("Straße");
+  expect(ownWords(Buffer.from(text, "utf16le"), "text/xml; charset=utf-16le")).toBe("Straße");
+  // The charset of a web server's configuration, which is not that of the text.
+  expect(ownWords(Buffer.from(text), "text/xml; charset=ISO-8859-1")).toBe("Straße");
+});

@@ -1,4 +1,4 @@
-import { declaredEncoding } from "../../lib/xml-encoding.ts";
+import { answerText } from "../../lib/answer-text.ts";
 
 /**
  * The codes of OGC exceptions that say that the request itself is wrong (WMS 1.1.1, A.3; WMS 1.3.0, table E.1; OWS
@@ -31,34 +31,31 @@ const HIDDEN: ReadonlySet<string> = new Set(["script", "style"]);
  * Returns the upstream's own words from an exception document or a page: one line, no markup, 300 characters at most. Takes
  * time in proportion to the document: an upstream may send anything, and the renderer waits.
  */
-export function ownWords(body: Uint8Array): string {
-  const { said, codes, all } = readExceptions(body);
+export function ownWords(body: Uint8Array, contentType = ""): string {
+  const { said, codes, all } = readExceptions(body, contentType);
   return plainWords(said) || codes.join(" ") || plainWords(all);
 }
 
 /** Returns the codes of an exception document. */
-export const exceptionCodes = (body: Uint8Array): readonly string[] => readExceptions(body).codes;
+export const exceptionCodes = (body: Uint8Array, contentType: string): readonly string[] =>
+  readExceptions(body, contentType).codes;
 
 /** Returns whether a body is an exception document whose code says that the request would fail again. */
-export const isPermanentException = (body: Uint8Array): boolean =>
-  readExceptions(body).codes.some((code) => PERMANENT_CODES.has(code));
+export const isPermanentException = (body: Uint8Array, contentType: string): boolean =>
+  exceptionCodes(body, contentType).some((code) => PERMANENT_CODES.has(code));
 
-/** Returns a text of UTF-8, else in the encoding that its XML declaration names. */
-function textOf(bytes: Uint8Array): string {
+/**
+ * Returns a text of UTF-8 as such, whatever it is called: many servers put one charset on all of their answers. Any other
+ * text is decoded by its mark, the Content-Type or its XML declaration.
+ */
+function textOf(bytes: Uint8Array, contentType: string): string {
   const text = Buffer.from(bytes).toString("utf8");
-  const encoding = text.includes("\ufffd") ? declaredEncoding(bytes) : undefined;
-  if (encoding === undefined) return text;
-  try {
-    return new TextDecoder(encoding).decode(bytes);
-  } catch {
-    // No encoding has this name.
-    return text;
-  }
+  return /[\0\ufffd]/.test(text) ? answerText(bytes, contentType) : text;
 }
 
 /** Returns the texts of the exceptions in a document, their codes, and all of its texts. */
-function readExceptions(body: Uint8Array) {
-  const text = textOf(body.subarray(0, MOST_BYTES));
+function readExceptions(body: Uint8Array, contentType: string) {
+  const text = textOf(body.subarray(0, MOST_BYTES), contentType);
   const said: string[] = [];
   const codes: string[] = [];
   const all: string[] = [];

@@ -15,8 +15,8 @@ export const EMPTY = "the tile is empty";
 export function dataOf(answer: UpstreamAnswer, format: DataFormat): Uint8Array | undefined {
   checkStatus(answer);
   if (/^text\/html\b/i.test(answer.contentType) && answer.body.byteLength > 0)
-    throw new SourceError("exception", ownWords(answer.body) || "a page without words");
-  const bytes = tileData(answer.body, format);
+    throw new SourceError("exception", ownWords(answer.body, answer.contentType) || "a page without words");
+  const bytes = tileData(answer.body, format, answer.contentType);
   return bytes === undefined || format.content !== "json" ? bytes : jsonTile(bytes, answer.contentType, format);
 }
 
@@ -55,7 +55,7 @@ function isTileOf(mimeType: string, tile: unknown): boolean {
  * exception document and no HTML page is stored as a tile.
  * @throws SourceError
  */
-export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array | undefined {
+export function tileData(packed: Uint8Array, format: DataFormat, contentType = ""): Uint8Array | undefined {
   // Upstreams send vector tiles as their archives hold them, even if gzip was not requested.
   const isGzip = packed[0] === 0x1f && packed[1] === 0x8b;
   const bytes = isGzip
@@ -71,7 +71,7 @@ export function tileData(packed: Uint8Array, format: DataFormat): Uint8Array | u
   if (isPicture(bytes)) throw new SourceError("wrong_type", `a picture, not ${format.mimeType}`);
   const first = Buffer.from(bytes.subarray(0, 256)).toString("utf8").trimStart()[0];
   if (first === "<" || (first === "{" && format.content === "protobuf"))
-    throw new SourceError("exception", ownWords(bytes) || "a document without words");
+    throw new SourceError("exception", ownWords(bytes, contentType) || "a document without words");
   switch (format.content) {
     case "protobuf":
       // Field 3, the layers, or an extension, 16 and above (Mapbox Vector Tile 2.1, 4.1): no text begins with either.

@@ -18,3 +18,17 @@ test("without a charset, or with an unknown one, text is decoded as UTF-8; wrong
   expect(answerText(latin1("ß"), "")).toBe("\ufffd");
   expect(answerText(new Uint8Array(), "")).toBe("");
 });
+
+test("a byte order mark or a charset that the bytes contradict is passed over", () => {
+  const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><T>Größe</T>`;
+  const littleEndian = Buffer.from([0xff, 0xfe]);
+  const bigEndian = Buffer.from([0xfe, 0xff]);
+  for (const mark of [littleEndian, bigEndian, Buffer.from("\ufeff")])
+    expect(answerText(Buffer.concat([mark, latin1(declared("ISO-8859-1"))]), "text/xml")).toBe(declared("ISO-8859-1"));
+  for (const mark of [littleEndian, bigEndian]) {
+    expect(answerText(Buffer.concat([mark, Buffer.from(declared("UTF-16"))]), "text/xml")).toBe(declared("UTF-16"));
+    expect(answerText(Buffer.concat([mark, Buffer.from("<T>ß</T>")]), "text/xml;charset=utf-16")).toBe("<T>ß</T>");
+  }
+  expect(answerText(Buffer.from(declared("utf-16")), "text/xml; charset=utf-16")).toBe(declared("utf-16"));
+  expect(answerText(Buffer.from(`\ufeff${declared("UTF-16")}`, "utf16le"), "text/xml")).toBe(declared("UTF-16"));
+});

@@ -1,0 +1,50 @@
+import { isUtf8 } from "node:buffer";
+import { declaredEncoding } from "./xml-encoding.ts";
+
+/**
+ * Decodes the body of an HTTP answer. The encoding comes from the byte order mark, else from the charset of the
+ * Content-Type, else from the XML declaration (RFC 7303, 3), else it is UTF-8. An encoding that the bytes contradict is
+ * passed over, and so is its mark. Bytes that are invalid in the encoding become U+FFFD.
+ */
+export function answerText(body: Uint8Array, contentType: string): string {
+  const mark = markOf(body);
+  const text = mark === undefined ? body : body.subarray(mark.bytes);
+  const named = [mark?.encoding, charsetOf(contentType), declaredEncoding(text)];
+  const encoding = named.find((one) => one !== undefined && !isContradicted(one, text, mark !== undefined));
+  return decoderOf(encoding ?? "utf-8").decode(text);
+}
+
+interface Mark {
+  readonly encoding: string;
+  readonly bytes: number;
+}
+
+function markOf([a, b, c]: Uint8Array): Mark | undefined {
+  if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: "utf-8", bytes: 3 };
+  if (a === 0xff && b === 0xfe) return { encoding: "utf-16le", bytes: 2 };
+  return a === 0xfe && b === 0xff ? { encoding: "utf-16be", bytes: 2 } : undefined;
+}
+
+/**
+ * Returns whether a text cannot be in an encoding: markup of single bytes is not UTF-16, and marked text that is no UTF-8
+ * is not UTF-8.
+ */
+function isContradicted(encoding: string, text: Uint8Array, isMarked: boolean): boolean {
+  if (/^utf-?16/i.test(encoding)) return beginsWithBytes(text);
+  return isMarked && /^utf-?8$/i.test(encoding) && !isUtf8(text);
+}
+
+/** Returns whether a text begins with a tag whose first two characters have one byte each. */
+const beginsWithBytes = ([first, second = 0]: Uint8Array): boolean => first === 0x3c && second > 0 && second < 0x80;
+
+const charsetOf = (contentType: string): string | undefined =>
+  /;\s*charset\s*=\s*"?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
+
+function decoderOf(label: string): InstanceType<typeof TextDecoder> {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    // The decoder does not support this encoding. UTF-8 still decodes the ASCII letters of names and titles.
+    return new TextDecoder();
+  }
+}
