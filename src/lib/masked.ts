@@ -40,6 +40,9 @@ const SECRET_NAME = /passw|pwd|secret|credential|api_?key/i;
 /** Flags whose names look like those of secrets. */
 const FLAGS: ReadonlySet<string> = new Set(["useDefaultCredentialsChain"]);
 
+/** The names of all fields with secrets. */
+export const secretFieldNames: readonly string[] = [...SECRET_FIELDS.keys()];
+
 type Path = readonly PropertyKey[];
 
 /** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */

@@ -191,9 +191,9 @@ function checkLayerNames(
   layers: readonly Layer[],
   problems: Problems,
 ): void {
-  const known = layers.map(({ name }) => name);
+  const known = new Set(layers.map(({ name }) => name));
   const check = (path: Path, name: string): void => {
-    if (!known.includes(name)) problems.add(path, unknownLayer(name, known));
+    if (!known.has(name)) problems.add(path, unknownLayer(name, [...known]));
   };
   for (const [i, { layer }] of diskQuota.layerQuotas.entries()) check(["diskQuota", "layerQuotas", i, "layer"], layer);
   for (const key of ["pins", "floors"] as const)

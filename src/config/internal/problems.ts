@@ -69,13 +69,20 @@ const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProbl
   ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
 ];
 
+/** Returns a path and those above it, as JSON. */
+const upTo = (path: Path): readonly string[] =>
+  Array.from({ length: path.length + 1 }, (_, length) => JSON.stringify(path.slice(0, length)));
+
 /** Collects the problems of one configuration. */
 export class Problems {
   readonly #origins: Origins;
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
   readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
-  readonly #skipped: Path[] = [];
+  /** The skipped paths, as JSON; the paths of the lists that they are items of; and all paths at or above them. */
+  readonly #skipped = new Set<string>();
+  readonly #listsWithSkipped = new Set<string>();
+  readonly #aboveSkipped = new Set<string>();
   /** The paths of all problems, and those above them, as JSON. */
   readonly #within = new Set<string>();
 
@@ -102,7 +109,7 @@ export class Problems {
   #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
     const problem = this.#problem(path, sentence, part);
     this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
-    for (let length = 0; length <= path.length; length++) this.#within.add(JSON.stringify(path.slice(0, length)));
+    for (const above of upTo(path)) this.#within.add(above);
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
@@ -121,7 +128,9 @@ export class Problems {
    * depend on the value are not checked, as with a value that is not valid.
    */
   skip(path: Path): void {
-    this.#skipped.push(path);
+    this.#skipped.add(JSON.stringify(path));
+    if (typeof path.at(-1) === "number") this.#listsWithSkipped.add(JSON.stringify(path.slice(0, -1)));
+    for (const above of upTo(path)) this.#aboveSkipped.add(above);
   }
 
   get warnings(): readonly ConfigurationProblem[] {
@@ -136,15 +145,11 @@ export class Problems {
 
   /** Returns whether a value at or below a path was skipped. */
   hasSkipped(path: Path): boolean {
-    return this.#skipped.some((skipped) => isWithin(skipped, path));
+    return this.#aboveSkipped.has(JSON.stringify(path));
   }
 
   #isKnown(path: Path): boolean {
-    return !this.#skipped.some(
-      (skipped) =>
-        isWithin(path, skipped) ||
-        (typeof skipped.at(-1) === "number" && skipped.length === path.length + 1 && isWithin(skipped, path)),
-    );
+    return !upTo(path).some((above) => this.#skipped.has(above)) && !this.#listsWithSkipped.has(JSON.stringify(path));
   }
 
   /** The problems file by file, each in the order of its file; problems from other origins come last. */

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { isMap } from "../../lib/is-map.ts";
-import { valueAt, withoutKey, withoutKeys, withValue } from "./document-path.ts";
+import { valueAt, withoutKey, withoutKeys } from "./document-path.ts";
 import type { Path, Problems } from "./problems.ts";
 
 export interface Reading {
@@ -11,7 +11,7 @@ export interface Reading {
 
 type Issue = z.core.$ZodIssue;
 
-/** The most issues of one value that are read: each costs a copy of a part of the document. */
+/** The most issues of one value that are reported, and the most parts that are removed at once: each costs a copy. */
 const MOST_ISSUES = 200;
 
 /** The maps in which a key without a value is a mistake; everywhere else such a key counts as absent. */
@@ -30,15 +30,13 @@ export function readValue<S extends z.ZodType>(
 ): z.output<S> | undefined {
   const first = schema.safeParse(given);
   if (first.success) return first.data;
-  const firstIssues = innermost(first.error.issues.slice(0, MOST_ISSUES), given).slice(0, MOST_ISSUES);
-  const cleaned = firstIssues.reduce((value, issue) => clean(value, issue, at, reading), given);
+  const firstIssues = innermost(first.error.issues, given);
+  const cleaned = cleanedOf(given, firstIssues, at, reading);
   const second = cleaned === given ? first : schema.safeParse(cleaned);
   if (second.success) return second.data;
-  const issues =
-    cleaned === given
-      ? firstIssues
-      : innermost((second.error?.issues ?? []).slice(0, MOST_ISSUES), cleaned).slice(0, MOST_ISSUES);
-  const hasShape = issues.every(({ code }) => code === "custom");
+  const all = cleaned === given ? firstIssues : innermost(second.error.issues, cleaned);
+  const hasShape = all.every(({ code }) => code === "custom");
+  const issues = all.slice(0, MOST_ISSUES);
   const reported = new Set<string>();
   for (const issue of issues) {
     if (!hasShape && issue.code === "custom" && issue.params?.["isLate"] === true) continue;
@@ -112,15 +110,37 @@ function innermost(issues: readonly Issue[], document: unknown, above: Path = []
 
 const pathOf = (issue: Issue): Path => issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
 
-/** Returns the document without an empty value, or with a text of a variable parsed, where that caused the issue. */
-function clean(document: unknown, issue: Issue, at: Path, reading: Reading): unknown {
+/** Returns the document without the empty values, and with the texts of variables parsed, that caused issues. */
+function cleanedOf(document: unknown, issues: readonly Issue[], at: Path, reading: Reading): unknown {
+  const changes = issues.flatMap((issue) => changeOf(document, issue, at, reading) ?? []);
+  if (changes.length === 0) return document;
+  // One copy for all changes: each empty value of a long list is an issue.
+  let copy: unknown = structuredClone(document);
+  for (const { path, value } of changes) {
+    const key = path.at(-1);
+    const above = valueAt(copy, path.slice(0, -1));
+    if (key === undefined) copy = value;
+    else if (typeof above !== "object" || above === null) continue;
+    else if (value === undefined) Reflect.deleteProperty(above, key);
+    else Reflect.set(above, key, value);
+  }
+  return copy;
+}
+
+interface Change {
+  readonly path: Path;
+  /** Undefined: the key is removed. */
+  readonly value: unknown;
+}
+
+function changeOf(document: unknown, issue: Issue, at: Path, reading: Reading): Change | undefined {
   const path = pathOf(issue);
   const value = valueAt(document, path);
   if (value === null && isMap(valueAt(document, path.slice(0, -1))) && !MAPS_OF_VALUES.includes(path.at(-2)))
-    return withoutKey(document, path);
-  if (typeof value !== "string" || !reading.cameAsText([...at, ...path])) return document;
+    return { path, value: undefined };
+  if (typeof value !== "string" || !reading.cameAsText([...at, ...path])) return undefined;
   const parsed = parseText(value.trim(), issue);
-  return parsed === undefined ? document : withValue(document, path, parsed);
+  return parsed === undefined ? undefined : { path, value: parsed };
 }
 
 /** Parses the text of a variable as the type that the schema expects; undefined if the text does not fit. */

@@ -4,6 +4,7 @@ import type { FormatModifier } from "../../../layer/format-modifier.ts";
 import { rendersLegends, type SourceOptions } from "../../../layer/layer.ts";
 import { styleName } from "../../../layer/legend.ts";
 import { legalValuesText, type ParameterFilter, stylesFilter } from "../../../layer/parameter-filter.ts";
+import { repeats } from "../../../lib/repeats.ts";
 import {
   anyText,
   colour,
@@ -77,12 +78,12 @@ export function checkLegends(
 ): void {
   const filter = stylesFilter(parameterFilters);
   const names = legends.map(({ style }) => styleName(style, filter) ?? style);
+  const repeated = repeats(names, (name) => name);
   for (const [i, { style, url }] of legends.entries()) {
     const name = styleName(style, filter);
     const legal = filter === undefined ? '"", as the layer has no parameter filter STYLES' : legalValuesText(filter);
     if (name === undefined) expected(context, ["legends", i, "style"], legal);
-    else if (names.indexOf(name) < i)
-      wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
+    else if (repeated.has(i)) wrong(context, ["legends", i], `two legends are for the style ${JSON.stringify(name)}`);
     if (url === undefined && !rendersLegends(source))
       wrong(context, ["legends", i], "url is missing: only a source of type wms has legends of its own");
   }
@@ -96,10 +97,10 @@ export function checkModifiers(
   }: { readonly source: { readonly type: string }; readonly formatModifiers: readonly FormatModifier[] },
   context: z.RefinementCtx,
 ): void {
+  const repeated = repeats(formatModifiers, ({ format }) => format);
   for (const [i, { format, requestFormat, transparent, bgColor, palette }] of formatModifiers.entries()) {
     if (formatOf(format) === undefined) expected(context, ["formatModifiers", i, "format"], "a format of the layer");
-    else if (formatModifiers.findIndex((other) => other.format === format) < i)
-      wrong(context, ["formatModifiers", i, "format"], `two modifiers are for ${format}`);
+    else if (repeated.has(i)) wrong(context, ["formatModifiers", i, "format"], `two modifiers are for ${format}`);
     const isOfRequest = [requestFormat, transparent, bgColor, palette].some((value) => value !== undefined);
     if (isOfRequest && source.type !== "wms")
       wrong(context, ["formatModifiers", i], "only jpegQuality is of use where the source is not of type wms");

@@ -16,6 +16,7 @@ import {
   numberText,
 } from "../../../layer/parameter-filter.ts";
 import { NOT_STORED } from "../../../layer/stored-levels.ts";
+import { repeats } from "../../../lib/repeats.ts";
 import {
   anyText,
   either,
@@ -159,9 +160,9 @@ const ParameterFilterSchema = kinds([
   }).superRefine(hasLegalDefault),
 ]);
 const ParameterFiltersSchema = list(ParameterFilterSchema).superRefine((filters, context) => {
+  const repeated = repeats(filters, ({ key }) => key);
   for (const [i, { key }] of filters.entries())
-    if (filters.findIndex((other) => other.key === key) < i)
-      wrong(context, [i, "key"], `two filters have the key ${key}`);
+    if (repeated.has(i)) wrong(context, [i, "key"], `two filters have the key ${key}`);
 });
 
 const percent = optional(number({ above: 0, most: 100 }));

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { repeats } from "../../../lib/repeats.ts";
 import { quotaBytes } from "../../../quota/quota-bytes.ts";
 import { DEFAULT_QUOTA, type Quota } from "../../../quota/quota-configuration.ts";
 import { QUOTA_COUNTS } from "../../../quota/quota-count.ts";
@@ -76,9 +77,9 @@ export const DiskQuotaSchema = map({
     }),
   )
     .superRefine((quotas, context) => {
+      const repeated = repeats(quotas, ({ layer }) => layer);
       for (const [i, { layer }] of quotas.entries())
-        if (quotas.findIndex((other) => other.layer === layer) < i)
-          wrong(context, [i, "layer"], `${JSON.stringify(layer)} has two quotas`);
+        if (repeated.has(i)) wrong(context, [i, "layer"], `${JSON.stringify(layer)} has two quotas`);
     })
     .default([])
     .describe("Quotas of single layers."),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { RequestFilter } from "../../../layer/request-filter.ts";
+import { repeats } from "../../../lib/repeats.ts";
 import {
   expected,
   flag,
@@ -57,9 +58,9 @@ const RequestFilterSchema = kinds([
 ]);
 
 export const RequestFiltersSchema = someOf(RequestFilterSchema).superRefine((filters, context) => {
+  const repeated = repeats(filters, ({ name }) => name);
   for (const [i, filter] of filters.entries()) {
-    if (filters.findIndex(({ name }) => name === filter.name) < i)
-      wrong(context, [i, "name"], `two request filters are called ${JSON.stringify(filter.name)}`);
+    if (repeated.has(i)) wrong(context, [i, "name"], `two request filters are called ${JSON.stringify(filter.name)}`);
     if (filter.type !== "circle" && filter.zoomStart > filter.zoomStop)
       expected(context, [i, "zoomStart"], `at most zoomStop (${filter.zoomStop})`);
   }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { FEED_OPERATIONS } from "../../../layer/update-source.ts";
+import { repeats } from "../../../lib/repeats.ts";
 import { httpUrl, kinds, map, mimeType, oneOf, optional, someOf, text, unlessUnfit, whole, wrong } from "./fields.ts";
 
 const MOST_THREADS = 128;
@@ -26,6 +27,5 @@ const UpdateSourceSchema = kinds([
 export type UpdateSourceDocument = z.output<typeof UpdateSourceSchema>;
 
 export const UpdateSourcesSchema = someOf(UpdateSourceSchema).superRefine((sources, context) => {
-  for (const [i, { url }] of sources.entries())
-    if (sources.findIndex((other) => other.url === url) < i) wrong(context, [i, "url"], "two feeds have this address");
+  for (const i of repeats(sources, ({ url }) => url)) wrong(context, [i, "url"], "two feeds have this address");
 });
