@@ -1,7 +1,7 @@
 import type { TileAddress, TileSet } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { statOf } from "./internal/directories.ts";
-import type { FileProbe } from "./internal/file-probe.ts";
+import { type FileProbe, REPLACED } from "./internal/file-probe.ts";
 import { identityOf } from "./internal/store-root.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
 import type { LocalStore, Store } from "./store.ts";
@@ -104,11 +104,7 @@ export class OpenableStore implements Store {
     const device = deviceOf(root);
     if (device === undefined || device === opened.device) return;
     if (opened.identity === undefined || identityOf(root) !== opened.identity)
-      throw new StoreError(
-        "unavailable",
-        `${probe.lost}: another one is in its place since the start; put it back, or restart the server`,
-        undefined,
-      );
+      throw new StoreError("unavailable", `${probe.lost}: ${REPLACED}`, undefined);
     this.#opened = undefined;
     // Nothing waits for the end of a store that is not used any more.
     opened.store[Symbol.asyncDispose]().then(undefined, () => undefined);

@@ -11,6 +11,8 @@ const LONGEST_WAIT_MS = 2_000;
 const LOOK_MS = 1_000;
 
 const SILENT = "the file system does not answer";
+/** Something else has the name of the directory, such as the mount point of a volume. */
+export const REPLACED = "another one is in its place since the start; put it back, or restart the server";
 
 export interface FileProbeParts {
   readonly root: string;
@@ -31,6 +33,8 @@ export class FileProbe {
   #looking: Promise<string | undefined> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isHanging = false;
+  /** Whether a look has found a file by which the store is recognised. A directory without one is another one then. */
+  #hadMark = false;
   /** Called with the reason when the file system does not answer any more, and with undefined when it does again. */
   changed: (reason: string | undefined) => void = () => {};
 
@@ -80,17 +84,22 @@ export class FileProbe {
   async #ask(): Promise<string | undefined> {
     const { root, writes } = this.#parts;
     try {
-      if (!(await stat(root)).isDirectory()) return `${this.lost}: ENOTDIR`;
+      if (!(await stat(root)).isDirectory()) return `${this.lost}: ${REPLACED}`;
       await access(root, constants.R_OK | constants.X_OK | (writes ? constants.W_OK : 0));
-      await this.#touch();
+      const hasMark = await this.#touch();
+      if (this.#hadMark && !hasMark) return `${this.lost}: ${REPLACED}`;
+      this.#hadMark = hasMark;
       return undefined;
     } catch (error) {
       return `${this.lost}: ${codeOf(error) || String(error)}`;
     }
   }
 
-  /** Reads a file of the store, and writes its time: the attributes of a directory may come from a cache. */
-  async #touch(): Promise<void> {
+  /**
+   * Reads a file of the store, and writes its time: the attributes of a directory may come from a cache. Returns whether
+   * the directory has one.
+   */
+  async #touch(): Promise<boolean> {
     const { root, writes } = this.#parts;
     for (const name of MARKS) {
       const path = join(root, name);
@@ -102,7 +111,8 @@ export class FileProbe {
       await file.close();
       // The time of the other files has a meaning.
       if (writes && name === MARKS[0]) await utimes(path, new Date(), new Date());
-      return;
+      return true;
     }
+    return false;
   }
 }
