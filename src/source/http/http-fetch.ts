@@ -177,7 +177,7 @@ interface RequestHeaders {
 
 /** Returns what may be a key in the value of a header: all of it, and what follows a scheme such as `Bearer`. */
 const secretsInHeader = (value: string): readonly string[] =>
-  [value, ...(/^\w+ +(.+)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
+  [value, ...(/^\w+ +(\S.*)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
 
 function headersFor({ username, password, headers = {} }: Omit<UpstreamOptions, "url">): RequestHeaders {
   const plain = {
