@@ -51,6 +51,8 @@ export async function programWith(name: string | undefined): Promise<Command> {
     .version(ownVersion())
     .enablePositionalOptions()
     .showHelpAfterError("(see nuthatch --help)");
+  // The version needs no command: loading all of them takes most of its time.
+  if (name === "--version" || name === "-V") return program;
   const named = COMMANDS.filter(([known]) => known === name);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());
   return program;
