@@ -4,7 +4,7 @@ import { ok, type Result, refuse } from "../lib/result.ts";
 type Ranges = readonly (readonly [first: number, last: number])[];
 
 const LAST_CODE_POINT = 0x10ffff;
-const LINE_ENDS: Ranges = [
+const VERTICAL_SPACE: Ranges = [
   [0x0a, 0x0d],
   [0x85, 0x85],
   [0x2028, 0x2029],
@@ -34,7 +34,7 @@ const PREDEFINED: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
       [0x20, 0x20],
     ],
   ],
-  ["v", LINE_ENDS],
+  ["v", VERTICAL_SPACE],
   [
     "w",
     [
@@ -197,7 +197,7 @@ function translated(regex: string, { unicodeCase }: Options): string {
       else out += re2Set(value, flags.fold && !unicodeCase);
       at = end;
     } else if (rest.startsWith(".")) {
-      out += flags.dotAll ? "(?s:.)" : set(complement(LINE_ENDS_OF_DOT));
+      out += flags.dotAll ? "(?s:.)" : set(complement(LINE_TERMINATORS));
       at++;
     } else if ("^$|*+?".includes(rest.charAt(0))) {
       out += rest.charAt(0);
@@ -211,8 +211,8 @@ function translated(regex: string, { unicodeCase }: Options): string {
   return out;
 }
 
-/** Line terminators that `.` does not match: a vertical tab and a form feed are others. */
-const LINE_ENDS_OF_DOT: Ranges = [
+/** The line terminators of Java, which `.` does not match. `\v` is also a vertical tab and a form feed. */
+const LINE_TERMINATORS: Ranges = [
   [0x0a, 0x0a],
   [0x0d, 0x0d],
   [0x85, 0x85],
@@ -338,7 +338,7 @@ function escapeAt(
     if ("bBAz".includes(letter) && letter !== "" && !rest.startsWith("{")) return { value: `\\${letter}`, end };
     // A value matches as a whole: at the end of the expression there is nothing behind it.
     if (letter === "Z" && /^\)*$/.test(rest)) return { value: "\\z", end };
-    if (letter === "R") return { value: `(?:\\r\\n|${set(LINE_ENDS)})`, end };
+    if (letter === "R") return { value: `(?:\\r\\n|${set(VERTICAL_SPACE)})`, end };
     if (letter === "Q") return quotation(regex, at);
   } else if (letter === "Q") throw new NotTranslatable("\\Q within brackets has no equal in RE2");
   if (/[1-9]/.test(letter)) throw new NotTranslatable(`invalid escape sequence: \`\\${letter}\``);

@@ -123,8 +123,9 @@ export class NodePool extends ServingMembers implements ServingProcesses {
     };
     const join = async (hello: NodeHello): Promise<Welcome> => {
       if (!isNodeHello(hello)) {
-        socket.destroy(new Error("the request to join is none of a node"));
-        return { kind: "refused", reason: "the request to join is none of a node" };
+        const reason = "the request to join does not describe a node";
+        socket.destroy(new Error(reason));
+        return { kind: "refused", reason };
       }
       for (;;) {
         const admitted = admission(hello);
