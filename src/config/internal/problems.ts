@@ -50,18 +50,30 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
   return shown(isAddress ? maskedAddress(written) : written);
 }
 
+const textOf = (sentence: Sentence): string => (typeof sentence === "string" ? sentence : sentence());
+
 const kindOf = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "a map" : "another value";
 
 /** The most problems, and the most warnings, that are reported one by one. */
 const MOST_PROBLEMS = 100;
 
-/** Returns the first problems, and the number of the others as a last one. */
-function firstOnes(problems: readonly ConfigurationProblem[], kind: string): readonly ConfigurationProblem[] {
-  const others = problems.length - MOST_PROBLEMS;
-  const last = problems[MOST_PROBLEMS];
-  if (last === undefined) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), { file: last.file, path: "", message: `and ${others} more ${kind}` }];
+/** The most problems, and the most warnings, whose sentences are made: each may search for the name that was meant. */
+const MOST_SENTENCES = 5 * MOST_PROBLEMS;
+
+/** A text, or the function that makes it: it is called for the first problems alone. */
+type Sentence = string | (() => string);
+
+/** Returns the first problems, and the number of the others, which are `more` besides those of the list, as a last one. */
+function firstOnes(
+  problems: readonly ConfigurationProblem[],
+  more: number,
+  kind: string,
+): readonly ConfigurationProblem[] {
+  const others = Math.max(0, problems.length - MOST_PROBLEMS) + more;
+  if (others === 0) return problems;
+  const file = problems[Math.min(MOST_PROBLEMS, problems.length - 1)]?.file ?? "the configuration";
+  return [...problems.slice(0, MOST_PROBLEMS), { file, path: "", message: `and ${others} more ${kind}` }];
 }
 
 /** Returns each problem once: a wrong value of the defaults of layers is wrong in each layer that has it. */
@@ -79,6 +91,9 @@ export class Problems {
   readonly #found: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
 
   readonly #warned: { readonly path: Path; readonly problem: ConfigurationProblem }[] = [];
+  /** The paths of the problems and warnings without a sentence. */
+  readonly #moreFound: Path[] = [];
+  readonly #moreWarned: Path[] = [];
   /** The skipped paths, as JSON; the paths of the lists that they are items of; and all paths at or above them. */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();
@@ -96,25 +111,30 @@ export class Problems {
   }
 
   /** Adds the problem `layers[0].gutter: SENTENCE`. */
-  add(path: Path, sentence: string, part: "key" | "value" = "value"): void {
-    this.#put(path, sentence, undefined, part);
+  add(path: Path, sentence: Sentence, part: "key" | "value" = "value"): void {
+    this.#put(path, () => this.#problem(path, textOf(sentence), part));
   }
 
   /** Adds the problem `layers[0].gutter: expected WHAT, got VALUE`. */
   expected(path: Path, what: string, value: unknown): void {
-    const text = display(path, value, this.#origins);
-    this.#put(path, `expected ${what}, got ${text ?? kindOf(value)}`, text, "value");
+    this.#put(path, () => {
+      const text = display(path, value, this.#origins);
+      const problem = this.#problem(path, `expected ${what}, got ${text ?? kindOf(value)}`, "value");
+      return text === undefined ? problem : { ...problem, value: text };
+    });
   }
 
-  #put(path: Path, sentence: string, value: string | undefined, part: "key" | "value"): void {
-    const problem = this.#problem(path, sentence, part);
-    this.#found.push({ path, problem: value === undefined ? problem : { ...problem, value } });
+  #put(path: Path, problem: () => ConfigurationProblem): void {
+    if (this.#found.length < MOST_SENTENCES) this.#found.push({ path, problem: problem() });
+    else this.#moreFound.push(path);
     for (const above of upTo(path)) this.#within.add(above);
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
-  warn(path: Path, sentence: string): void {
-    this.#warned.push({ path, problem: this.#problem(path, sentence, "value") });
+  warn(path: Path, sentence: Sentence): void {
+    if (this.#warned.length < MOST_SENTENCES)
+      this.#warned.push({ path, problem: this.#problem(path, textOf(sentence), "value") });
+    else this.#moreWarned.push(path);
   }
 
   #problem(path: Path, sentence: string, part: "key" | "value"): ConfigurationProblem {
@@ -135,7 +155,7 @@ export class Problems {
 
   get warnings(): readonly ConfigurationProblem[] {
     const known = distinct(this.#warned.filter(({ path }) => this.#isKnown(path)).map(({ problem }) => problem));
-    return firstOnes(known, "warnings");
+    return firstOnes(known, this.#countOf(this.#moreWarned), "warnings");
   }
 
   /** Returns whether there is a problem or a skipped value at or below a path. */
@@ -146,6 +166,13 @@ export class Problems {
   /** Returns whether a value at or below a path was skipped. */
   hasSkipped(path: Path): boolean {
     return this.#aboveSkipped.has(JSON.stringify(path));
+  }
+
+  /** Returns the number of places in the files: a wrong value of the defaults of layers is wrong in each layer. */
+  #countOf(paths: readonly Path[]): number {
+    return new Set(
+      paths.filter((path) => this.#isKnown(path)).map((path) => JSON.stringify(this.#origins.pathIn(path))),
+    ).size;
   }
 
   #isKnown(path: Path): boolean {
@@ -161,6 +188,6 @@ export class Problems {
     const line = ({ line, column }: ConfigurationProblem) =>
       (line ?? Number.MAX_SAFE_INTEGER / 2000) * 1000 + (column ?? 0);
     const sorted = known.sort((a, b) => rank(a) - rank(b) || line(a) - line(b));
-    return firstOnes(sorted, "problems");
+    return firstOnes(sorted, this.#countOf(this.#moreFound), "problems");
   }
 }
