@@ -25,5 +25,5 @@ export function gridSetHint(
         return srs !== undefined && sameSrs(srs, code);
       });
   if (inCrs !== undefined) return `; did you mean ${inCrs}?`;
-  return isKnownSystem(code) ? "" : didYouMean(id, known);
+  return !Number.isNaN(code) && isKnownSystem(code) ? "" : didYouMean(id, known);
 }

@@ -59,7 +59,7 @@ const kindOf = (value: unknown): string =>
 const MOST_PROBLEMS = 100;
 
 /** The most problems, and the most warnings, whose sentences are made: each may search for the name that was meant. */
-const MOST_SENTENCES = 5 * MOST_PROBLEMS;
+const MOST_SENTENCES = 2 * MOST_PROBLEMS;
 
 /** A text, or the function that makes it: it is called for the first problems alone. */
 type Sentence = string | (() => string);
@@ -85,6 +85,15 @@ const distinct = (problems: readonly ConfigurationProblem[]): ConfigurationProbl
 const upTo = (path: Path): readonly string[] =>
   Array.from({ length: path.length + 1 }, (_, length) => JSON.stringify(path.slice(0, length)));
 
+/** Adds a path and those above it, as JSON, to paths that have been added so. */
+function addUpTo(path: Path, added: Set<string>): void {
+  for (let length = path.length; length >= 0; length--) {
+    const above = JSON.stringify(path.slice(0, length));
+    if (added.has(above)) return;
+    added.add(above);
+  }
+}
+
 /** Collects the problems of one configuration. */
 export class Problems {
   readonly #origins: Origins;
@@ -94,6 +103,9 @@ export class Problems {
   /** The paths of the problems and warnings without a sentence. */
   readonly #moreFound: Path[] = [];
   readonly #moreWarned: Path[] = [];
+  /** The places in the files of those with one: a wrong value of the defaults of layers is wrong in each layer. */
+  readonly #placesFound = new Set<string>();
+  readonly #placesWarned = new Set<string>();
   /** The skipped paths, as JSON; the paths of the lists that they are items of; and all paths at or above them. */
   readonly #skipped = new Set<string>();
   readonly #listsWithSkipped = new Set<string>();
@@ -125,14 +137,14 @@ export class Problems {
   }
 
   #put(path: Path, problem: () => ConfigurationProblem): void {
-    if (this.#found.length < MOST_SENTENCES) this.#found.push({ path, problem: problem() });
+    if (this.#isAmong(this.#placesFound, path)) this.#found.push({ path, problem: problem() });
     else this.#moreFound.push(path);
-    for (const above of upTo(path)) this.#within.add(above);
+    addUpTo(path, this.#within);
   }
 
   /** Adds the warning `layers[0].name: SENTENCE`. A configuration with warnings is valid. */
   warn(path: Path, sentence: Sentence): void {
-    if (this.#warned.length < MOST_SENTENCES)
+    if (this.#isAmong(this.#placesWarned, path))
       this.#warned.push({ path, problem: this.#problem(path, textOf(sentence), "value") });
     else this.#moreWarned.push(path);
   }
@@ -150,7 +162,7 @@ export class Problems {
   skip(path: Path): void {
     this.#skipped.add(JSON.stringify(path));
     if (typeof path.at(-1) === "number") this.#listsWithSkipped.add(JSON.stringify(path.slice(0, -1)));
-    for (const above of upTo(path)) this.#aboveSkipped.add(above);
+    addUpTo(path, this.#aboveSkipped);
   }
 
   get warnings(): readonly ConfigurationProblem[] {
@@ -168,14 +180,25 @@ export class Problems {
     return this.#aboveSkipped.has(JSON.stringify(path));
   }
 
-  /** Returns the number of places in the files: a wrong value of the defaults of layers is wrong in each layer. */
+  /** Returns whether the place of a path is one of the first places, and adds it to them. */
+  #isAmong(places: Set<string>, path: Path): boolean {
+    const place = this.#placeOf(path);
+    if (places.has(place)) return true;
+    if (places.size >= MOST_SENTENCES) return false;
+    places.add(place);
+    return true;
+  }
+
+  #placeOf(path: Path): string {
+    return JSON.stringify(this.#origins.pathIn(path));
+  }
+
   #countOf(paths: readonly Path[]): number {
-    return new Set(
-      paths.filter((path) => this.#isKnown(path)).map((path) => JSON.stringify(this.#origins.pathIn(path))),
-    ).size;
+    return new Set(paths.filter((path) => this.#isKnown(path)).map((path) => this.#placeOf(path))).size;
   }
 
   #isKnown(path: Path): boolean {
+    if (this.#skipped.size === 0) return true;
     return !upTo(path).some((above) => this.#skipped.has(above)) && !this.#listsWithSkipped.has(JSON.stringify(path));
   }
 
