@@ -69,6 +69,12 @@ test("without a default store the directory is the first one, so that its tiles 
   expect(await problemsOfText(text, {})).toEqual([]);
 });
 
+test("a directory of GeoWebCache that is the working directory is a store that a server takes", async () => {
+  const { text } = yamlOf(await readGeoWebCache(directoryWith(file("", wmsLayer("a"))), undefined));
+  const written = text.replace(/path: .*/, `path: ${process.cwd()}`);
+  expect(await problemsOfText(written, {})).toEqual([]);
+});
+
 test("relative paths are written as absolute ones, which begin where --geowebcache has them: in the working directory", async () => {
   const text = `<gwcConfiguration xmlns="http://geowebcache.org/schema/1.20.0">
     <blobStores>
