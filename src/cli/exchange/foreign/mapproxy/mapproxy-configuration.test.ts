@@ -259,6 +259,37 @@ sources: { up: { ${UP} } }
   else expect(report).not.toContain("datum");
 });
 
+test.each([
+  // As MapProxy 1.15.1 has them.
+  ["time", "[2012-11-12, 2012-11-13]", ["2012-11-12", "2012-11-13"], "2012-11-13"],
+  ["Elevation", "[0, 1000, 3000], default: 1000", ["0", "1000", "3000"], "1000"],
+  ["elevation", '["0/1000/3000"]', ["0", "1000", "3000"], "3000"],
+  ["run", "[a]", ["a"], "a"],
+  [
+    "dim_reference_time",
+    '["2020-08-25T00:00:00Z/2020-08-25T03:00:00Z/PT2H"]',
+    ["2020-08-25T00:00:00Z", "2020-08-25T02:00:00Z", "2020-08-25T04:00:00Z"],
+    "2020-08-25T04:00:00Z",
+  ],
+  ["TIME", '["2007-03-01T13:00:00/P1D"]', ["2007-03-01T13:00:00", "2007-03-02T13:00:00"], "2007-03-02T13:00:00"],
+  ["time", '["P1D/2007-03-01T13:00Z"]', ["2007-02-28T13:00:00Z", "2007-03-01T13:00:00Z"], "2007-03-01T13:00:00Z"],
+  ["time", '["2007-03-01T13:00:00+00:00"]', ["2007-03-01T13:00:00Z"], "2007-03-01T13:00:00Z"],
+  ["time", '["2000-01-01T00:00:00Z/2020-01-01T00:00:00Z/PT1S"]', [], ""],
+  ["time", '["2000-01-01T00:00:00Z/2020-01-01T00:00:00Z/P1M"], default: now', [], "now"],
+])("the values of the dimension %s: %s are those of MapProxy", async (name, values, expected, standard) => {
+  const taken = await mapProxyConfiguration(
+    fileOf(`
+layers: [{ name: a, title: A, sources: [c], dimensions: { ${name}: { values: ${values} } } }]
+caches: { c: { grids: [GLOBAL_MERCATOR], sources: [up], disable_storage: true } }
+sources: { up: { ${UP} } }
+`),
+  );
+  expect(taken.layers[0]?.content["parameterFilters"]).toEqual([
+    { type: "string", key: name.toUpperCase(), default: standard, values: expected },
+  ]);
+  expect(reportText(taken.reports).includes("all requests have the default")).toBe(expected.length === 0);
+});
+
 test("a grid set has the name that MapProxy gives the grid, also in the directory of its tiles", async () => {
   const gridsOf = (names: readonly string[]) =>
     names.map((name, i) => `g${i}: { srs: "EPSG:2583${i}", bbox: [0, 0, 256000, 256000]${name} }`).join(", ");
