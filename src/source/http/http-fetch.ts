@@ -3,13 +3,15 @@ import type { TlsOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { HttpClient } from "../../lib/http/http-client.ts";
 import type { ServerKind, TlsFiles } from "../../lib/http/http-dispatcher.ts";
-import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
+import { type HttpAnswer, headerOf } from "../../lib/http/http-exchange.ts";
 import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-failure.ts";
 import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/trace-context.ts";
 import { ownVersion } from "../../lib/version.ts";
 import { SourceError } from "../source.ts";
 import { decodedBody } from "./content-coding.ts";
+import { SourceCookies } from "./cookies.ts";
+import { type Credentials, credentialsOf } from "./credentials.ts";
 import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
 import { failureOf, type UpstreamAnswer } from "./image-response.ts";
 import type { FormRequest } from "./query.ts";
@@ -37,13 +39,11 @@ export interface HttpFetch extends AsyncDisposable {
 
 /** `servers`: the configured servers. They get the credentials, and redirects to them are always followed. */
 export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
-  const headers = headersFor(options);
+  const credentials = credentialsOf(options);
   const secrets = [
     ...servers.flatMap(secretsIn),
     ...proxySecrets(options.proxy),
-    headers.basic ?? "",
-    options.username ?? "",
-    options.password ?? "",
+    ...(credentials?.secrets ?? []),
     ...Object.values(options.vendorParameters).filter(isKey),
     ...Object.values(options.headers ?? {}).flatMap(secretsInHeader),
   ];
@@ -58,7 +58,8 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
     ...(tls === undefined ? {} : { tls: () => readTlsFiles(tls) }),
   });
 
-  const read = followingRedirects(client, { headers, configured, options });
+  const cookies = options.cookies === true ? new SourceCookies() : undefined;
+  const read = followingRedirects(client, { credentials, cookies, configured, options });
 
   return {
     async request<T>(
@@ -67,13 +68,14 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
       understand: (answer: UpstreamAnswer) => T,
       accept = PICTURES,
     ): Promise<T> {
-      const met: URL[] = [];
+      const met: Met = { addresses: [], keys: [] };
       const hiderOf = () => {
-        if (met.length === 0) return hider;
+        if (met.addresses.length === 0 && met.keys.length === 0) return hider;
         // Redirects repeat parameters of the request, and messages need those words.
         const sent = [request.url.searchParams, new URLSearchParams(request.form)];
         const requested = new Set(sent.flatMap((parameters) => [...parameters.values()]));
-        return hiding([...secrets, ...met.flatMap(secretsIn).filter((value) => !requested.has(value))]);
+        const inAddresses = met.addresses.flatMap(secretsIn).filter((value) => !requested.has(value));
+        return hiding([...secrets, ...inAddresses, ...met.keys.filter(isKey)]);
       };
       try {
         const answer = await read(request, accept, signal, met);
@@ -93,20 +95,30 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   };
 }
 
-/** Reads the answer to a request. Adds the addresses that the request is redirected to to `met`. */
-type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: URL[]) => Promise<UpstreamAnswer>;
+/** What a request has met on its way that messages must not have. */
+interface Met {
+  /** The addresses of redirects. */
+  readonly addresses: URL[];
+  /** Answers to challenges, and values of cookies. */
+  readonly keys: string[];
+}
+
+/** Reads the answer to a request. Adds to `met` what it meets. */
+type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: Met) => Promise<UpstreamAnswer>;
 
 /** The statuses of redirects that keep the method and the body (RFC 9110, 15.4.8 and 15.4.9). */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 interface Following {
-  readonly headers: RequestHeaders;
+  readonly credentials: Credentials | undefined;
+  readonly cookies: SourceCookies | undefined;
   /** The hosts of the configured servers. */
   readonly configured: ReadonlySet<string>;
   readonly options: Omit<UpstreamOptions, "url">;
 }
 
-function followingRedirects(client: HttpClient, { headers, configured, options }: Following): Read {
+function followingRedirects(client: HttpClient, { credentials, cookies, configured, options }: Following): Read {
+  const headersOf = headersFor(options);
   /**
    * A redirect to a server that is not configured must lead into the public internet: its answer is shown to clients,
    * who may not be allowed to see what a private server answers.
@@ -121,18 +133,34 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
     const untilMs = performance.now() + options.timeoutMs;
     let url = first;
     let form = firstForm;
+    const send = async (own: Readonly<Record<string, string>>, authorization?: string): Promise<HttpAnswer> => {
+      const cookie = await cookies?.headerFor(url);
+      const headers = {
+        ...own,
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(form === undefined ? {} : { "content-type": FORM_TYPE }),
+      };
+      const limits = { untilMs, limit: BODY_LIMIT, server: kindOf(url, first) };
+      const answer = await client.request(
+        url,
+        form === undefined ? { method: "GET", headers, ...limits } : { method: "POST", headers, body: form, ...limits },
+        signal,
+      );
+      // The answer to a challenge is a hash of the password.
+      if (authorization !== undefined) met.keys.push(...(/response="(\w+)"/.exec(authorization)?.slice(1) ?? []));
+      if (cookie !== undefined) met.keys.push(...cookie.split("; ").map((pair) => pair.replace(/^[^=]*=/, "")));
+      if (cookies !== undefined) met.keys.push(...(await cookies.keep(url, answer)));
+      return answer;
+    };
     for (let hop = 0; ; hop++) {
       // Credentials are for the first server only, even if another one is configured.
-      const sent = headers.of(hop === 0 || url.origin === first.origin, accept);
-      const question = {
-        ...(form === undefined
-          ? ({ method: "GET", headers: sent } as const)
-          : ({ method: "POST", headers: { ...sent, "content-type": FORM_TYPE }, body: form } as const)),
-        untilMs,
-        limit: BODY_LIMIT,
-        server: kindOf(url, first),
-      } as const;
-      const answer = await client.request(url, question, signal);
+      const isFirst = hop === 0 || url.origin === first.origin;
+      const own = headersOf(isFirst, accept);
+      const answer =
+        credentials === undefined || !isFirst
+          ? await send(own)
+          : await credentials.authorize(url, form === undefined ? "GET" : "POST", (value) => send(own, value));
       const { status, body } = answer;
       const location = status >= 300 && status < 400 ? headerOf(answer, "location") : undefined;
       if (body === undefined) throw new SourceError("too_large", `the answer is larger than ${BODY_LIMIT} bytes`);
@@ -145,7 +173,7 @@ function followingRedirects(client: HttpClient, { headers, configured, options }
       const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (next?.protocol !== "http:" && next?.protocol !== "https:")
         throw new SourceError("http_status", `status ${status}: redirected to no address`);
-      met.push(next);
+      met.addresses.push(next);
       url = next;
       if (!KEEPING.has(status)) form = undefined;
     }
@@ -164,34 +192,21 @@ function requestFailure(error: unknown, timeoutMs: number): SourceError {
   return failure;
 }
 
-function headerOf({ headers }: HttpAnswer, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.join(", ");
-}
-
-interface RequestHeaders {
-  /** The credentials in their encoded form. */
-  readonly basic: string | undefined;
-  of(isConfigured: boolean, accept: string): Readonly<Record<string, string>>;
-}
-
 /** Returns what may be a key in the value of a header: all of it, and what follows a scheme such as `Bearer`. */
 const secretsInHeader = (value: string): readonly string[] =>
   [value, ...(/^\w+ +(\S.*)$/.exec(value)?.slice(1) ?? [])].filter(isKey);
 
-function headersFor({ username, password, headers = {} }: Omit<UpstreamOptions, "url">): RequestHeaders {
+/** Returns the headers of a request, without its credentials. `isConfigured`: it goes to a configured server. */
+type HeadersOf = (isConfigured: boolean, accept: string) => Readonly<Record<string, string>>;
+
+function headersFor({ headers = {} }: Omit<UpstreamOptions, "url">): HeadersOf {
   const plain = {
     "user-agent": `Nuthatch/${ownVersion()}`,
     // Without this header any coding would be acceptable (RFC 9110, 12.5.3). Pictures are compressed already.
     "accept-encoding": "identity",
   };
-  const basic = username === undefined ? undefined : Buffer.from(`${username}:${password ?? ""}`).toString("base64");
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const authorized = basic === undefined ? own : { ...own, authorization: `Basic ${basic}` };
-  return {
-    basic,
-    of: (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? authorized : {}), ...currentTrace() }),
-  };
+  return (isConfigured, accept) => ({ ...plain, accept, ...(isConfigured ? own : {}), ...currentTrace() });
 }
 
 /** A proxy's error page names the proxy. */
