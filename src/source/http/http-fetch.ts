@@ -61,6 +61,15 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   const cookies = options.cookies === true ? new SourceCookies() : undefined;
   const read = followingRedirects(client, { credentials, cookies, configured, options });
 
+  let isClosed = false;
+  const running = new Set<Promise<UpstreamAnswer>>();
+  const readWhileOpen: Read = async (...request) => {
+    if (isClosed) throw new SourceError("cancelled", "cancelled");
+    const answer = read(...request);
+    running.add(answer);
+    return answer.finally(() => running.delete(answer));
+  };
+
   return {
     async request<T>(
       request: FormRequest,
@@ -78,7 +87,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         return hiding([...secrets, ...inAddresses, ...met.keys.filter(isKey)]);
       };
       try {
-        const answer = await read(request, accept, signal, met);
+        const answer = await readWhileOpen(request, accept, signal, met);
         try {
           return understand(answer);
         } catch (error) {
@@ -91,7 +100,12 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
         throw withoutSecrets(requestFailure(error, options.timeoutMs), hiderOf().hide);
       }
     },
-    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      // Between the requests of a redirect or of a log-in the client has none that it would wait for.
+      await Promise.allSettled(running);
+      await client[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -138,6 +138,21 @@ describe("a server that wants Digest", () => {
     expect(await textOf(sourceOf(url, { ...ME, allowPrivateRedirects: true }), url)).toBe("401 undefined");
   });
 
+  test("ends the requests in the middle of a log-in or a redirect before it is closed", async () => {
+    const { url } = await digestServer({
+      answer: (request, response) => {
+        if (request.url === "/map") response.writeHead(302, { Location: "/other" }).end();
+        else response.end(request.url);
+      },
+    });
+    const http = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {}, ...ME, cookies: true }, [
+      url,
+    ]);
+    const [text] = await Promise.all([textOf(http, url), http[Symbol.asyncDispose]()]);
+    expect(text).toBe("200 /other");
+    await expect(textOf(http, url)).rejects.toMatchObject({ failure: "cancelled" });
+  });
+
   test("signs the address of each redirect on the same server", async () => {
     const { url } = await digestServer({
       answer: (request, response) => {
