@@ -92,7 +92,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
           return understand(answer);
         } catch (error) {
           // Secrets must be removed before the message is shortened, so the body without them is read once more.
-          if (error instanceof SourceError) understand({ ...answer, body: hiderOf().hideIn(answer.body) });
+          if (error instanceof SourceError) understand(hiderOf().hideIn(answer));
           throw error;
         }
       } catch (error) {
