@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import querystring from "node:querystring";
 import type { TlsOptions, UpstreamOptions } from "../../layer/layer.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { HttpClient } from "../../lib/http/http-client.ts";
@@ -184,7 +185,8 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
         return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body: decoded };
       }
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
-      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+      const address = withEscapes(location);
+      const next = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
       if (next?.protocol !== "http:" && next?.protocol !== "https:")
         throw new SourceError("http_status", `status ${status}: redirected to no address`);
       met.addresses.push(next);
@@ -193,6 +195,13 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
     }
   };
 }
+
+/**
+ * Returns a Location with its octets beyond ASCII escaped: an address has none (RFC 3986, 2), but servers send them.
+ * undici decodes headers as ISO-8859-1.
+ */
+const withEscapes = (location: string): string =>
+  location.replace(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Classifies the failure of a request. */
 function requestFailure(error: unknown, timeoutMs: number): SourceError {
@@ -230,7 +239,7 @@ function proxySecrets(proxy: string | undefined): readonly string[] {
   return addresses.flatMap((address) => {
     if (address === undefined || !URL.canParse(address)) return [];
     const url = new URL(address);
-    return [...secretsIn(url), decodeURIComponent(url.username), decodeURIComponent(url.password)];
+    return [...secretsIn(url), querystring.unescape(url.username), querystring.unescape(url.password)];
   });
 }
 
