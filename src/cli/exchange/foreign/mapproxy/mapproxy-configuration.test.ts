@@ -52,7 +52,7 @@ sources:
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: "land,roads", transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { headers: { X-Key: secret, User-Agent: "\${city}/1", Host: h }, client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1", Host: h }, client_timeout: 20, manage_cookies: true }
     on_error: { 404: { response: transparent, cache: true }, 403: { response: "#f00" }, other: { response: transparent } }
     concurrent_requests: 3
   labels:
@@ -60,7 +60,7 @@ sources:
     wms_opts: { version: 1.1.0, featureinfo: true, legendgraphic: true }
     req: { url: "http://bob:secret@127.0.0.1:9/wms?map=/a.map", layers: labels, transparent: true, dpi: 96 }
     coverage: { bbox: [13, 52, 14, 53], srs: "EPSG:4326" }
-    http: { headers: { X-Key: secret, User-Agent: "\${city}/1" }, client_timeout: 20 }
+    http: { headers: { X-Key: secret, User-Agent: "\${city}/1" }, client_timeout: 20, manage_cookies: true }
     on_error: { 404: { response: transparent, cache: true } }
     concurrent_requests: 3
   tiles: { type: tile, grid: GLOBAL_WEBMERCATOR, url: "http://127.0.0.1:9/%(z)s/%(x)s/%(y)s.%(format)s" }
@@ -96,6 +96,7 @@ test("a realistic file becomes a configuration file that is valid", async () => 
       vendorParameters: { DPI: "96" },
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a file
       headers: { "X-Key": "${X_KEY_CITY_WMS}", "User-Agent": "$${city}/1" },
+      cookies: true,
       missing: [404],
       timeoutSeconds: 20,
       connections: 3,
@@ -138,6 +139,25 @@ test("a realistic file becomes a configuration file that is valid", async () => 
   ]);
 });
 
+test("cookies of all sources are those of a source, and a header Cookie is sent instead of them", async () => {
+  const taken = await mapProxyConfiguration(
+    fileWith(`globals: { http: { manage_cookies: yes } }
+sources:
+  a: { type: wms, req: { url: "http://127.0.0.1:9/a", layers: a } }
+  b: { type: wms, req: { url: "http://127.0.0.1:9/b", layers: b }, http: { manage_cookies: no } }
+  c: { type: wms, req: { url: "http://127.0.0.1:9/c", layers: c }, http: { manage_cookies: yes, headers: { cookie: s=1 } } }
+caches: { a_cache: { sources: [a] }, b_cache: { sources: [b] }, c_cache: { sources: [c] } }
+layers: [{ name: a, title: A, sources: [a_cache] }, { name: b, title: B, sources: [b_cache] }, { name: c, title: C, sources: [c_cache] }]`),
+  );
+  expect(taken.layers.map(({ content }) => (content["source"] as Record<string, unknown>)["cookies"])).toEqual([
+    true,
+    undefined,
+    undefined,
+  ]);
+  expect(await problemsOfText(foreignYaml("MapProxy", taken), { COOKIE_C: "s=1" })).toEqual([]);
+  expect(reportText(taken.reports)).toContain("http.manage_cookies (the header Cookie is sent instead)");
+});
+
 test("the report names each element", async () => {
   const taken = await mapProxyConfiguration(fileWith(REALISTIC, { "common.yaml": COMMON }));
   const report = reportText(taken.reports);
@@ -147,6 +167,7 @@ test("the report names each element", async () => {
   expect(report).toMatch(/kept, without effect: .*watermark.text/);
   expect(report).toContain("  kept, without effect: http.headers.Host (is a header that Nuthatch sets itself)");
   expect(report).toContain("  taken over differently: http.headers.X-Key (the value is in a variable)");
+  expect(report).toMatch(/source city_wms\n {2}taken over: .*http.manage_cookies/);
   expect(report).toMatch(/taken over differently: on_error.404.response \(source.missing/);
   expect(report).toMatch(/kept, without effect: on_error.403.response \(no tile has a colour/);
   expect(report).toContain("once the server runs, `nuthatch import");
