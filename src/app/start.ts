@@ -49,9 +49,7 @@ export async function startServer(
   const log = createLogger();
   makeStoreDirectories(configuration, log);
   const instance = randomUUID();
-  for (const warning of configuration.warnings) log.warn(warning);
-  if (configuration.users.length === 0)
-    log.info("the configuration has no users: without accounts management is open to all programs of this machine");
+  logNotices(configuration, log);
   let address = "";
   const lead = await startLead({
     coordinatorThread,
@@ -77,6 +75,13 @@ export async function startServer(
       log.info("closed");
     },
   };
+}
+
+/** Logs, at the start of a server or of a node, the warnings about the configuration, and whether management is open. */
+export function logNotices({ warnings, users }: Pick<Configuration, "warnings" | "users">, log: Logger): void {
+  for (const warning of warnings) log.warn(warning);
+  if (users.length === 0)
+    log.info("the configuration has no users: without accounts management is open to all programs of this machine");
 }
 
 /** Builds the process, or the processes, that answer HTTP. */

@@ -11,7 +11,7 @@ import { LocalRenderers } from "../local-renderers.ts";
 import { createLogger } from "../logger.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../process-methods.ts";
 import { Serving } from "../serving.ts";
-import { listen, makeStoreDirectories, type RunningServer, StartError } from "../start.ts";
+import { listen, logNotices, makeStoreDirectories, type RunningServer, StartError } from "../start.ts";
 import { dataDirectoryFault } from "../start-faults.ts";
 import { LeadLink } from "./lead-link.ts";
 import { LeadState } from "./lead-state.ts";
@@ -33,7 +33,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   makeStoreDirectories(own, log);
   const lock = claim(own);
   const instance = randomUUID();
-  for (const warning of own.warnings) log.warn(warning);
+  logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
   const link = new LeadLink(log);
