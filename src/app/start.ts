@@ -5,7 +5,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { loadStoreKinds } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
@@ -15,6 +15,7 @@ import type { LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
 import { dataDirectoryFault, listenFault } from "./start-faults.ts";
 import { prepareEach } from "./store-faults.ts";
+import type { StoreNewsExchange } from "./store-news-exchange.ts";
 
 export interface RunningServer {
   /** The address of the server, such as `http://127.0.0.1:8080/`. */
@@ -58,7 +59,7 @@ export async function startServer(
     use: "server",
     load,
     log,
-    buildServing: (core) => buildServing(configuration, instance, core, log),
+    buildServing: (core, _, storeNews) => buildServing(configuration, instance, core, storeNews, log),
     async open(serving) {
       address = await listen(serving, configuration);
       log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });
@@ -89,12 +90,25 @@ async function buildServing(
   configuration: Configuration,
   instance: string,
   core: Core,
+  storeNews: StoreNewsExchange,
   log: Logger,
 ): Promise<ServingProcesses> {
-  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, log);
-  const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores), "server");
+  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, storeNews, log);
+  const stores = await openStoresToServe(configuration, instance, storeNews);
   const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
+}
+
+/** Opens the stores of a process that serves, and is not an HTTP worker. */
+export async function openStoresToServe(
+  configuration: Configuration,
+  instance: string,
+  storeNews: StoreNewsExchange,
+): Promise<OpenedStores> {
+  const kinds = await loadStoreKinds(configuration.stores);
+  const stores: OpenedStores = openConfiguredStores(configuration, instance, kinds, "server", (news) => found(news));
+  const { found } = storeNews.join(stores.tell);
+  return stores;
 }
 
 /**
