@@ -1,7 +1,7 @@
 import type { OpenedStores, StoreTrouble, WatchedStore } from "../store/open-store.ts";
 
 /** A look costs a request to a remote store. */
-const REMOTE_LOOK_MS = 5_000;
+const REMOTE_LOOK_MS = 4_000;
 /** While there is trouble, its end is awaited. */
 const LOOK_MS = 1_000;
 

@@ -45,10 +45,14 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
     this.#failed = failed;
   }
 
+  #start(): BlockingCalls<BridgeCall> {
+    return new BlockingCalls(this.#thread, this.#options);
+  }
+
   /** @throws StoreError */
   call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Awaited<ReturnType<M[K]>> {
     if (this.#lastFault !== undefined && performance.now() < this.#lastFault.untilMs) throw this.#lastFault.error;
-    this.#calls ??= new BlockingCalls(this.#thread, this.#options);
+    this.#calls ??= this.#start();
     const limitMs = this.#options.timeoutMs + GRACE_MS;
     const answer = this.#calls.call<BridgeAnswer<Awaited<ReturnType<M[K]>>>>({ method, args }, limitMs);
     if (answer === undefined) {
@@ -72,6 +76,8 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   /** The service is away, so that calls fail at once, until it is back. */
   tell(away: { readonly cause: S3Away; readonly error: StoreError } | undefined): void {
     this.#lastFault = away && { error: away.error, untilMs: Number.POSITIVE_INFINITY };
+    // The thread loads its code meanwhile: the first call after the return of the service would wait for that too.
+    if (away !== undefined && this.#options.isOwner) this.#calls ??= this.#start();
     const cause = away === undefined ? null : { status: away.cause.status, code: away.cause.code };
     this.#calls?.note({ method: "tell", args: [cause] });
   }
