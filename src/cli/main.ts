@@ -21,18 +21,21 @@ function endWithReader(): void {
   });
 }
 
-if (process.argv[2] !== "serve") endWithReader();
-
-const program = await programOf(process.argv[2]);
-throwInsteadOfExit(program);
-try {
-  await program.parseAsync(process.argv);
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  else {
-    const path = pathOf(error);
-    const message = path === undefined ? "" : `${path}: `;
-    process.stderr.write(`nuthatch: ${message}${fileFault(error)}\n`);
-    process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failure;
+async function run(): Promise<void> {
+  const program = await programOf(process.argv[2]);
+  throwInsteadOfExit(program);
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    else {
+      const path = pathOf(error);
+      const message = path === undefined ? "" : `${path}: `;
+      process.stderr.write(`nuthatch: ${message}${fileFault(error)}\n`);
+      process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failure;
+    }
   }
 }
+
+if (process.argv[2] !== "serve") endWithReader();
+void run();

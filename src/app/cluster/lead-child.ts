@@ -16,7 +16,7 @@ export class LeadChild {
   #isClosing = false;
 
   constructor(data: LeadData, node: { refused(refusal: StartRefusal): void; ended(): void }, log: Logger) {
-    const child = fork(fileURLToPath(new URL("./lead-process.js", import.meta.url)), {
+    const child = fork(fileURLToPath(new URL("./lead-process.cjs", import.meta.url)), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
