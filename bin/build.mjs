@@ -19,6 +19,7 @@ for (const name of existsSync(old) ? readdirSync(old) : [])
 /** The processes and threads, each of which has a bundle of its own: a file that is read whole, and one code cache. */
 const ENTRY_POINTS = [
   "src/cli/main.ts",
+  "src/cli/serve.ts",
   "src/app/check-thread.ts",
   "src/app/load-thread.ts",
   "src/app/coordinator-thread.ts",
@@ -76,18 +77,18 @@ const builds = await Promise.all([
     footer: { js: "})" },
   }),
 ]);
-for (const entryPoint of ENTRY_POINTS) {
-  const name = basename(entryPoint, ".ts");
-  const digest = createHash("sha256")
-    .update(readFileSync(`${root}${outdir}/code/${name}.cjs`))
-    .digest("hex")
-    .slice(0, 16);
-  // The server and the commands run different parts of one bundle.
-  const role = name === "main" ? `process.argv[2] === "serve" ? "serve" : "command"` : JSON.stringify(name);
-  writeFileSync(
-    `${root}${outdir}/${name}.cjs`,
-    `require("./launch.cjs").launch(${JSON.stringify(name)}, ${JSON.stringify(digest)}, ${role});\n`,
-  );
+/** Returns the statement that runs a bundle. */
+const launchOf = (name) => {
+  const code = readFileSync(`${root}${outdir}/code/${name}.cjs`);
+  const digest = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  return `require("./launch.cjs").launch(${JSON.stringify(name)}, ${JSON.stringify(digest)});\n`;
+};
+for (const name of ENTRY_POINTS.map((entryPoint) => basename(entryPoint, ".ts"))) {
+  if (name === "serve") continue;
+  // One file is the program, whatever its command.
+  const text =
+    name === "main" ? `if (process.argv[2] === "serve") ${launchOf("serve")}else ${launchOf(name)}` : launchOf(name);
+  writeFileSync(`${root}${outdir}/${name}.cjs`, text);
 }
 const consoleMetafile = await buildConsole(root, `${outdir}/ui`);
 copyDataFiles(fileURLToPath(new URL(`../${outdir}/data`, import.meta.url)));

@@ -21,7 +21,7 @@ test("the first process of a kind writes a code cache, and the next ones leave i
   await Promise.all([version(folder), version(folder)]);
   const [file = "", ...others] = readdirSync(folder);
   expect(others).toEqual([]);
-  expect(file).toMatch(/^command-[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+-\w+\.cache$/);
+  expect(file).toMatch(/^main-[0-9a-f]{16}-v\d+\.\d+\.\d+-\w+-\w+\.cache$/);
   const { ino } = statSync(join(folder, file));
   await version(folder);
   expect(statSync(join(folder, file)).ino).toBe(ino);
@@ -37,7 +37,7 @@ test("a damaged code cache is not run but written anew, and the cache of another
   damaged.fill(0, damaged.length >> 1);
   for (const content of [damaged, right.subarray(0, 1000), Buffer.alloc(0)]) {
     writeFileSync(path, content);
-    writeFileSync(join(folder, "command-0123456789abcdef-v20.0.0-x64-0.cache"), "");
+    writeFileSync(join(folder, "main-0123456789abcdef-v20.0.0-x64-0.cache"), "");
     await version(folder);
     expect(readdirSync(folder)).toEqual([file]);
     expect(readFileSync(path).equals(content)).toBe(false);

@@ -81,16 +81,15 @@ function writeCache(folder: string, name: string, cache: Buffer): void {
  * directory that NUTHATCH_CODE_CACHE names. Where it may not write, a start takes longer and works the same.
  * @param name the bundle `code/NAME.cjs`
  * @param digest of the bundle: another build has another cache
- * @param role what the process does, if processes that do something else run the same bundle
  */
-export function launch(name: string, digest: string, role: string): void {
+export function launch(name: string, digest: string): void {
   const path = join(__dirname, "code", `${name}.cjs`);
   // Of ASCII text V8 keeps one byte a character, outside of its heap.
   const source = readFileSync(path, "latin1");
   const folder = process.env["NUTHATCH_CODE_CACHE"] || join(__dirname, "code-cache");
   // V8 refuses a cache that was written with other flags.
   const flags = crc32([process.env["NODE_OPTIONS"] ?? "", ...process.execArgv].join("\n")).toString(36);
-  const prefix = `${role}-${digest}-`;
+  const prefix = `${name}-${digest}-`;
   const file = `${prefix}${process.version}-${process.arch}-${flags}.cache`;
   const cachedData = readCache(join(folder, file));
   const script = new Script(source, { filename: path, ...(cachedData !== undefined && { cachedData }) });
@@ -99,8 +98,8 @@ export function launch(name: string, digest: string, role: string): void {
       process.off("exit", write);
       try {
         writeCache(folder, file, script.createCachedData());
-        for (const name of readdirSync(folder))
-          if (name.startsWith(`${role}-`) && !name.startsWith(prefix)) rmSync(join(folder, name), { force: true });
+        for (const other of readdirSync(folder))
+          if (other.startsWith(`${name}-`) && !other.startsWith(prefix)) rmSync(join(folder, other), { force: true });
       } catch {
         // The next start is as slow as this one.
       }
