@@ -9,130 +9,31 @@ const gate = process.env["NUTHATCH_GATE"] === "1";
 const seed = gate ? "20261121" : (process.env["NUTHATCH_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
 process.env["NUTHATCH_TEST_SEED"] = seed;
 
-/**
- * The gate leaves these out, `npm test` has them: the first three compare times or wait for long outages, which a busy
- * machine of CI cannot; each other takes about a minute there, and shorter tests hold what it holds in the large.
- */
-const LONG = [
-  "live-users",
-  "outage",
-  "job-progress",
-  "adoption",
-  "backup",
-  "burst",
-  "configured-objects",
-  "configuration-kills",
-  "copied-tiles",
-  "exchange",
-  "faults",
-  "full-disk",
-  "hard-cap",
-  "log",
-  "lost-state",
-  "many-jobs",
-  "store-copy",
-  "two-disks",
-  "pass-through",
-  "postgres-tls",
-  "postgres-outages",
-  "postgres-truncations",
-  "s3",
-  "s3-failures",
-  "s3-kills",
-  "cluster-kills",
-  "cluster-failures",
-  "cluster-lead",
-  "cluster-upgrade",
-  "cluster-stores",
-  "removed-layer",
-  "feeds",
-  "geowebcache-tiles",
-  "area",
-  "estimate",
-  "formats-together",
-  "job-order",
-  "job-parts",
-  "job-terms",
-  "jobs-life",
-  "load",
-  "log-story",
-  "only-existing",
-  "parameter-values",
-  "permanent-failures",
-  "quota-on-disk",
-  "runs",
-  "server-events",
-  "stopped-process",
-  "take-over-tiles",
-  "access",
-  "archives",
-  "history",
-  "metrics",
-  "operators.property",
-  "postgres-state",
-  "restored-state",
-  "seed-guard",
-  "workers",
-].map((name) => `test/engine/${name}.test.ts`);
-/** They start several servers on directories of their own. */
-LONG.push(
-  "test/contract/geowebcache-acceptance.test.ts",
-  "test/contract/geowebcache-directory.test.ts",
-  "test/contract/writable.test.ts",
-  "test/clients/import-mapproxy.test.ts",
-  "test/console/edit.test.ts",
-  "test/console/nodes.test.ts",
-);
-/** They test views of the console, or commands. The gate keeps other files of both. */
-LONG.push(
-  ...["connection", "coverage", "firefox", "layer-preview", "new-job", "schedules", "settings", "truncations"].map(
-    (name) => `test/console/${name}.test.ts`,
-  ),
-  "src/cli/commands/quota-command.test.ts",
-  "src/cli/commands/server-commands.test.ts",
-  "src/cli/completion/completion.test.ts",
-  "src/cli/many-jobs.test.ts",
-  "src/cli/terminal.test.ts",
-);
-/** They start a browser, or run every command of the documentation. */
-LONG.push("test/docs/search.test.ts", "test/docs/shell-blocks.test.ts");
-/** They make packages, install them and run what they have. */
-LONG.push(
-  ...["npm-package", "debian-package", "container-image", "compose", "helm-chart"].map(
-    (name) => `test/packaging/${name}.test.ts`,
-  ),
-);
-
 // The directory of the one PostgreSQL of this run, which the first test that needs it starts.
 const postgres = join(tmpdir(), `nuthatch-postgres-${process.pid}`);
 process.env["NUTHATCH_TEST_POSTGRES"] ??= postgres;
 
 /** Where PostgreSQL is installed, the tests of these files run a second time, with their state in PostgreSQL. */
 const ON_POSTGRES = [
+  "account/account-service",
+  "activity/activity-service",
+  "jobs/job-runner",
   "jobs/record/job-store",
+  "ledger/adoption",
   "ledger/block-table",
+  "ledger/eviction-order",
+  "ledger/ledger",
   "ledger/marks",
+  "ledger/used-cells",
+  "quota/access-log",
+  "quota/enforcer",
+  "quota/eviction",
+  "quota/usage-trend",
+  "state/clock-record",
   "state/database",
-  // These take minutes together: the gate has no time for them.
-  ...(gate
-    ? []
-    : [
-        "account/account-service",
-        "activity/activity-service",
-        "jobs/job-runner",
-        "ledger/adoption",
-        "ledger/eviction-order",
-        "ledger/ledger",
-        "ledger/used-cells",
-        "quota/access-log",
-        "quota/enforcer",
-        "quota/eviction",
-        "quota/usage-trend",
-        "state/clock-record",
-        "truncation/mass-truncation-service",
-        "truncation/truncations",
-        "webhook/webhooks",
-      ]),
+  "truncation/mass-truncation-service",
+  "truncation/truncations",
+  "webhook/webhooks",
 ].map((name) => `src/${name}.test.ts`);
 const onPostgres = {
   extends: true as const,
@@ -147,7 +48,6 @@ const onPostgres = {
 export default defineConfig({
   test: {
     globalSetup: ["test/global-setup.ts"],
-    exclude: gate ? LONG : [],
     projects: [
       // A file changes nothing outside of itself: many of them share a process, which is started once.
       { extends: true, test: { name: "unit", include: ["src/**/*.test.ts", "ui/**/*.test.ts"], isolate: false } },

@@ -4,7 +4,7 @@ import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import { launchChromium } from "../clients/chromium.ts";
-import { isGate } from "../support/full.ts";
+import { isFull } from "../support/full.ts";
 import type { TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 
@@ -16,8 +16,8 @@ const ALL_LOOKS = [
   { look: "wide and dark", width: 1400, height: 900, colorScheme: "dark" },
   { look: "narrow and light", width: 390, height: 800, colorScheme: "light" },
 ] as const;
-/** The sizes and colours in which each view is checked: in the gate the hardest, all combinations otherwise. */
-export const LOOKS = isGate ? ALL_LOOKS.slice(1, 2) : ALL_LOOKS;
+/** The sizes and colours in which each view is checked: the hardest, and all with NUTHATCH_FULL. */
+export const LOOKS = isFull ? ALL_LOOKS : ALL_LOOKS.slice(1, 2);
 export type Look = (typeof ALL_LOOKS)[number];
 
 /** A page of the console in Chromium. */

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hasChromium } from "../clients/chromium.ts";
-import { isGate } from "../support/full.ts";
+import { isFull } from "../support/full.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -169,13 +169,13 @@ layers:
   });
 });
 
-/** These tests measure times, which a busy machine makes longer: the gate leaves them out. */
+/** These tests measure times, which a busy machine makes longer. */
 const FIRST_PAINT_MS = 1_000;
 const TASK_MS = 100;
 
 const names = (page: Page): Promise<string[]> => page.locator("tbody .layer-name a").allTextContents();
 
-describe.skipIf(!hasChromium || isGate).each([300, 10_000])("the console's list of %d layers", (count) => {
+describe.skipIf(!hasChromium || !isFull).each([300, 10_000])("the console's list of %d layers", (count) => {
   let browser: ConsoleBrowser;
   let server: TestServer;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newCluster, nodesOf, type TestCluster } from "../support/cluster.ts";
 import { hasPostgres } from "../support/postgres.ts";
 import { send as signal } from "../support/processes.ts";
-import { NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
+import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../support/s3-server.ts";
 import { massTruncate, rendered, type TestServer } from "../support/server.ts";
 import { isReady, until } from "../support/until.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -30,6 +30,8 @@ async function read(node: TestServer, path = ""): Promise<string> {
   return `${response.status} ${response.headers.get("geowebcache-cache-result") ?? ""}`.trim();
 }
 
+const NO_SERVICE = NO_S3 !== undefined && NO_VERSITYGW !== undefined;
+
 describe.skipIf(!hasPostgres)("stores that are made over HTTP on one of two nodes", () => {
   let upstream: Upstream;
   /** Outlives the tests: while a store is away, no layer can be removed with its tiles. */
@@ -40,7 +42,7 @@ describe.skipIf(!hasPostgres)("stores that are made over HTTP on one of two node
 
   beforeAll(async () => {
     upstream = await startUpstream();
-    if (NO_VERSITYGW === undefined) service = await startS3("versitygw");
+    if (!NO_SERVICE) service = await startS3(NO_VERSITYGW === undefined ? "versitygw" : "SeaweedFS");
     cluster = newCluster({ upstream: upstream.url, keys: "nodeLeaseSeconds: 5, leadLeaseSeconds: 20" });
     a = await cluster.start("a");
     await isReady(a);
@@ -83,7 +85,7 @@ describe.skipIf(!hasPostgres)("stores that are made over HTTP on one of two node
     expect(await (await fetch(`${a.url}/rest/blobstores.json`)).json()).not.toContain("made");
   });
 
-  test.skipIf(NO_VERSITYGW !== undefined)(
+  test.skipIf(NO_SERVICE)(
     `in a bucket have their truncations on both, and a node that joins later has them too ${NO_VERSITYGW ?? ""}`,
     async () => {
       const account = "<awsAccessKey>nuthatch</awsAccessKey><awsSecretKey>nuthatch-secret</awsSecretKey>";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CacheSimulation } from "../../src/quota/simulation.ts";
 import { expectExact } from "../support/exact.ts";
-import { inFull, isFull, isGate } from "../support/full.ts";
+import { inFull, isFull } from "../support/full.ts";
 import { closedAfterEach } from "../support/running.ts";
 import { ended, putQuota, rendered, rows, seed, startServer, type TestServer, usage } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -260,7 +260,7 @@ test("no quota at all stores nothing and serves everything", async () => {
   expect(job.reason).toContain("quota");
 });
 
-test.skipIf(isGate)("kills in the middle of evicting leave usage equal to the store", async () => {
+test("kills in the middle of evicting leave usage equal to the store", async () => {
   let at = await start(["a", "b"]);
   await putQuota(at, { enabled: true, ...everySecond, globalQuota: mib(6) });
   for (let round = 0; round < inFull(4, 2); round++) {

