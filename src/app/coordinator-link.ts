@@ -17,10 +17,12 @@ export interface CalledParts {
   readonly publish: (event: ServerEvent) => void;
   readonly accountsChanged: (accounts: Accounts) => void;
   readonly withObjects: ServerMethods["withObjects"];
+  readonly storeNews: ServerMethods["storeNews"];
+  readonly healthChanged: ServerMethods["healthChanged"];
 }
 
 /** Starts the thread of a coordinator, which loads its code and waits for a `CoordinatorLink`. */
-export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.js", import.meta.url));
+export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
 
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {
@@ -40,6 +42,8 @@ export class CoordinatorLink {
       ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
       publish: (event) => this.#called?.publish(event),
       accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
+      healthChanged: () => this.#called?.healthChanged(),
+      storeNews: (news) => this.#called?.storeNews(news),
       withObjects: (objects) => this.#parts().withObjects(objects),
       log: (level, sentence, fields) => log[level](sentence, fields),
     });

@@ -47,16 +47,30 @@ export const secretFieldNames: readonly string[] = [...SECRET_FIELDS.keys()];
 
 type Path = readonly PropertyKey[];
 
-/** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
-export function secretPartAt(path: Path): SecretPart | undefined {
+interface Secret {
+  readonly part: SecretPart;
+  /** Whether the path ends at the field with the secret, or at an item of its list; false: below the field. */
+  readonly isField: boolean;
+}
+
+/**
+ * Returns the secret at a path. The outermost field with one decides: below it are names that others have chosen, such
+ * as those of headers, which are no fields whatever they are called.
+ */
+function secretAt(path: Path): Secret | undefined {
   const names = path.filter((key) => typeof key === "string");
   for (const [i, name] of names.entries()) {
-    const part = SECRET_FIELDS.get(name) ?? (name === "url" ? SECRET_URLS.get(names[i - 1] ?? "") : undefined);
-    if (part !== undefined) return part;
-    if (SECRET_NAME.test(name) && !FLAGS.has(name)) return "value";
+    const part =
+      SECRET_FIELDS.get(name) ??
+      (name === "url" ? SECRET_URLS.get(names[i - 1] ?? "") : undefined) ??
+      (SECRET_NAME.test(name) && !FLAGS.has(name) ? "value" : undefined);
+    if (part !== undefined) return { part, isField: i === names.length - 1 };
   }
   return undefined;
 }
+
+/** Returns what of the value at a path is a secret; undefined: nothing. The path may be of a part of the value. */
+export const secretPartAt = (path: Path): SecretPart | undefined => secretAt(path)?.part;
 
 /**
  * Scheme, slashes and authority of an address, as Node reads them: a backslash is a slash, and an address of HTTP needs
@@ -178,18 +192,18 @@ export function restoredPairs(pairs: string, present: string): string | undefine
 /** Returns a value with what is secret in it masked, as its path from an object of the configuration says. */
 export function masked(value: unknown, path: Path = []): unknown {
   if (value === undefined || value === null) return value;
-  const part = secretPartAt(path);
+  const secret = secretAt(path);
   if (Array.isArray(value)) return value.map((item, i) => masked(item, [...path, i]));
   if (typeof value === "object")
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, masked(member, [...path, key])]));
-  if (part === undefined || value === "") return value;
+  if (secret === undefined || value === "") return value;
   const text = String(value);
-  switch (part) {
+  switch (secret.part) {
     case "value":
       return MASKED;
     case "values":
       // A text `KEY=VALUE&…`, or one value of a map.
-      return SECRET_FIELDS.get(String(path.at(-1))) === "values" ? maskedPairs(text) : MASKED;
+      return secret.isField ? maskedPairs(text) : MASKED;
     case "address":
       return maskedAddress(text);
     case "origin":

@@ -41,7 +41,9 @@ function filled(value: unknown, present: unknown, place: Place): Result<unknown,
   }
   if (!isObject(value)) return ok(value);
   const before = isObject(present) ? present : undefined;
-  const isSameServer = place.isSameServer && hasSameServers(value, before ?? {});
+  // The names in a map of secrets are no fields: a parameter `url` is no server.
+  const areFields = secretPartAt(place.path) === undefined;
+  const isSameServer = place.isSameServer && (!areFields || hasSameServers(value, before ?? {}));
   const members: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
     const kept = filled(member, before?.[key], { path: [...place.path, key], isSameServer });
