@@ -114,3 +114,18 @@ test.each(["(a+)+b", "(a|a)*b", "(a|aa)+b", "([a-z]+)*!", "(.*a){20}b", "(a*)*(a
     expect(cpuMs(() => expect(compiled.matches("a".repeat(4096))).toBe(false))).toBeLessThan(500);
   },
 );
+
+test("an expression without cases is compiled as fast in any case", () => {
+  const compile = () => expect(compilePattern(`${".".repeat(400)}(?s)${".".repeat(400)}`, "any_case").ok).toBe(true);
+  compile();
+  // To fold each character of Unicode took 6 ms for each dot.
+  expect(cpuMs(compile)).toBeLessThan(1_000);
+});
+
+test("an expression has at most 4096 characters", () => {
+  expect(compilePattern("a".repeat(4_096), "case_matters").ok).toBe(true);
+  expect(compilePattern("a".repeat(4_097), "case_matters")).toEqual({
+    ok: false,
+    error: "it has 4097 characters, the most are 4096",
+  });
+});

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
 import { readDirectory, readWithNames } from "../../config/geowebcache/directory.ts";
@@ -13,6 +12,7 @@ import { decodeDocument } from "../../http/configuration/decode-document.ts";
 import { CONTAINERS, inForce } from "../../http/configuration/file/read-file.ts";
 import { fileFault } from "../../lib/file-fault.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { readWholeFile } from "../../lib/read-whole-file.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
 import type { QuotaConfiguration } from "../../quota/quota-configuration.ts";
 import { ServerClient, ServerRefusal } from "../client/server-client.ts";
@@ -40,7 +40,7 @@ export async function readGeoWebCache(source: string, user: string | undefined):
     if (problem !== undefined) throw new CommandFailure(`${problem.file}: ${problem.message}`, EXIT.configuration);
     return { ...directory, directory: directory.path, cwd: process.cwd() };
   }
-  const bytes = await readFile(source).catch((error: unknown) => fileFault(error));
+  const bytes = await readWholeFile(source).catch((error: unknown) => fileFault(error));
   if (typeof bytes === "string") throw new CommandFailure(`${source} cannot be read: ${bytes}`, EXIT.failure);
   const { read } = await readWithNames(bytes, process.cwd());
   if (!read.ok) throw new CommandFailure(`${source}: ${refusalMessage(read.error)}`, EXIT.configuration);

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { KeptUser } from "../../account/user.ts";
 import type { ConfiguredObject } from "../../gwc/configured-object.ts";
@@ -13,6 +12,7 @@ import {
 import { decodeQuotaChange } from "../../http/management/quota-codec.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
+import { readWholeFile } from "../../lib/read-whole-file.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { applyQuotaChange, DEFAULT_QUOTA, type QuotaConfiguration } from "../../quota/quota-configuration.ts";
@@ -84,7 +84,7 @@ export async function readDirectory(
   }
   let bytes: Buffer;
   try {
-    bytes = await readFile(file);
+    bytes = await readWholeFile(file);
   } catch (error) {
     return failed(file, `the file cannot be read: ${fileFault(error)}`);
   }
@@ -131,7 +131,7 @@ async function readQuota(
 ): Promise<QuotaConfiguration | undefined> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(file);
+    bytes = await readWholeFile(file);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") warnings.push(`${file} cannot be read: ${fileFault(error)}`);
     return undefined;

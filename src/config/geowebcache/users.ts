@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isUserName, type KeptUser, type UserPlace } from "../../account/user.ts";
 import { hashOfPlain, isPasswordHash } from "../../http/auth/password.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file-fault.ts";
+import { readWholeFile } from "../../lib/read-whole-file.ts";
 import { DEFAULT_ACCOUNT } from "./default-files.ts";
 
 /** Where GeoWebCache's file of users may be, below the directory. */
@@ -22,7 +22,7 @@ export async function readUsers(directory: string): Promise<ReadUsers> {
   for (const name of FILES) {
     const file = join(directory, name);
     try {
-      return await usersOf(await readFile(file, "utf8"), file);
+      return await usersOf((await readWholeFile(file)).toString(), file);
     } catch (error) {
       if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR")
         return { ...NOBODY, warnings: [`${file} cannot be read: ${fileFault(error)}`] };

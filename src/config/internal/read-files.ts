@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { fileFault } from "../../lib/file-fault.ts";
+import { readWholeFile } from "../../lib/read-whole-file.ts";
 import type { ConfigurationProblem } from "../problem.ts";
 import { type ConfigurationFile, readConfigurationFile } from "./configuration-file.ts";
 import { includedNames } from "./included-names.ts";
@@ -20,7 +20,7 @@ const unreadable = (file: string, message: string, at: { readonly line?: number 
 export async function readNamed(name: string, cwd: string, env: Variables): Promise<ConfigurationFile> {
   const path = resolve(cwd, name);
   try {
-    return readBytes(name, await readFile(path), { env, directory: dirname(path) });
+    return readBytes(name, await readWholeFile(path), { env, directory: dirname(path) });
   } catch (error) {
     return unreadable(
       name,
@@ -106,7 +106,7 @@ async function readOne(
   add: (sentence: string) => void,
 ): Promise<ConfigurationFile> {
   try {
-    return readBytes(name, await readFile(path), { env, directory: dirname(path) });
+    return readBytes(name, await readWholeFile(path), { env, directory: dirname(path) });
   } catch (error) {
     add(`${name} cannot be read: ${fileFault(error)}`);
     return { ...unreadable(name, ""), problems: [] satisfies ConfigurationProblem[] };

@@ -48,7 +48,8 @@ export function readValue<S extends z.ZodType>(
     if (lines <= 0) break;
     reported.add(key);
   }
-  return hasShape ? checkedValue(schema, cleaned) : undefined;
+  // Further problems of a value with as many would not be reported.
+  return hasShape && all.length <= MOST_ISSUES ? checkedValue(schema, cleaned) : undefined;
 }
 
 /**

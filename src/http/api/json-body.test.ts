@@ -17,7 +17,7 @@ test("an object of the configuration has a limit on values and on objects in a l
   }
 });
 
-test("a text of an object of the configuration has a limit, and so has a key; a text of an area has none", () => {
+test("a text has a limit, and so has a key; an area in WKT has none", () => {
   const [most, longer] = ["a".repeat(65_536), "a".repeat(65_537)];
   expect(parseConfigurationObject(bytes({ a: [most], [most]: 1 }), "layer").ok).toBe(true);
   for (const value of [{ a: longer }, { a: [[longer]] }, { [longer]: 1 }]) {
@@ -25,8 +25,10 @@ test("a text of an object of the configuration has a limit, and so has a key; a 
       ok: false,
       error: { message: expect.stringContaining("got a text of 65537 characters, where at most 65536 are allowed") },
     });
-    expect(parseObject(bytes(value), "job").ok).toBe(true);
+    expect(parseObject(bytes(value), "job").ok).toBe(false);
   }
+  for (const value of [{ area: longer }, { job: { area: longer } }])
+    expect(parseObject(bytes(value), "job").ok).toBe(true);
 });
 
 test("no message repeats a part of a body that is no JSON", () => {

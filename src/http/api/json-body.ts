@@ -15,7 +15,7 @@ export function parseSecretObject(body: Uint8Array, what: string): Result<JsonOb
  * documents under `/rest`: the checks of a configuration compare the items of lists with each other.
  */
 export const parseConfigurationObject = (body: Uint8Array, what: string): Result<JsonObject, Refusal> =>
-  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS, text: MOST_TEXT });
+  parseObject(body, what, { values: MAX_FIELDS, items: MOST_FIELDS });
 
 /** Parses a body as a JSON object. `what` names the resource in messages. */
 export function parseObject(body: Uint8Array, what: string, limits: Limits = NO_LIMITS): Result<JsonObject, Refusal> {
@@ -40,14 +40,11 @@ interface Limits {
   readonly values: number;
   /** The most items of a list of objects. */
   readonly items: number;
-  /** The most characters of one text, or of the key of one. */
-  readonly text: number;
 }
 
 const NO_LIMITS: Limits = {
   values: Number.POSITIVE_INFINITY,
   items: Number.POSITIVE_INFINITY,
-  text: Number.POSITIVE_INFINITY,
 };
 
 /** Returns why a value is too large to be checked; undefined: it is not. Holds no stack, however deep the value is. */
@@ -66,12 +63,12 @@ function excessOf(value: unknown, limits: Limits): string | undefined {
         return `got a list of ${members.length} objects, where at most ${limits.items} are allowed`;
       if (!Array.isArray(one) && members.length > MOST_FIELDS)
         return `got an object with ${members.length} fields, where at most ${MOST_FIELDS} are allowed`;
-      if (!Array.isArray(one)) {
-        const key = Object.keys(one).find((name) => name.length > limits.text);
-        if (key !== undefined) return tooLong(key, limits.text);
-      }
-      for (const member of members) {
-        if (typeof member === "string" && member.length > limits.text) return tooLong(member, limits.text);
+      const keys: readonly string[] = Array.isArray(one) ? [] : Object.keys(one);
+      const long = keys.find((key) => key.length > MOST_TEXT);
+      if (long !== undefined) return tooLong(long);
+      for (const [i, member] of members.entries()) {
+        // An area may be a polygon in WKT, which is read in slices.
+        if (typeof member === "string" && member.length > MOST_TEXT && keys[i] !== "area") return tooLong(member);
         if (typeof member === "object" && member !== null) next.push(member);
       }
     }
@@ -80,8 +77,8 @@ function excessOf(value: unknown, limits: Limits): string | undefined {
   return undefined;
 }
 
-const tooLong = ({ length }: string, most: number): string =>
-  `got a text of ${length} characters, where at most ${most} are allowed`;
+const tooLong = ({ length }: string): string =>
+  `got a text of ${length} characters, where at most ${MOST_TEXT} are allowed`;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

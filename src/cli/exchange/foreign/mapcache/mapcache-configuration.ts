@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { Content } from "../../../../gwc/content.ts";
 import { xmlContent } from "../../../../http/configuration/xml-content.ts";
@@ -6,6 +5,7 @@ import { MAX_METATILE } from "../../../../layer/layer.ts";
 import { defined } from "../../../../lib/defined.ts";
 import { fileFault } from "../../../../lib/file-fault.ts";
 import { isMap } from "../../../../lib/is-map.ts";
+import { readWholeFile } from "../../../../lib/read-whole-file.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
 import { crsNamesFor, isWebMercator } from "../asked-crs.ts";
 import type { ForeignConfiguration, ForeignLayer } from "../foreign-configuration.ts";
@@ -68,7 +68,7 @@ const usedObjects = (tileset: ForeignObject, objects: File["objects"]): readonly
   (["source", "cache", "format"] as const).flatMap((kind) => objects[kind].get(String(tileset.look(kind))) ?? []);
 
 async function readMapCache(path: string): Promise<File> {
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const bytes = await readWholeFile(path).catch((error: unknown) => {
     throw new CommandFailure(`${path} cannot be read: ${fileFault(error)}`, EXIT.failure);
   });
   const origins = new Origins();

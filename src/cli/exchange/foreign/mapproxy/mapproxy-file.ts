@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { fileFault } from "../../../../lib/file-fault.ts";
 import { isMap } from "../../../../lib/is-map.ts";
+import { readWholeFile } from "../../../../lib/read-whole-file.ts";
 import { CommandFailure, EXIT } from "../../../exit.ts";
 import type { Origins } from "../origins.ts";
 import { readPyYaml } from "./pyyaml.ts";
@@ -17,10 +17,10 @@ type Tree = Readonly<Record<string, unknown>>;
 export async function readMapProxy(file: string, origins: Origins, readers: readonly string[] = []): Promise<Tree> {
   const path = resolve(file);
   if (readers.includes(path)) throw new CommandFailure(`${file}: the file is its own base`, EXIT.configuration);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readWholeFile(path).catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${fileFault(error)}`, EXIT.failure);
   });
-  const read = readPyYaml(text, basename(file), origins);
+  const read = readPyYaml(text.toString(), basename(file), origins);
   if (!read.ok) throw new CommandFailure(`${file} is no YAML: ${read.error}`, EXIT.configuration);
   const document = read.value;
   if (!isMap(document) || !SECTIONS.some((key) => key in document))
