@@ -18,6 +18,7 @@ import type { CoordinatorLink } from "./coordinator-link.ts";
 import { LocalRenderers } from "./local-renderers.ts";
 import { LEDGER_ACCESS } from "./process-methods.ts";
 import { RendererPool } from "./renderer-pool.ts";
+import type { StoreNewsExchange } from "./store-news-exchange.ts";
 
 /**
  * The processors that jobs leave free while users read tiles: one for the server, and enough for other programs that on
@@ -56,9 +57,10 @@ export function buildRendering(parts: {
   readonly coordinator: CoordinatorLink;
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
+  readonly storeNews: StoreNewsExchange;
   readonly log: Logger;
 }) {
-  const { configuration, instance, coordinator, memory, publish, log } = parts;
+  const { configuration, instance, coordinator, memory, publish, storeNews, log } = parts;
   let lastReadMs = Number.NEGATIVE_INFINITY;
   const usersActive = (): boolean => elapsedMs() - lastReadMs < ACTIVE_MS;
   const localRenderers = new LocalRenderers(
@@ -69,6 +71,7 @@ export function buildRendering(parts: {
       storesUntilMs: parts.storesUntilMs,
     },
     configuration.cluster?.node,
+    storeNews,
     log,
   );
   const renderers = new RendererPool({

@@ -1,19 +1,24 @@
 import type { Configuration, CoordinatorConfiguration } from "../config/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds, tilesDirectory } from "../store/open-store.ts";
+import type { StoreNews } from "../store/store-news.ts";
 import { locationOf, type StoreOptions } from "../store/store-options.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 
-/** Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. */
+/**
+ * Opens the stores of a configuration. `kinds`: the loaded code of its kinds of stores. `found`: called when this process
+ * has found out that a remote store is away, or that it is back.
+ */
 export const openConfiguredStores = (
   { dataDir, stores, layers, store: { fsync } }: CoordinatorConfiguration,
   instance: string,
   kinds: StoreKinds,
   by: "coordinator" | "server",
+  found: (news: StoreNews) => void,
 ): OpenedStores => {
   const isOwner = by === "coordinator";
   const rootsFile = isOwner ? rootsFileIn(dataDir) : undefined;
-  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile }, kinds);
+  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
 };
 
 /** Returns whether users of a layer get 503 while its store is away. */

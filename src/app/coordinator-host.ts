@@ -14,6 +14,7 @@ import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
 import type { SessionUse } from "../state/postgres/session.ts";
 import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
+import type { StoreNews } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import { MassTruncationStore } from "../truncation/mass-truncation-store.ts";
@@ -99,6 +100,7 @@ export class CoordinatorHost {
   readonly #storeWatch = new StoreWatch(
     () => this.#stores,
     () => this.#begun?.storeIsBack(),
+    () => noteTo<ServerMethods>(this.#server, "healthChanged", []),
   );
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
@@ -185,7 +187,9 @@ export class CoordinatorHost {
       return notConnected(error, dataDir);
     }
     const kinds = await loadStoreKinds(this.#configuration.stores);
-    this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator");
+    this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator", (news) =>
+      noteTo<ServerMethods>(this.#server, "storeNews", [news]),
+    );
     // A store that is away concerns its own layers, also now.
     const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);
     if (wrong !== undefined) return { kind: "refused", message: wrong.message, isConfiguration: true };
@@ -287,6 +291,11 @@ export class CoordinatorHost {
 
   async health(): Promise<string | undefined> {
     return this.#begun?.health() ?? (await this.#claimed?.trouble()) ?? this.#storeWatch.look();
+  }
+
+  /** Takes over what another process has found out about a remote store. */
+  tellStores(news: StoreNews): void {
+    this.#stores?.tell(news);
   }
 
   /** Counts the cells again, later, into which a renderer that is lost may store for `mayStoreMs` ms from now. */

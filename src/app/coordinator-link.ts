@@ -17,6 +17,8 @@ export interface CalledParts {
   readonly publish: (event: ServerEvent) => void;
   readonly accountsChanged: (accounts: Accounts) => void;
   readonly withObjects: ServerMethods["withObjects"];
+  readonly storeNews: ServerMethods["storeNews"];
+  readonly healthChanged: ServerMethods["healthChanged"];
 }
 
 /** Starts the thread of a coordinator, which loads its code and waits for a `CoordinatorLink`. */
@@ -40,6 +42,8 @@ export class CoordinatorLink {
       ...localMethods(() => this.#called?.renders, RENDER_CONTROL),
       publish: (event) => this.#called?.publish(event),
       accountsChanged: (accounts) => this.#called?.accountsChanged(accounts),
+      healthChanged: () => this.#called?.healthChanged(),
+      storeNews: (news) => this.#called?.storeNews(news),
       withObjects: (objects) => this.#parts().withObjects(objects),
       log: (level, sentence, fields) => log[level](sentence, fields),
     });

@@ -84,6 +84,7 @@ function startCoordinator(port: NonNullable<typeof parentPort>, data: Coordinato
     start: () => host.start(),
     softTimes: () => host.softTimes(),
     health: () => host.health(),
+    storeNews: (news) => host.tellStores(news),
     used: (report) => host.begun?.used(report),
     rest: collectGarbage,
     async stop(graceMs) {

@@ -5,10 +5,17 @@ import type { Configuration } from "../config/configuration.ts";
 import { type BackOff, pauseAfter } from "../lib/back-off.ts";
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { HttpServerMethods, HttpWorkerMethods, ServingData, ServingProcesses } from "./process-methods.ts";
+import type {
+  CalledByMembers,
+  HttpServerMethods,
+  HttpWorkerMethods,
+  ServingData,
+  ServingProcesses,
+} from "./process-methods.ts";
 import { ProcessWatch } from "./process-watch.ts";
 import type { Core } from "./serving.ts";
 import { methodsForMembers, ServingMembers } from "./serving-members.ts";
+import type { NewsMember, StoreNewsExchange } from "./store-news-exchange.ts";
 
 interface Member {
   readonly worker: Worker;
@@ -29,7 +36,8 @@ const RESTARTS: BackOff = { firstMs: 500, longestMs: 30_000 };
 export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   readonly #data: Pick<ServingData, "instance">;
   readonly #log: Logger;
-  readonly #methods: Omit<HttpServerMethods, "hello">;
+  readonly #methods: CalledByMembers;
+  readonly #storeNews: StoreNewsExchange;
   /** The HTTP workers that have begun. */
   readonly #members = new Set<Member>();
   readonly #first: readonly Promise<Member>[];
@@ -38,9 +46,16 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   /** Replacements that could not serve since the last one that could. */
   #failures = 0;
 
-  constructor(configuration: Configuration, data: Pick<ServingData, "instance">, core: Core, log: Logger) {
+  constructor(
+    configuration: Configuration,
+    data: Pick<ServingData, "instance">,
+    core: Core,
+    storeNews: StoreNewsExchange,
+    log: Logger,
+  ) {
     super(configuration, log);
     this.#data = data;
+    this.#storeNews = storeNews;
     this.#log = log;
     this.#methods = methodsForMembers(core, () => this.applied());
     cluster.setupPrimary({
@@ -60,6 +75,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
   #start(): Promise<Member> {
     return new Promise((resolve, reject) => {
       const worker = cluster.fork();
+      let news: NewsMember | undefined;
       const begin = (): void => {
         channel.note("begin", [
           {
@@ -69,6 +85,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
             eventsId: this.#address === undefined ? this.#data.instance : randomUUID(),
           },
         ]);
+        news = this.#storeNews.join((told) => channel.note("storeNews", [told]));
         this.#members.add(member);
         this.addMember(channel, () => worker.process.kill("SIGKILL"));
         watch.begin();
@@ -78,6 +95,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       const channel = new Channel<HttpServerMethods, HttpWorkerMethods>(portOfProcess(worker.process), {
         ...this.#methods,
         hello,
+        storeNews: (found) => news?.found(found),
       });
       const member: Member = { worker, channel };
       // A stopped process would block its clients and every change, and would later serve outdated tiles.
@@ -92,6 +110,7 @@ export class HttpWorkerPool extends ServingMembers implements ServingProcesses {
       });
       worker.on("exit", (code, signal) => {
         watch.end();
+        news?.leave();
         const gone = new Error(`an HTTP worker ended with ${signal ?? code}`);
         this.#members.delete(member);
         this.removeMember(channel);

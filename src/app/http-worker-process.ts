@@ -1,5 +1,6 @@
 import { Channel, localMethods, portOfProcess, remoteMethods } from "../lib/channel.ts";
-import { loadStoreKinds, type StoreKinds } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../store/open-store.ts";
+import type { TellStores } from "../store/store-news.ts";
 import { followParent } from "./child-process.ts";
 import { loadDiskTiers, type MakeDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { createLogger } from "./logger.ts";
@@ -15,6 +16,7 @@ import { Serving } from "./serving.ts";
 
 function startServing(): void {
   let begun: Serving | undefined;
+  let stores: OpenedStores | undefined;
   let kinds: StoreKinds = {};
   let makeDiskTiers: MakeDiskTiers | undefined;
   const serving = (): Serving => {
@@ -23,16 +25,18 @@ function startServing(): void {
   };
   const methods: HttpWorkerMethods = {
     ...localMethods<ServingProcesses>(serving, SERVING_PROCESSES),
-    async prepare(stores) {
-      kinds = await loadStoreKinds(stores);
-      makeDiskTiers = await loadDiskTiers(stores);
+    async prepare(configured) {
+      kinds = await loadStoreKinds(configured);
+      makeDiskTiers = await loadDiskTiers(configured);
     },
     begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
       const log = createLogger();
+      const found: TellStores = (news) => channel.note("storeNews", [news]);
+      stores = openConfiguredStores(configuration, instance, kinds, "server", found);
       begun = new Serving({
         configuration,
         eventsId,
-        stores: openConfiguredStores(configuration, instance, kinds, "server"),
+        stores,
         core: {
           operations: channel,
           renders: remoteMethods(channel, USER_RENDERS),
@@ -46,6 +50,7 @@ function startServing(): void {
       void begun.ready(readiness);
     },
     applied: () => {},
+    storeNews: (news) => stores?.tell(news),
     async close(graceMs) {
       await serving().close(graceMs);
       setImmediate(() => process.disconnect());

@@ -14,6 +14,7 @@ import { ReadinessWatch } from "./readiness-watch.ts";
 import type { RendererHosts } from "./renderer-pool.ts";
 import { buildServerSide, type LoadConfiguration } from "./server-side.ts";
 import type { Core } from "./serving.ts";
+import { StoreNewsExchange } from "./store-news-exchange.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {
@@ -26,7 +27,11 @@ export interface LeadParts {
   readonly load: LoadConfiguration;
   readonly log: Logger;
   /** Builds the process, or the processes, that answer HTTP. */
-  readonly buildServing: (core: Core, hosts: RendererHosts) => ServingProcesses | Promise<ServingProcesses>;
+  readonly buildServing: (
+    core: Core,
+    hosts: RendererHosts,
+    storeNews: StoreNewsExchange,
+  ) => ServingProcesses | Promise<ServingProcesses>;
   /**
    * Opens the processes for requests. Called before the unfinished work of the last process is completed, so that
    * health probes are answered meanwhile.
@@ -58,9 +63,12 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     log,
   );
   let built: ServingProcesses | undefined;
+  let watch: ReadinessWatch | undefined;
   // The processes that serve are built last, as they call all other parts.
   const serving = localMethods<ServingProcesses>(() => built, SERVING_PROCESSES);
+  const storeNews = new StoreNewsExchange(() => watch?.lookNow());
   const rendering = buildRendering({
+    storeNews,
     configuration,
     instance,
     // A server that is alone has no lease that could end.
@@ -79,7 +87,8 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
 
   const traffic = new TrafficCollector(serving);
   const serverSide = buildServerSide(configuration, { coordinator, rendering, serving, traffic, telemetry, load, log });
-  built = await parts.buildServing(serverSide, rendering.renderers);
+  built = await parts.buildServing(serverSide, rendering.renderers, storeNews);
+  const { found } = storeNews.join((news) => coordinator.channel.note("storeNews", [news]));
   coordinator.attach({
     renders: rendering.renders,
     publish: (event) => {
@@ -88,11 +97,14 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     },
     accountsChanged: (accounts) => serving.setAccounts(accounts),
     withObjects: serverSide.withObjects,
+    storeNews: found,
+    healthChanged: () => watch?.lookNow(),
   });
   const { renders, renderers } = rendering;
   await parts.open(serving, rendering.localRenderers);
-  const watch = new ReadinessWatch({ coordinator, renders, serving, log });
-  const refused = await watch.begin();
+  const readiness = new ReadinessWatch({ coordinator, renders, serving, log });
+  watch = readiness;
+  const refused = await readiness.begin();
   if (refused !== undefined) return refuseStart(refused);
   return {
     configuration: serverSide.configuration,
@@ -104,7 +116,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
       if (coordinator.isClosing) return;
       coordinator.expectEnd();
       // The nodes of a cluster stay ready: the next lead takes them over.
-      watch.close(use === "server");
+      readiness.close(use === "server");
       traffic.close();
       await closeInOrder({ coordinator, serving, renders, renderers }, graceMs);
       rendering.closeLog();

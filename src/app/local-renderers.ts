@@ -1,11 +1,13 @@
 import { fork } from "node:child_process";
 import { availableParallelism, getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { noteTo, type Port, portOfProcess } from "../lib/channel.ts";
+import { noteTo, type Port, portOfProcess, withoutNotes } from "../lib/channel.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { StoreNews } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { RendererEnd, RendererHost, RendererProcess } from "./renderer-host.ts";
-import type { RendererMethods, RendererOwner } from "./renderer-methods.ts";
+import type { RendererMethods, RendererNews, RendererOwner } from "./renderer-methods.ts";
+import type { NewsMember, StoreNewsExchange } from "./store-news-exchange.ts";
 
 const MOST = 16;
 /**
@@ -21,12 +23,19 @@ export class LocalRenderers implements RendererHost {
   readonly most = Math.min(availableParallelism(), MOST);
   readonly #ports = new Set<Port>();
   readonly #log: Logger;
+  readonly #news: NewsMember;
   #owner: RendererOwner;
   #mayLower = true;
 
-  constructor(owner: Omit<RendererOwner, "parentPid">, node: string | undefined, log: Logger) {
+  constructor(
+    owner: Omit<RendererOwner, "parentPid" | "storesAway">,
+    node: string | undefined,
+    storeNews: StoreNewsExchange,
+    log: Logger,
+  ) {
     this.#log = log;
-    this.#owner = { ...owner, parentPid: process.pid };
+    this.#owner = { ...owner, parentPid: process.pid, storesAway: [] };
+    this.#news = storeNews.join((news) => this.#tellStores(news, undefined));
     this.node = node;
   }
 
@@ -39,7 +48,12 @@ export class LocalRenderers implements RendererHost {
     });
     // Set the priority now, as threads of the process inherit it.
     if (child.pid !== undefined) this.#lower(child.pid, nice);
-    const port = portOfProcess(child);
+    const found = (news: StoreNews): void => {
+      this.#tellStores(news, port);
+      this.#news.found(news);
+    };
+    // The news concern this machine: the pool of the renderer may be on another one.
+    const port: Port = withoutNotes<RendererNews, "storeNews">(portOfProcess(child), "storeNews", found);
     this.#ports.add(port);
     noteTo<RendererMethods>(port, "own", [this.#owner]);
     const end = (how: RendererEnd): void => {
@@ -62,6 +76,13 @@ export class LocalRenderers implements RendererHost {
       this.#mayLower = false;
       this.#log.warn("renderers have the priority of the server, which may not lower it", { error: String(error) });
     }
+  }
+
+  /** Tells the renderers, those that start later too, what a process has found out. `from`: the renderer that knows it. */
+  #tellStores(news: StoreNews, from: Port | undefined): void {
+    const others = this.#owner.storesAway.filter(({ store }) => store !== news.store);
+    this.#owner = { ...this.#owner, storesAway: news.away === null ? others : [...others, news] };
+    for (const port of this.#ports) if (port !== from) noteTo<RendererMethods>(port, "storeNews", [news]);
   }
 
   /** Nothing is stored after this time by `machineMs`. */

@@ -28,6 +28,7 @@ import type { TestOrder, TestRender } from "../render/test-render.ts";
 import type { UpstreamView } from "../render/upstream-limits.ts";
 import type { UpstreamProbe } from "../render/upstream-probes.ts";
 import type { UserRenders } from "../render/user-renders.ts";
+import type { TellStores } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 
 /** The outcome of an attempt to begin. */
@@ -53,6 +54,8 @@ export interface CoordinatorMethods extends Operations, LedgerAccess {
   /** Reports the tiles that were read since the previous report. */
   used(report: UseReport): void;
   health(): Promise<string | undefined>;
+  /** Takes over what another process has found out about a remote store. */
+  readonly storeNews: TellStores;
   /** Enlarges a reservation for a renderer. */
   readonly reserve: Reserve;
   /** Reports that a renderer cannot be reached which has the right to begin to store for a time, in ms. */
@@ -83,6 +86,10 @@ export interface ServerMethods extends RenderControl {
   withObjects(objects: readonly ConfiguredObject[]): Promise<Result<CoordinatorConfiguration, string>>;
   publish(event: ServerEvent): void;
   accountsChanged(accounts: Accounts): void;
+  /** Reports that the next `health` tells something else. */
+  healthChanged(): void;
+  /** Reports what the coordinator has found out about a remote store. */
+  readonly storeNews: TellStores;
   log(level: keyof Logger, sentence: string, fields: Readonly<Record<string, unknown>>): void;
 }
 
@@ -138,6 +145,8 @@ export interface HttpWorkerMethods extends ServingProcesses {
   begin(data: ServingData): void;
   /** Answers when all earlier messages have been handled. */
   applied(): void;
+  /** Takes over what another process has found out about a remote store. */
+  readonly storeNews: TellStores;
 }
 
 /** Methods of the server, beside operations and renders, that the processes that answer HTTP call. */
@@ -187,7 +196,12 @@ export interface HttpServerMethods extends Operations, UserRenders, ServingCalls
    * it listens.
    */
   hello(): void;
+  /** Reports what the HTTP worker has found out about a remote store. */
+  readonly storeNews: TellStores;
 }
+
+/** The methods of the server that HTTP workers and nodes call. */
+export type CalledByMembers = Omit<HttpServerMethods, "hello" | "storeNews">;
 
 export const RENDER_CONTROL: Sendings<RenderControl> = {
   render: "until",

@@ -26,6 +26,8 @@ export class ReadinessWatch {
   #hasBegun = false;
   #isServing = false;
   #requestedMs: number | undefined;
+  /** Whether something has changed since the last request. */
+  #isDue = false;
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
   /** Whether the last line of the log about readiness says that the server is not ready. */
@@ -66,6 +68,12 @@ export class ReadinessWatch {
     if (this.#hasBegun) coordinator.channel.note("start", []);
   }
 
+  /** Checks now: a store has been found to be away, or back. */
+  lookNow(): void {
+    this.#isDue = true;
+    if (this.#timer !== undefined && this.#requestedMs === undefined) void this.#look();
+  }
+
   async #look(): Promise<void> {
     if (this.#requestedMs !== undefined) {
       const silentMs = performance.now() - this.#requestedMs;
@@ -73,6 +81,7 @@ export class ReadinessWatch {
       return;
     }
     this.#requestedMs = performance.now();
+    this.#isDue = false;
     try {
       if (this.#hasBegun) await this.#update(await this.#parts.coordinator.channel.call("health"));
       else {
@@ -83,6 +92,7 @@ export class ReadinessWatch {
       await this.#update(errorMessage(error));
     } finally {
       this.#requestedMs = undefined;
+      if (this.#isDue && !this.#closing) void this.#look();
     }
   }
 

@@ -5,6 +5,7 @@ import type { Leave, Reserve } from "../render/admission.ts";
 import type { EarlyTiles } from "../render/missed-tile-first.ts";
 import type { RenderOrder } from "../render/render-order.ts";
 import type { RendererResult, Renderers } from "../render/renderers.ts";
+import type { StoreNews, TellStores } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 
 /** What a renderer receives from the process that has started it. */
@@ -19,6 +20,8 @@ export interface RendererOwner {
   readonly parentPid: number;
   /** See `storesUntil`. */
   readonly storesUntilMs: number;
+  /** The remote stores that other processes have found to be away. */
+  readonly storesAway: readonly StoreNews[];
 }
 
 /** The terms of a render that are sent to a renderer beside the order. */
@@ -59,11 +62,19 @@ export interface RendererMethods extends Pick<Renderers, "raiseGeneration" | "qu
   configureStores(stores: readonly StoreOptions[]): void;
   /** Nothing is stored after this time by `machineMs`: the lead's lease ends then, and this lead may hang. */
   storesUntil(ms: number): void;
+  /** Takes over what another process has found out about a remote store. */
+  readonly storeNews: TellStores;
   /** Replaces one layer; undefined: removes it. */
   configureLayer(name: string, layer: Layer | undefined): void;
   /** Answers at once, unless the process hangs. */
   alive(): void;
   close(): Promise<void>;
+}
+
+/** Methods of the process that has started a renderer, which the renderer calls. */
+export interface RendererNews {
+  /** Reports what the renderer has found out about a remote store. */
+  readonly storeNews: TellStores;
 }
 
 /** Methods of the server that a renderer calls. */

@@ -1,7 +1,7 @@
 import { Channel, portOfProcess } from "../lib/channel.ts";
 import { followParent } from "./child-process.ts";
 import { Renderer } from "./renderer.ts";
-import type { RendererMethods, RendererNotes } from "./renderer-methods.ts";
+import type { RendererMethods, RendererNews, RendererNotes } from "./renderer-methods.ts";
 
 /** Starts the renderer of this process. */
 function startRenderer(): void {
@@ -9,6 +9,7 @@ function startRenderer(): void {
     reserve: (id, more) => channel.call("reserve", id, more),
     serverHealth: (origin, isUp) => channel.note("serverHealth", [origin, isUp]),
     early: (id, tiles) => channel.note("early", [id, tiles]),
+    storeNews: (news) => channel.note("storeNews", [news]),
   });
   const methods: RendererMethods = {
     own: (owner) => renderer.own(owner),
@@ -25,11 +26,12 @@ function startRenderer(): void {
     configure: (layers) => renderer.configure(layers),
     configureStores: (stores) => renderer.configureStores(stores),
     storesUntil: (ms) => renderer.storesUntil(ms),
+    storeNews: (news) => renderer.storeNews(news),
     configureLayer: (name, layer) => renderer.configureLayer(name, layer),
     alive: () => renderer.alive(),
     close: () => renderer.close(),
   };
-  const channel = new Channel<RendererMethods, RendererNotes>(portOfProcess(process), methods);
+  const channel = new Channel<RendererMethods, RendererNotes & RendererNews>(portOfProcess(process), methods);
 }
 
 if (process.send !== undefined) {

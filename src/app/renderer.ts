@@ -16,8 +16,9 @@ import { type TestOrder, testTile } from "../render/test-render.ts";
 import { createSource } from "../source/create-source.ts";
 import { type Question, type Source, SourceError } from "../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../store/open-store.ts";
+import type { StoreNews } from "../store/store-news.ts";
 import type { StoreOptions } from "../store/store-options.ts";
-import type { RendererMethods, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
+import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, RenderRequest } from "./renderer-methods.ts";
 
 /** One render in progress, under its number. */
 interface CurrentRender {
@@ -38,7 +39,7 @@ interface Batch {
 
 /** Renders metatiles, asks upstreams and composes maps, in a process of its own. */
 export class Renderer implements RendererMethods {
-  readonly #server: RendererNotes;
+  readonly #server: RendererNotes & RendererNews;
   readonly #sources = new Map<string, Promise<Source>>();
   /** The oldest generation whose tiles may be stored, by layer. Absent: 0. */
   readonly #oldest = new Map<string, number>();
@@ -54,7 +55,7 @@ export class Renderer implements RendererMethods {
   #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
-  constructor(server: RendererNotes) {
+  constructor(server: RendererNotes & RendererNews) {
     this.#server = server;
   }
 
@@ -65,6 +66,13 @@ export class Renderer implements RendererMethods {
 
   storesUntil(ms: number): void {
     this.#storesUntilMs = ms;
+  }
+
+  storeNews(news: StoreNews): void {
+    this.#stores?.then(
+      (stores) => stores.tell(news),
+      () => undefined,
+    );
   }
 
   /** Returns whether the server that has this renderer is there. It has been killed if this process has another parent. */
@@ -202,8 +210,12 @@ export class Renderer implements RendererMethods {
     this.#layers = byName(layers);
     const opened = this.#stores;
     const kinds = loadStoreKinds(stores);
-    const open = async (): Promise<OpenedStores> =>
-      openStores({ ...owner, layers, isOwner: false, writes: true }, await kinds);
+    const open = async (): Promise<OpenedStores> => {
+      const found = (news: StoreNews): void => this.#server.storeNews(news);
+      const stores = openStores({ ...owner, layers, isOwner: false, writes: true, found }, await kinds);
+      for (const news of owner.storesAway) stores.tell(news);
+      return stores;
+    };
     this.#stores =
       opened === undefined
         ? open()

@@ -18,7 +18,7 @@ import type { UserRender } from "../render/user-renders.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import { forwardOperations } from "./operations-channel.ts";
 import {
-  type HttpServerMethods,
+  type CalledByMembers,
   SERVING_CALLS,
   type ServingCalls,
   type ServingProcesses,
@@ -217,7 +217,7 @@ export class ServingMembers {
 }
 
 /** How members call the methods of the server. */
-export const CALLS_OF_MEMBERS: Sendings<Omit<HttpServerMethods, "hello">> = {
+export const CALLS_OF_MEMBERS: Sendings<CalledByMembers> = {
   ...OPERATION_SENDINGS,
   ...USER_RENDERS,
   ...SERVING_CALLS,
@@ -227,7 +227,7 @@ export const CALLS_OF_MEMBERS: Sendings<Omit<HttpServerMethods, "hello">> = {
  * Returns the methods of the server that members call.
  * @param applied awaited before each answer of an operation
  */
-export function methodsForMembers(core: Core, applied: () => Promise<void>): Omit<HttpServerMethods, "hello"> {
+export function methodsForMembers(core: Core, applied: () => Promise<void>): CalledByMembers {
   return {
     ...forwardOperations(core.operations, { applied }),
     ...localMethods(() => core.renders, USER_RENDERS),

@@ -5,7 +5,7 @@ import type { Configuration } from "../config/configuration.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
-import { loadStoreKinds } from "../store/open-store.ts";
+import { loadStoreKinds, type OpenedStores } from "../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "./configured-stores.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
@@ -15,6 +15,7 @@ import type { LoadConfiguration } from "./server-side.ts";
 import { type Core, Serving } from "./serving.ts";
 import { dataDirectoryFault, listenFault } from "./start-faults.ts";
 import { prepareEach } from "./store-faults.ts";
+import type { StoreNewsExchange } from "./store-news-exchange.ts";
 
 export interface RunningServer {
   /** The address of the server, such as `http://127.0.0.1:8080/`. */
@@ -49,9 +50,7 @@ export async function startServer(
   const log = createLogger();
   makeStoreDirectories(configuration, log);
   const instance = randomUUID();
-  for (const warning of configuration.warnings) log.warn(warning);
-  if (configuration.users.length === 0)
-    log.info("the configuration has no users: without accounts management is open to all programs of this machine");
+  logNotices(configuration, log);
   let address = "";
   const lead = await startLead({
     coordinatorThread,
@@ -60,7 +59,7 @@ export async function startServer(
     use: "server",
     load,
     log,
-    buildServing: (core) => buildServing(configuration, instance, core, log),
+    buildServing: (core, _, storeNews) => buildServing(configuration, instance, core, storeNews, log),
     async open(serving) {
       address = await listen(serving, configuration);
       log.info("listening", { address, layers: configuration.layers.length, dataDir: configuration.dataDir });
@@ -79,17 +78,37 @@ export async function startServer(
   };
 }
 
+/** Logs, at the start of a server or of a node, the warnings about the configuration, and whether management is open. */
+export function logNotices({ warnings, users }: Pick<Configuration, "warnings" | "users">, log: Logger): void {
+  for (const warning of warnings) log.warn(warning);
+  if (users.length === 0)
+    log.info("the configuration has no users: without accounts management is open to all programs of this machine");
+}
+
 /** Builds the process, or the processes, that answer HTTP. */
 async function buildServing(
   configuration: Configuration,
   instance: string,
   core: Core,
+  storeNews: StoreNewsExchange,
   log: Logger,
 ): Promise<ServingProcesses> {
-  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, log);
-  const stores = openConfiguredStores(configuration, instance, await loadStoreKinds(configuration.stores), "server");
+  if (configuration.server.workers > 1) return new HttpWorkerPool(configuration, { instance }, core, storeNews, log);
+  const stores = await openStoresToServe(configuration, instance, storeNews);
   const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, log);
   return new Serving({ configuration, eventsId: instance, stores, diskTiers, core, log });
+}
+
+/** Opens the stores of a process that serves, and is not an HTTP worker. */
+export async function openStoresToServe(
+  configuration: Configuration,
+  instance: string,
+  storeNews: StoreNewsExchange,
+): Promise<OpenedStores> {
+  const kinds = await loadStoreKinds(configuration.stores);
+  const stores: OpenedStores = openConfiguredStores(configuration, instance, kinds, "server", (news) => found(news));
+  const { found } = storeNews.join(stores.tell);
+  return stores;
 }
 
 /**

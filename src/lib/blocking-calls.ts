@@ -53,6 +53,11 @@ export class BlockingCalls<Request> {
     return undefined;
   }
 
+  /** Sends a request whose answer nobody waits for: the next call passes over it. */
+  note(request: Request): void {
+    this.#port.postMessage({ id: ++this.#lastId, content: request } satisfies Numbered<Request>);
+  }
+
   async close(): Promise<void> {
     this.#port.close();
     await this.#worker.terminate();

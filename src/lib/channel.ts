@@ -99,6 +99,20 @@ export const portOfProcess = (other: IpcProcess): Port => ({
   on: (event, listener) => other.on(event, listener),
 });
 
+/** Returns a port without the notes of one method of this side. `taken` receives those. */
+export const withoutNotes = <Local extends Methods<Local>, K extends keyof Local & string>(
+  port: Port,
+  method: K,
+  taken: (...args: Parameters_<Local[K]>) => void,
+): Port => ({
+  postMessage: (message) => port.postMessage(message),
+  on: (event, listener) =>
+    port.on(event, (message) => {
+      if (message.kind === "note" && message.method === method) Reflect.apply(taken, undefined, message.args);
+      else listener(message);
+    }),
+});
+
 /**
  * Sends typed calls between threads or processes, in order, in both directions. An error is sent as its message, stack
  * and code. Arguments and answers are cloned.

@@ -9,6 +9,7 @@ import { expectStoreIn, KnownRoots, prepareRoot } from "./internal/store-root.ts
 import { OpenableStore } from "./openable-store.ts";
 import type { createS3Store, S3Store } from "./s3/s3-store.ts";
 import type { LocalStore, Store } from "./store.ts";
+import type { StoreNews, TellStores } from "./store-news.ts";
 import {
   type CompactStoreConfiguration,
   DEFAULT_STORE,
@@ -34,6 +35,8 @@ export interface OpenOptions {
   readonly writes: boolean;
   /** A file of the data directory that lists the directories of stores. Present where this process may make directories. */
   readonly rootsFile?: string | undefined;
+  /** Called when this process has found out that a remote store is away, or that it is back. */
+  readonly found?: (news: StoreNews) => void;
 }
 
 /** The parts of a configuration that the stores of a process follow. */
@@ -46,13 +49,18 @@ export interface OpenedStores {
   /** Applies a reloaded configuration: opens new stores, and gives layers their stores and grid sets. */
   configure(next: StoreParts, kinds: StoreKinds): void;
   readonly watched: readonly WatchedStore[];
+  /** Takes over what another process of this machine has found out. */
+  readonly tell: TellStores;
 }
 
 /** A store that can be asked why it cannot be used. */
 export interface WatchedStore {
   readonly id: string;
   readonly isRemote: boolean;
+  /** Asks the store. */
   trouble(): Promise<StoreTrouble | undefined>;
+  /** Returns why all operations of this process fail at once; undefined: the store is there, as far as is known. */
+  away(): StoreTrouble | undefined;
 }
 
 /** Why a store cannot be used. */
@@ -60,6 +68,8 @@ export interface StoreTrouble {
   readonly message: string;
   /** True: it will not pass by itself, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
+  /** Present: `away` of the store tells it, for as long as it is true. */
+  readonly isAway?: true;
 }
 
 /** The code of the kinds of stores that are not always loaded. */
@@ -99,7 +109,12 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
         id,
         isRemote: type === "s3",
         trouble: () => store.trouble(),
+        away: () => ("away" in store ? store.away() : undefined),
       }));
+    },
+    tell(news) {
+      const told = opened.find(({ id }) => id === news.store)?.store;
+      if (told !== undefined && "tell" in told) told.tell(news.away ?? undefined);
     },
     configure({ layers, stores }, loaded) {
       const before = opened;
@@ -132,7 +147,7 @@ const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds
 type SharedOptions = Omit<OpenOptions, "stores" | "layers"> & { readonly gridSets: GridSets };
 
 function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): OpenableStore | S3Store {
-  const { fsync, instance, gridSets, isOwner } = shared;
+  const { fsync, instance, gridSets, isOwner, found } = shared;
   switch (store.type) {
     case "file":
       return openable(store, shared, () =>
@@ -145,8 +160,16 @@ function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: Store
       );
     case "s3":
       if (s3 === undefined) throw notLoaded(store.type);
-      return s3({ ...store, isOwner });
+      return watchedS3(s3({ ...store, isOwner }), store.id, found);
   }
+}
+
+function watchedS3(store: S3Store, id: string, found: OpenOptions["found"]): S3Store {
+  if (found !== undefined)
+    store.onFound((away) =>
+      found({ store: id, away: away === undefined ? null : { status: away.status, code: away.code } }),
+    );
+  return store;
 }
 
 /** A store in a directory of this machine. */

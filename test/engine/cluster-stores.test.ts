@@ -56,6 +56,10 @@ describe.skipIf(!hasPostgres)("stores that are made over HTTP on one of two node
   const layerIn = (store: string, name: string): string =>
     `<wmsLayer><name>${name}</name><blobStoreId>${store}</blobStoreId><gridSubsets><gridSubset><gridSetName>EPSG:900913</gridSetName></gridSubset></gridSubsets><wmsUrl><string>${upstream.url}</string></wmsUrl><wmsLayers>roads</wmsLayers></wmsLayer>`;
 
+  test("each node says at its start that management is open without users", () => {
+    for (const node of [a, b]) expect(node.log()).toContain("management is open to all programs of this machine");
+  });
+
   test("a store that was made on one is used by the other, until it is removed", async () => {
     const directory = join(cluster.tiles, "../made");
     const store = (path: string): string =>

@@ -79,13 +79,13 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
     await service?.[Symbol.asyncDispose]();
   });
 
-  async function start(more = ""): Promise<{ at: TestServer; prefix: string }> {
+  async function start(more = "", unavailable = "render"): Promise<{ at: TestServer; prefix: string }> {
     proxy.set(() => "pass");
     running.upstream = await startUpstream();
     running.upstream.behaviour = renderNoise(30, 64);
     const prefix = `f${made++}`;
-    const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret, timeoutSeconds: 4, unavailable: render";
-    const place = `endpoint: "${proxy.endpoint}", bucket: tiles, prefix: ${prefix}, pathStyle: true`;
+    const account = "accessKeyId: nuthatch, secretAccessKey: nuthatch-secret, timeoutSeconds: 4";
+    const place = `endpoint: "${proxy.endpoint}", bucket: tiles, prefix: ${prefix}, pathStyle: true, unavailable: ${unavailable}`;
     const store = `stores: [{ id: main, type: s3, ${place}, ${account} }]\n${more}`;
     const at = await startServer({ configuration: smallTiles(running.upstream.url, [{ name: "a" }], store) });
     running.server = at;
@@ -166,6 +166,25 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
     expect(await read(at, 9, 41, 1)).toBe("200 HIT");
     await expectExactly(at, prefix);
     expect(at.log()).not.toMatch(/nuthatch-secret|unhandled/i);
+  });
+
+  test("silent, with two HTTP workers: all readers and readiness agree that it is away, and that it is back", async () => {
+    const { at } = await start("server: { memoryTierMiB: 0, workers: 2 }\n", "refuse");
+    expect(await read(at, 9, 1, 1)).toBe("200 MISS");
+    await rendered(at);
+    proxy.set(() => "swallow");
+    // One reader finds out. Each connection is that of another worker.
+    const close = { headers: { Connection: "close" } };
+    const statusOf = async (path: string): Promise<number> => (await fetch(`${at.url}${path}`, close)).status;
+    const found = statusOf("/xyz/a/9/1/1.png");
+    await until("readiness tells it", async () => ((await statusOf("/readyz")) === 503 ? true : undefined), 20_000, at);
+    const askedMs = performance.now();
+    for (let n = 0; n < 4; n++) expect(await statusOf("/xyz/a/9/1/1.png")).toBe(503);
+    expect(performance.now() - askedMs, "none of them waits for the time limit of a store").toBeLessThan(4_000);
+    proxy.set(() => "pass");
+    await until("it is ready", async () => ((await statusOf("/readyz")) === 200 ? true : undefined), 20_000, at);
+    for (let n = 0; n < 4; n++) expect(await statusOf("/xyz/a/9/1/1.png")).toBe(200);
+    expect([200, 503]).toContain(await found);
   });
 
   test("away: a truncation is refused and nothing is truncated; one that was recorded is carried out by itself", async () => {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Channel, portOfProcess } from "../../lib/channel.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { StartRefusal } from "../process-methods.ts";
+import type { StoreNewsExchange } from "../store-news-exchange.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
 
 /** The time for the process to end in order, with the renders in flight. */
@@ -15,7 +16,12 @@ export class LeadChild {
   readonly #ended: Promise<void>;
   #isClosing = false;
 
-  constructor(data: LeadData, node: { refused(refusal: StartRefusal): void; ended(): void }, log: Logger) {
+  constructor(
+    data: LeadData,
+    node: { refused(refusal: StartRefusal): void; ended(): void },
+    storeNews: StoreNewsExchange,
+    log: Logger,
+  ) {
     const child = fork(fileURLToPath(new URL("./lead-process.js", import.meta.url)), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -23,16 +29,19 @@ export class LeadChild {
     this.#process = child;
     this.#channel = new Channel<LeadParentMethods, LeadProcessMethods>(portOfProcess(child), {
       refused: (refusal) => node.refused(refusal),
+      storeNews: (found) => news.found(found),
     });
     child.on("error", (error) => log.error("the process of the lead cannot be started", { error: String(error) }));
     this.#ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         if (!this.#isClosing) log.error("the process of the lead has ended", { code, signal });
+        news.leave();
         node.ended();
         resolve();
       });
     });
     this.#channel.note("begin", [data]);
+    const news = storeNews.join((told) => this.#channel.note("storeNews", [told]));
   }
 
   /** Ends the lead in order. */

@@ -1,6 +1,7 @@
 import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
+import type { TellStores } from "../../store/store-news.ts";
 import type { LoadInput } from "../load-in-thread.ts";
 import type { StartRefusal } from "../process-methods.ts";
 
@@ -21,6 +22,8 @@ export interface LeadData {
 export interface LeadProcessMethods {
   /** The first message. */
   begin(data: LeadData): void;
+  /** Takes over what another process of the node has found out about a remote store. */
+  readonly storeNews: TellStores;
   /** Ends the lead in order and gives its lease back. The process ends. */
   close(): void;
 }
@@ -29,4 +32,6 @@ export interface LeadProcessMethods {
 export interface LeadParentMethods {
   /** Reports why the lead could not start. The process ends. */
   refused(refusal: StartRefusal): void;
+  /** Reports what a process of the lead has found out about a remote store. */
+  readonly storeNews: TellStores;
 }

@@ -7,12 +7,14 @@ import { elapsedMs } from "../../lib/elapsed.ts";
 import { errorMessage } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { machineMs } from "../../lib/machine-clock.ts";
+import type { StoreNews, TellStores } from "../../store/store-news.ts";
 import { followParent } from "../child-process.ts";
 import { startCoordinatorThread } from "../coordinator-link.ts";
 import { type Lead, startLead } from "../lead.ts";
 import { loadInThread } from "../load-in-thread.ts";
 import { createLogger } from "../logger.ts";
 import { listenFault } from "../start-faults.ts";
+import type { NewsMember } from "../store-news-exchange.ts";
 import type { LeadData, LeadParentMethods, LeadProcessMethods } from "./lead-methods.ts";
 import { NodePool } from "./node-pool.ts";
 
@@ -33,17 +35,25 @@ class LeadProcess {
   readonly #lease: Lease;
   readonly #table: LeadTable;
   readonly #refused: LeadParentMethods["refused"];
+  readonly #foundStores: TellStores;
+  #news: NewsMember | undefined;
   #lead: Lead | undefined;
   #renderers: { storesUntil(ms: number): void } | undefined;
   #isClosing = false;
 
-  constructor(data: LeadData, refused: LeadParentMethods["refused"]) {
+  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods) {
     const { cluster, target, instance } = data;
     this.#data = data;
     this.#refused = refused;
+    this.#foundStores = storeNews;
     this.#log = createLogger();
     this.#lease = new Lease(cluster.leadLeaseMs, elapsedMs);
     this.#table = new LeadTable(target, { instance, name: cluster.node, leaseMs: cluster.leadLeaseMs });
+  }
+
+  /** Takes over what another process of the node has found out about a remote store. */
+  tellStores(news: StoreNews): void {
+    this.#news?.found(news);
   }
 
   async start(): Promise<void> {
@@ -56,8 +66,9 @@ class LeadProcess {
       use: "lead",
       load: (running, more) => loadInThread({ ...input, running, ...more }),
       log,
-      buildServing: (core, hosts) =>
-        new NodePool({
+      buildServing: (core, hosts, storeNews) => {
+        this.#news = storeNews.join(this.#foundStores);
+        return new NodePool({
           configuration,
           cluster,
           instance,
@@ -67,7 +78,8 @@ class LeadProcess {
           core,
           hosts,
           log,
-        }),
+        });
+      },
       open: async (nodes, renderers) => {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;
@@ -144,9 +156,13 @@ function startLeadProcess(): void {
   };
   const channel = new Channel<LeadProcessMethods, LeadParentMethods>(portOfProcess(process), {
     begin(data) {
-      lead = new LeadProcess(data, (refusal) => channel.note("refused", [refusal]));
+      lead = new LeadProcess(data, {
+        refused: (refusal) => channel.note("refused", [refusal]),
+        storeNews: (news) => channel.note("storeNews", [news]),
+      });
       void lead.start().catch(failed);
     },
+    storeNews: (news) => lead?.tellStores(news),
     close: () => void lead?.close().catch(failed),
   });
 }

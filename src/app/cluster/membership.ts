@@ -13,6 +13,7 @@ import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 import type { LocalRenderers } from "../local-renderers.ts";
 import type { StartRefusal } from "../process-methods.ts";
+import type { StoreNewsExchange } from "../store-news-exchange.ts";
 import { HostedRenderers } from "./hosted-renderers.ts";
 import { LeadChild } from "./lead-child.ts";
 import type { LeadLink } from "./lead-link.ts";
@@ -35,6 +36,7 @@ export interface MembershipParts {
   readonly begun: () => Promise<void>;
   /** Returns what the process of a lead needs to begin. */
   readonly leadData: (epoch: number) => LeadData;
+  readonly storeNews: StoreNewsExchange;
   readonly log: Logger;
 }
 
@@ -260,7 +262,7 @@ export class Membership {
   }
 
   async #take({ epoch: seen, instance: before, name }: LeadRow, isDead: boolean): Promise<void> {
-    const { cluster, leadData, log } = this.#parts;
+    const { cluster, leadData, storeNews, log } = this.#parts;
     if (this.#lead !== undefined || this.#isClosing || this.#isDraining) return;
     const taken = await this.#table.take(seen, isDead);
     if (!taken.ok || taken.value === undefined) return;
@@ -280,6 +282,7 @@ export class Membership {
           if (!this.#isClosing) void this.#table.giveBack(epoch);
         },
       },
+      storeNews,
       log,
     );
   }

@@ -1,6 +1,6 @@
 import type { Configuration } from "../../config/configuration.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
-import type { HttpServerMethods, ServingState } from "../process-methods.ts";
+import type { CalledByMembers, ServingState } from "../process-methods.ts";
 import type { MemberMethods } from "../serving-members.ts";
 import type { KnownVersions } from "./link-version.ts";
 import type { RendererHostMethods, RendererReportMethods } from "./renderer-messages.ts";
@@ -53,7 +53,7 @@ export type Welcome =
   | { readonly kind: "refused"; readonly reason: string };
 
 /** Methods of the lead that a node calls. */
-export interface LeadMethods extends Omit<HttpServerMethods, "hello">, RendererReportMethods {
+export interface LeadMethods extends CalledByMembers, RendererReportMethods {
   /** The first call. The messages that bring the node its state arrive before the answer. */
   join(hello: NodeHello): Promise<Welcome>;
   /** Renews the lease of the node. Returns what is left of the lease of the lead, in ms; 0: the lead grants none. */

@@ -3,16 +3,23 @@ import type { ClusterOptions } from "../../config/cluster-options.ts";
 import type { Configuration } from "../../config/configuration.ts";
 import type { Readiness } from "../../http/readiness.ts";
 import { localMethods } from "../../lib/channel.ts";
-import { loadStoreKinds } from "../../store/open-store.ts";
 import { lockTilesDirectory } from "../claimed-state.ts";
-import { loadDiskTiers, openConfiguredStores, storeLocationsById } from "../configured-stores.ts";
+import { loadDiskTiers, storeLocationsById } from "../configured-stores.ts";
 import type { LoadInput } from "../load-in-thread.ts";
 import { LocalRenderers } from "../local-renderers.ts";
 import { createLogger } from "../logger.ts";
 import { SERVING_PROCESSES, type ServingProcesses } from "../process-methods.ts";
 import { Serving } from "../serving.ts";
-import { listen, makeStoreDirectories, type RunningServer, StartError } from "../start.ts";
+import {
+  listen,
+  logNotices,
+  makeStoreDirectories,
+  openStoresToServe,
+  type RunningServer,
+  StartError,
+} from "../start.ts";
 import { dataDirectoryFault } from "../start-faults.ts";
+import { StoreNewsExchange } from "../store-news-exchange.ts";
 import { LeadLink } from "./lead-link.ts";
 import { LeadState } from "./lead-state.ts";
 import { Membership } from "./membership.ts";
@@ -33,15 +40,16 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   makeStoreDirectories(own, log);
   const lock = claim(own);
   const instance = randomUUID();
-  for (const warning of own.warnings) log.warn(warning);
+  logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
   const link = new LeadLink(log);
+  const storeNews = new StoreNewsExchange();
   const core = link.core();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
-    stores: openConfiguredStores(own, instance, await loadStoreKinds(own.stores), "server"),
+    stores: await openStoresToServe(own, instance, storeNews),
     diskTiers: (await loadDiskTiers(own.stores))?.(own, log),
     core,
     node: {
@@ -79,10 +87,12 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     renderers: new LocalRenderers(
       { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
       cluster.node,
+      storeNews,
       log,
     ),
     begun: () => leadState.applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),
+    storeNews,
     log,
   });
   const address = await listen(serving, own);

@@ -20,6 +20,8 @@ function serve(thread: CalledThread<S3StoreOptions>): void {
     }
   };
   answerCalls(thread, (call: BridgeCall) => {
+    // Behind a call without an answer it would come too late.
+    if (call.method === "tell") return answer(call);
     // One after another: a call that was given up may still run.
     const answered = last.then(() => answer(call));
     last = answered;

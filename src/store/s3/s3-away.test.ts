@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import type { PendingOperations } from "./internal/s3-requests.ts";
 import { S3Client } from "./s3-client.ts";
+import { S3Error } from "./s3-error.ts";
 
 /** Starts a service that can be told to answer nothing. */
 async function startService() {
@@ -33,7 +35,9 @@ async function startService() {
     connections: 4,
     putSeconds: 30,
   };
-  return { service, client: (timeoutMs: number) => new S3Client({ ...options, timeoutMs }) };
+  const client = (timeoutMs: number, pending?: PendingOperations): S3Client =>
+    new S3Client({ ...options, timeoutMs }, process.env, pending);
+  return { service, client };
 }
 
 /** Resolves when a key can be read. */
@@ -95,4 +99,57 @@ test("a read that fails after the service is back tells nothing of the present",
   await readable(client);
   await second;
   expect(await client.get("k")).toBeDefined();
+});
+
+test("clients of one machine that tell each other agree within a turn, and each knows when the service is back", async () => {
+  const { service, client: open } = await startService();
+  await using finder = open(30_000);
+  await using other = open(30_000);
+  finder.onFound((away) => other.tell(away));
+  other.onFound((away) => finder.tell(away));
+  expect(await other.get("k")).toBeDefined();
+  service.hangs = true;
+  const lost = other.get("k");
+  await expect(finder.ask()).rejects.toMatchObject({ code: "no answer in time" });
+  expect(other.away).toMatchObject({ status: 0, code: "no answer in time" });
+  await expect(other.get("k"), "without a request").rejects.toMatchObject({ code: "no answer in time" });
+  service.hangs = false;
+  await readable(other);
+  expect(finder.away).toBeUndefined();
+  expect(await finder.get("k")).toBeDefined();
+  expect(await lost, "it is sent again").toBeDefined();
+});
+
+test("a client that is told of an outage which has passed asks at once, and tells the others that it is over", async () => {
+  const { client: open } = await startService();
+  await using client = open(30_000);
+  const found = new Promise((resolve) => client.onFound(resolve));
+  client.tell(new S3Error(0, "no answer in time"));
+  expect(client.away).toBeDefined();
+  expect(await found).toBeUndefined();
+  expect(client.away).toBeUndefined();
+});
+
+test("a question that gets no answer holds up no later one: a service that is back is found after half a second", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000);
+  service.hangs = true;
+  await expect(client.ask()).rejects.toMatchObject({ code: "no answer in time" });
+  // All questions of this time are lost.
+  const asked = service.held.length;
+  await expect.poll(() => service.held.length).toBeGreaterThan(asked + 4);
+  service.hangs = false;
+  const beganMs = performance.now();
+  await readable(client);
+  expect(performance.now() - beganMs).toBeLessThan(2_000);
+});
+
+test("operations of a client that does not wait fail as soon as the service is found to be away", async () => {
+  const { service, client: open } = await startService();
+  await using client = open(30_000, "fail");
+  service.hangs = true;
+  const beganMs = performance.now();
+  await expect(client.get("k")).rejects.toMatchObject({ status: 0 });
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
+  expect(client.away).toBeDefined();
 });

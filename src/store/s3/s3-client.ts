@@ -2,7 +2,14 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfter } from "../../lib/back-off.ts";
 import { pagesOf } from "../../lib/pages.ts";
-import { errorOf, GuardedOff, mayPass, S3Requests, type TriedAnswer } from "./internal/s3-requests.ts";
+import {
+  errorOf,
+  GuardedOff,
+  mayPass,
+  type PendingOperations,
+  S3Requests,
+  type TriedAnswer,
+} from "./internal/s3-requests.ts";
 import { deleteBody, parseDeleted, parseErrorCode, parsePage, type S3Page } from "./internal/s3-xml.ts";
 import type { Answer } from "./internal/transport.ts";
 import { S3Error, s3Failure } from "./s3-error.ts";
@@ -58,9 +65,28 @@ export class S3Client implements AsyncDisposable {
   readonly #options: S3Options;
   readonly #requests: S3Requests;
 
-  constructor(options: S3Options, environment: Readonly<Record<string, string | undefined>> = process.env) {
+  constructor(
+    options: S3Options,
+    environment: Readonly<Record<string, string | undefined>> = process.env,
+    pending: PendingOperations = "wait",
+  ) {
     this.#options = options;
-    this.#requests = new S3Requests(options, environment);
+    this.#requests = new S3Requests(options, environment, pending);
+  }
+
+  /** Why the service is away; undefined: it is there, as far as is known. */
+  get away(): S3Error | undefined {
+    return this.#requests.away;
+  }
+
+  /** Calls back when this client has found out that the service is away, with the failure, or that it is back. */
+  onFound(found: (away: S3Error | undefined) => void): void {
+    this.#requests.found = found;
+  }
+
+  /** Takes over what another client of the service has found out. */
+  tell(away: S3Error | undefined): void {
+    this.#requests.tell(away);
   }
 
   /** The time by the service's clock, ms since 1970. */

@@ -16,6 +16,9 @@ export class S3Error extends Error {
   }
 }
 
+/** Why a service is away, as processes tell it to each other. */
+export type S3Away = Pick<S3Error, "status" | "code">;
+
 /** Returns the error of an operation that another error has ended. */
 export const s3Failure = (status: number, code: string, cause: unknown): S3Error => new S3Error(status, code, cause);
 

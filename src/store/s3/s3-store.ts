@@ -1,7 +1,7 @@
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
-import { type DiskSpace, ifAvailable, type TileStatus } from "../tile-store.ts";
+import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
 import { nextDueMs } from "./internal/generations.ts";
 import { Names } from "./internal/names.ts";
 import type { OwnedBucket } from "./internal/owned-bucket.ts";
@@ -10,7 +10,7 @@ import { S3Tiles } from "./internal/s3-tiles.ts";
 import { deleteRange, sweepRetired } from "./internal/s3-truncations.ts";
 import { SyncBridge } from "./internal/sync-bridge.ts";
 import { S3Client } from "./s3-client.ts";
-import { isSettingsFault, s3StoreError } from "./s3-error.ts";
+import { isSettingsFault, type S3Away, S3Error, s3StoreError } from "./s3-error.ts";
 import type { S3StoreOptions } from "./s3-options.ts";
 
 /** A metatile's puts at once. 16 in flight store half as many tiles again a second as one after another. */
@@ -30,11 +30,19 @@ interface BucketTrouble {
   readonly message: string;
   /** True: it will not pass by itself, as with wrong keys or a bucket that does not exist. */
   readonly isConfiguration: boolean;
+  /** Present: `away` tells it, for as long as it is true. */
+  readonly isAway?: true;
 }
 
 export interface S3Store extends Store {
   /** Asks the service. Undefined: the bucket can be listed. */
   trouble(): Promise<BucketTrouble | undefined>;
+  /** Returns why all operations fail at once, as the service is away; undefined: it is there, as far as is known. */
+  away(): BucketTrouble | undefined;
+  /** Calls back when this process has found out that the service is away, or that it is back. */
+  onFound(found: (away: S3Away | undefined) => void): void;
+  /** Takes over what another process of this machine has found out: the service is away, or back. */
+  tell(away: S3Away | undefined): void;
 }
 
 /** The methods of the coordinator, which waits for them. */
@@ -53,7 +61,11 @@ export function createS3Store(
   const names = new Names(id, namesFile);
   const tiles = new S3Tiles({ id, client, names, hasOwnEtags: options.serverSideEncryption !== undefined });
   const inventory = new S3Inventory(client, names);
-  const bridge = new SyncBridge<Owned>(thread, options);
+  // A question finds out whether the service is away. What it finds out is told to all who use the service.
+  const bridge = new SyncBridge<Owned>(thread, options, () => void client.ask().catch(() => undefined));
+  const awayError = (cause: S3Error): StoreError => s3StoreError(cause, id, "the bucket cannot be listed", "read");
+  const tellBridge = (away: S3Error | undefined): void => bridge.tell(away && { cause: away, error: awayError(away) });
+  client.onFound(tellBridge);
   const named = async <T>(what: string, access: "read" | "write", work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -68,11 +80,25 @@ export function createS3Store(
         bridge.recovered();
         return undefined;
       } catch (error) {
-        const away = s3StoreError(error, id, "the bucket cannot be listed", "read");
-        const { message } = away;
-        bridge.rests(away);
-        return { message, isConfiguration: isSettingsFault(error) };
+        const trouble = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        bridge.rests(trouble);
+        const isAway = client.away === undefined ? {} : ({ isAway: true } as const);
+        return { message: trouble.message, isConfiguration: isSettingsFault(error), ...isAway };
       }
+    },
+    away() {
+      const { away } = client;
+      return away && { message: awayError(away).message, isConfiguration: false };
+    },
+    onFound(found) {
+      client.onFound((away) => {
+        tellBridge(away);
+        found(away);
+      });
+    },
+    tell(told) {
+      client.tell(told && new S3Error(told.status, told.code));
+      tellBridge(client.away);
     },
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),

@@ -4,7 +4,7 @@ import type { FoundTile, StoredPyramid } from "../../inventory-store.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { TruncationScope } from "../../truncation-store.ts";
 import { S3Client } from "../s3-client.ts";
-import { s3StoreError } from "../s3-error.ts";
+import { type S3Away, S3Error, s3StoreError } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";
 import { type Named, swept } from "./generations.ts";
 import { segments } from "./levels.ts";
@@ -31,12 +31,18 @@ export class OwnedBucket {
     const names = new Names(id, namesFile);
     this.#id = id;
     this.#isOwner = isOwner;
-    this.#client = new S3Client(options);
+    // The coordinator sleeps until there is an answer.
+    this.#client = new S3Client(options, process.env, "fail");
     this.#document = new NamesDocument(this.#client, names);
     this.#inventory = new S3Inventory(this.#client, names);
     this.#truncations = new S3Truncations(this.#document, this.#inventory);
     const hasOwnEtags = serverSideEncryption !== undefined;
     this.#tiles = new S3Tiles({ id, client: this.#client, names, hasOwnEtags });
+  }
+
+  /** Takes over what the coordinator knows: the service is away, or back. */
+  async tell(away: S3Away | null): Promise<void> {
+    this.#client.tell(away === null ? undefined : new S3Error(away.status, away.code));
   }
 
   /** Returns the beginnings of all keys up to the first slash: names of layers, as far as these have none. */

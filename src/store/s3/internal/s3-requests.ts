@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/back-off.ts";
+import { LATE, unlessLate } from "../../../lib/late.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { credentialsOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
 import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
-import { type Answer, Transport } from "./transport.ts";
+import { type Answer, NO_ANSWER, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
 
@@ -30,11 +31,14 @@ export interface TriedAnswer extends Answer {
 
 const TRIES = 4;
 const PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
-/** While the service is away, it is asked so often. */
-const PROBE_MS = 1_000;
+/** A process that has found the service to be away asks it so often whether it is back. */
+const PROBE_MS = 500;
+/** A process that was told so by another one, which asks too, asks so often. */
+const TOLD_PROBE_MS = 1_000;
 /** A question about the service waits so long for its answer: a service may be slow, and there. */
 const QUESTION_MS = 3_000;
-const MOST_ASKED = 3;
+/** No question waits for the answer to an earlier one: what a service had not answered before it hung is lost. */
+const MOST_ASKED = QUESTION_MS / PROBE_MS + 1;
 /** After so long without an answer to an operation, a question finds out whether the service is there. */
 const SUSPECT_MS = 1_000;
 const CONNECT_MS = 3_000;
@@ -60,9 +64,15 @@ export class GuardedOff extends Error {}
 export const mayPass = ({ status, code }: S3Error): boolean =>
   (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
 
+/** What becomes of operations without an answer when the service is found to be away: they wait for it, or they fail. */
+export type PendingOperations = "wait" | "fail";
+
 /** Signs and sends requests to one bucket, and repeats them. */
 export class S3Requests implements AsyncDisposable {
+  /** Called when this process has found out that the service is away, with the failure, or that it is back. */
+  found: (away: S3Error | undefined) => void = () => {};
   readonly #options: S3Options;
+  readonly #pending: PendingOperations;
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #origin: string;
   /** Replaced when an answer did not come: its connections may be dead. */
@@ -80,7 +90,12 @@ export class S3Requests implements AsyncDisposable {
   /** The questions that have no answer yet. */
   #asked = 0;
 
-  constructor(options: S3Options, environment: Readonly<Record<string, string | undefined>> = process.env) {
+  constructor(
+    options: S3Options,
+    environment: Readonly<Record<string, string | undefined>> = process.env,
+    pending: PendingOperations = "wait",
+  ) {
+    this.#pending = pending;
     const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, connections } = options;
     this.#options = options;
     this.#environment = environment;
@@ -100,6 +115,21 @@ export class S3Requests implements AsyncDisposable {
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
       ...(caFile === undefined ? {} : { caFile }),
     });
+  }
+
+  /** Why the service is away; undefined: it is there, as far as is known. */
+  get away(): S3Error | undefined {
+    return this.#away;
+  }
+
+  /** Takes over what another process has found out: the service is away, or back. */
+  tell(away: S3Error | undefined): void {
+    if (away === undefined) this.#isBack();
+    else if (this.#away === undefined) {
+      this.#isAway(away, TOLD_PROBE_MS);
+      // What is out of date is corrected at once.
+      void this.#probe();
+    }
   }
 
   /** The time by the service's clock, ms since 1970. */
@@ -168,9 +198,24 @@ export class S3Requests implements AsyncDisposable {
 
   #observe(error: unknown): void {
     if (!(error instanceof S3Error) || !PASSING.has(error.status) || error.code === "NoCredentials") return;
-    if (this.#away === undefined && error.status === 0) this.#dropConnections();
+    if (this.#away !== undefined) return;
+    this.#isAway(error, PROBE_MS);
+    this.found(error);
+  }
+
+  #isAway(error: S3Error, probeMs: number): void {
     this.#away = error;
-    this.#probes ??= setInterval(() => void this.#probe(), PROBE_MS).unref();
+    if (error.status === 0) this.#dropConnections();
+    if (this.#pending === "fail") void this.#endDropped();
+    this.#probes ??= setInterval(() => void this.#probe(), probeMs).unref();
+  }
+
+  /** Ends the probes, and sends again what has got no answer. */
+  #isBack(): void {
+    clearInterval(this.#probes);
+    this.#probes = undefined;
+    this.#away = undefined;
+    void this.#endDropped();
   }
 
   /** Uses no connection again that there was before. */
@@ -193,22 +238,25 @@ export class S3Requests implements AsyncDisposable {
       // Another answer than one of a service that is away: operations are told what it is.
       if (!(error instanceof S3Error) || PASSING.has(error.status)) return;
     }
-    clearInterval(this.#probes);
-    this.#probes = undefined;
-    this.#away = undefined;
-    await this.#endDropped();
+    // Another probe, or another process, may have been faster.
+    if (this.#away === undefined) return;
+    this.#isBack();
+    this.found(undefined);
   }
 
   async #question(): Promise<void> {
     const transport = this.#connect(1);
+    const over = new AbortController();
     this.#asked++;
     try {
       const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
-      const signal = AbortSignal.timeout(Math.min(QUESTION_MS, this.#options.timeoutMs));
-      const answer = await this.#try({ method: "GET", key: undefined, query }, this.now(), signal, transport);
+      const asked = this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
+      const answer = await unlessLate(asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
+      if (answer === LATE) throw new S3Error(0, NO_ANSWER);
       if (answer.status >= 300) throw errorOf(answer);
     } finally {
       this.#asked--;
+      over.abort();
       await transport[Symbol.asyncDispose]();
     }
   }
@@ -237,7 +285,8 @@ export class S3Requests implements AsyncDisposable {
       if (isSkewed) atMs = this.now();
       const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), Math.random());
       const leftMs = this.#options.timeoutMs - (performance.now() - beganMs);
-      if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs) throw failure;
+      const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
+      if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
       last = failure;
       await sleep(pauseMs);
     }

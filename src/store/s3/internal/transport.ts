@@ -20,6 +20,9 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number;
 }
 
+/** The code of the error of a request without an answer. */
+export const NO_ANSWER = "no answer in time";
+
 /** The longest body of an answer: a page of a list has less than 2 MB, and a tile may have 64 MiB. */
 const LONGEST_BODY = 64 * 2 ** 20;
 
@@ -60,7 +63,7 @@ export class Transport implements AsyncDisposable {
       return { status: statusCode, headers: flat(answered), body: await wholeBody(stream) };
     } catch (error) {
       if (error instanceof S3Error) throw error;
-      throw s3Failure(0, signal.aborted ? "no answer in time" : codeOf(error) || "the connection failed", error);
+      throw s3Failure(0, signal.aborted ? NO_ANSWER : codeOf(error) || "the connection failed", error);
     }
   }
 
